@@ -26,7 +26,6 @@ def copied(pair, particle):
         pair.population,
         particle,
         pair.words,
-        len(pair.history.labels),
         len(pair.history.pages.words),
         IDENTITY,
     )

@@ -120,8 +120,8 @@ class LearnOptions:
                 "--topics",
                 self.settings.topic_count,
                 f"a number whose learner fits into --max_state_mb ({most:g} MB)",
-                f"It needs at least {math.ceil(least):,} MB. Give fewer topics, less of what is"
-                " kept for each (--newest, --reservoir, --max_words), or a larger --max_state_mb.",
+                f"It needs at least {math.ceil(least):,} MB. Give fewer topics, fewer words"
+                " (--max_words), --challengers=off, or a larger --max_state_mb.",
             )
 
     def __getstate__(self) -> dict[str, Any]:

@@ -68,7 +68,6 @@ def moved_by_kernel(topics, words, units, round_number):
         units=20,
         longest=10,
         words=WORDS,
-        slots=len(history.labels),
         pages=len(history.pages.words),
         threads=1,
     )
@@ -76,11 +75,9 @@ def moved_by_kernel(topics, words, units, round_number):
         population.topics.rows[
             own_row(population.topics, 0, history.pages_of(slot)[0], 1, 0, False), : len(drawn)
         ] = drawn
-        counts = population.documents.rows[own_row(population.documents, 0, slot, 1, 0, True)]
         for t, w in zip(drawn, text, strict=True):
             row = population.words.rows[own_row(population.words, 0, w, 1, 0, True)]
             row[t] += 1
-            counts[t] += 1
             population.totals[0, t] += 1
     where = (
         np.array([slots[d] for d, _ in units], np.int32),

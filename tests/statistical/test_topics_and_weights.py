@@ -91,20 +91,17 @@ def visited(topics, alpha, number):
         units=20,
         longest=10,
         words=2,
-        slots=len(history.labels),
         pages=len(history.pages.words),
         threads=1,
     )
     page = history.pages_of(slot)[0]
     population.topics.rows[own_row(population.topics, 0, page, 1, 0, False), : len(TEXT)] = topics
-    counts = population.documents.rows[own_row(population.documents, 0, slot, 1, 0, True)]
     for word in (0, 1):
         row = population.words.rows[own_row(population.words, 0, word, 1, 0, True)]
         row[:2] += HELD[word].astype(row.dtype)
         population.totals[0, :2] += HELD[word]
     for word, topic in zip(TEXT, topics, strict=True):
         population.words.rows[own_row(population.words, 0, word, 1, 0, True)][topic] += 1
-        counts[topic] += 1
         population.totals[0, topic] += 1
     where = np.array([slot], np.int32), np.array([WHOLE_DOCUMENT], np.int64)
     move_units(population, prior, history.pages, Draws(*KEY, number, MOVE), *where, 0, 0, 1, 0)

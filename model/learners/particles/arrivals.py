@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from model.learners.base import Arrivals
-from model.learners.particles.kernels.arrivals import copy_document_counts, sum_documents
+from model.learners.particles.kernels.arrivals import count_documents, sum_documents
+from model.learners.particles.kernels.particles import Population
 from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
-from model.records import FloatArray, IntArray
+from model.records import FloatArray, IntArray, LongArray
 
 
 def note_arrivals(state: ParticleState, slots: IntArray) -> None:
@@ -30,8 +31,24 @@ def note_arrivals(state: ParticleState, slots: IntArray) -> None:
     particles = range(chains) if chains > 1 else [best_particle(state.population)]
     counts = np.empty((len(slots), chains, topics), np.int32)
     for chain, particle in enumerate(particles):
-        copy_document_counts(state.population.documents, particle, slots, counts[:, chain])
+        counts[:, chain] = document_counts(state, state.population, particle, slots)
     state.arrived.append(counts)
+
+
+def document_counts(
+    state: ParticleState, population: Population, particle: int, slots: IntArray | LongArray
+) -> IntArray:
+    """Return int32[D, T], n_td of documents in one particle.
+
+    Args:
+        state: the learner's state, which has the documents.
+        population: the particles.
+        particle: the particle.
+        slots: int[D], the documents.
+    """
+    counts = np.zeros((len(slots), state.settings.topic_count), np.int32)
+    count_documents(population, state.history.pages, particle, slots, counts)
+    return counts
 
 
 def arrivals(state: ParticleState, after: int) -> Arrivals:

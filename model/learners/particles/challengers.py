@@ -41,49 +41,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.kernels.random import COMPLETION, RESTART, RESTART_SWEEP
-from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.copying import copy_of, for_threads, with_free_parts
 from model.learners.particles.history import WHOLE_DOCUMENT
-from model.learners.particles.kernels.completion import complete
-from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
-from model.learners.particles.kernels.losses import add_losses, load_topics, sample_of
+from model.learners.particles.kernels.completion import complete, draws_of
 from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES
-from model.learners.particles.kernels.restarting import absorb, put_back, take_out
+from model.learners.particles.kernels.restarting import put_back, take_out
 from model.learners.particles.kernels.token_filter import PARTS_EACH
+from model.learners.particles.merging import make_empty
+from model.learners.particles.past_documents import Past, split_history, spread
 from model.learners.particles.population import best_particle, replicate
 from model.learners.particles.priors import word_probabilities
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.learners.particles.topic_weights import make_even
-from model.records import FloatArray, IntArray, LongArray
+from model.learners.particles.word_blocks import in_blocks
+from model.records import FloatArray, IntArray
 
 CHALLENGERS = 2
 SWEEPS, MOST_SWEEPS, VISITS = 30, 200, 20_000
 # Nats a token. Of 62 challengers that were scored while they were swept, none won from further
 # behind (docs/lessons.md).
 HOPELESS = 0.05
-LEFT, ADDED = 0.1, 0.25
-# A topic with a smaller share of the tokens is absorbed where topics have learned weights.
-DUST = 0.0002
 MARGIN = 0.01
-# How many of the ring's older documents, and how many of the reservoir's, stand for all of them in
-# L; and how many documents of the past judge.
-SAMPLE, KEPT_SAMPLE, PAST_JUDGES = 600, 500, 200
+# How many documents of the past judge.
+PAST_JUDGES = 200
 _NOTHING = np.zeros(0, np.int32)
-
-
-@dataclass(frozen=True)
-class Past:
-    """Documents at hand that are older than those of a restart.
-
-    Attributes:
-        slots: int[D], the documents.
-        omega: float64[D], how many documents of the stream each of them stands for.
-    """
-
-    slots: IntArray
-    omega: FloatArray
 
 
 @dataclass(frozen=True)
@@ -190,7 +173,6 @@ def challenger(
         state.population,
         particle,
         len(state.vocabulary),
-        len(history.labels),
         len(history.pages.words),
         number,
     )
@@ -198,7 +180,7 @@ def challenger(
     tokens = int(history.pages.length[restarted].sum())
     population = with_free_parts(population, tokens)
     take_out(population, state.prior, history.pages, restarted, draws(state, RESTART))
-    population = _make_empty(state, population, past, before, number, free)
+    population = make_empty(state, population, past, before, number, free)
     population = with_free_parts(population, tokens)
     empty = np.flatnonzero(population.totals[0, :topics] == 0)
     chosen = empty if len(empty) else np.arange(topics)
@@ -240,89 +222,6 @@ def sweeps_of(documents: int) -> int:
     return max(SWEEPS, min(MOST_SWEEPS, VISITS // max(documents, 1)))
 
 
-def _make_empty(
-    state: ParticleState,
-    population: Population,
-    past: Past,
-    before: LongArray,
-    number: int,
-    free: int,
-) -> Population:
-    """Make room by steps 2 and 3; ``before`` holds the tokens of each topic before step 1."""
-    topics, pages = state.settings.topic_count, state.history.pages
-    losses, totals = np.zeros((topics, topics)), population.totals[0, :topics]
-    sample = sample_of(population, state.prior, pages, past.slots, past.omega)
-    add_losses(population, state.prior, sample, -1, losses)
-
-    def absorbed(old: int, new: int) -> None:
-        nonlocal population
-        # A word moves to another part and leaves one.
-        population = with_free_parts(population, PARTS_EACH * len(state.vocabulary))
-        absorb(
-            population, state.prior, pages, state.history.slots(), len(state.vocabulary), old, new
-        )
-        losses[[old, new], :] = 0.0
-        losses[:, [old, new]] = 0.0
-        sample.topic[sample.topic == old] = new
-        load_topics(population, state.prior, sample, new, new + 1)
-        add_losses(population, state.prior, sample, new, losses)
-
-    seeded = np.arange(topics) < len(state.settings.seeds)
-    leaving = (totals > 0) & (totals < LEFT * before)
-    if state.settings.learns_topics:
-        leaving |= (totals > 0) & (totals < DUST * totals.sum())
-    leaving &= ~seeded
-    staying = np.flatnonzero((totals > 0) & ~leaving)
-    for old in np.flatnonzero(leaving) if len(staying) else ():
-        absorbed(int(old), int(staying[np.argmin((losses + losses.T)[old, staying])]))
-    wanted = (
-        free if number == 0 else np.count_nonzero(totals == 0) + ADDED * room_of(state) * topics
-    )
-    while np.count_nonzero(totals == 0) + 1 <= wanted and np.count_nonzero(totals) > 1:
-        used = totals > 0
-        # Seeded topics have the first numbers, and absorb others only.
-        allowed = np.triu(np.outer(used, used & ~seeded), 1)
-        if not allowed.any():
-            break
-        first, second = np.unravel_index(
-            np.argmin(np.where(allowed, losses + losses.T, np.inf)), losses.shape
-        )
-        old, new = (second, first) if seeded[first] else (first, second)
-        absorbed(int(old), int(new))
-    return population
-
-
-def room_of(state: ParticleState) -> float:
-    """Return the share of the topics that a challenger empties after a change."""
-    challengers = state.settings.rejuvenation.challengers
-    return challengers.room if isinstance(challengers, Challengers) else 0.0
-
-
-def split_history(state: ParticleState, newest: int) -> tuple[IntArray, Past]:
-    """Return the slots of the newest documents, and the older documents at hand.
-
-    The latter are a sample of the ring's older documents, and one of the reservoir.
-    """
-    past = state.history.past
-    ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
-    ages = np.arange(ring)
-    by_age = past.newest_slot[(past.marks[HEAD] - 1 - ages) % max(1, len(past.newest_slot))]
-    restarted, older = by_age[:newest], by_age[newest:]
-    sample, reservoir = spread(older, SAMPLE), spread(past.kept_slot[:kept], KEPT_SAMPLE)
-    omega = np.concatenate(
-        [
-            np.full(len(sample), len(older) / max(1, len(sample))),
-            np.full(len(reservoir), past.marks[SEEN] / max(1, len(reservoir))),
-        ]
-    )
-    return restarted, Past(np.concatenate([sample, reservoir]), omega)
-
-
-def spread(slots: IntArray, most: int) -> IntArray:
-    """Return at most so many of some slots, at equal distances."""
-    return slots[np.linspace(0, len(slots) - 1, min(most, len(slots))).astype(int)]
-
-
 def gain_of(
     documents: Sequence[IntArray], before: FloatArray, after: FloatArray
 ) -> tuple[float, float]:
@@ -350,15 +249,15 @@ def _scores(
     state: ParticleState, population: Population, particle: int, documents: list[IntArray]
 ) -> FloatArray:
     """Return float64[D], ln p of each document's scored tokens in one particle."""
-    distinct, rows = np.unique(np.concatenate([_NOTHING, *documents]), return_inverse=True)
-    phi = word_probabilities(population, state.prior, particle, distinct.astype(np.int64))
-    offsets = np.cumsum([0, *map(len, documents)])
-    alpha = state.prior.alpha[: phi.shape[1]]
-    source = draws(state, COMPLETION)
-    scores: FloatArray = complete(
-        rows.astype(np.int32), offsets, phi, alpha, state.prior.alpha_sum, source
-    )
-    return scores
+    prior, scores, drawn = state.prior, [np.zeros(0)], 0
+    topics, source = state.settings.topic_count, draws(state, COMPLETION)
+    for block in in_blocks(documents, topics):
+        phi = word_probabilities(population, prior, particle, block.words)
+        offsets = np.cumsum([0, *block.lengths])
+        alpha, tokens = prior.alpha[: phi.shape[1]], block.tokens
+        scores.append(complete(tokens, offsets, phi, alpha, prior.alpha_sum, source, drawn))
+        drawn += draws_of(block.lengths)
+    return np.concatenate(scores)
 
 
 def _known(tokens: IntArray) -> IntArray:

@@ -17,7 +17,6 @@ from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.kernels.parts import filled_parts
 from model.learners.particles.packing import Packed, pack_table, unpack_table
 from model.learners.particles.priors import parts_each, with_words, word_rows
-from model.learners.particles.saving import count_documents_of
 from model.learners.particles.state import ParticleState
 from model.records import IntArray, LongArray
 
@@ -85,16 +84,11 @@ def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
 
 
 def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:
-    """Renumber the history's tokens, and count documents again that lose tokens."""
-    history, touched = state.history, []
+    """Renumber the history's tokens."""
+    history = state.history
     for slot in history.slots().tolist():
         pages = history.pages_of(slot)
-        before = history.pages.words[pages]
-        after = numbers[before]
-        if ((after == GONE) & (before != GONE)).any():
-            touched.append(slot)
-        history.pages.words[pages] = after
-    count_documents_of(state, np.array(touched, np.int64))
+        history.pages.words[pages] = numbers[history.pages.words[pages]]
 
 
 def _without_gone(tokens: IntArray) -> IntArray:

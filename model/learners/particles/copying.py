@@ -18,7 +18,7 @@ from model.learners.particles.priors import parts_each, places_of
 
 
 def copy_of(
-    population: Population, particle: int, words: int, slots: int, pages: int, identity: int
+    population: Population, particle: int, words: int, pages: int, identity: int
 ) -> Population:
     """Return one particle as a population that has a row of its own for everything.
 
@@ -28,7 +28,6 @@ def copy_of(
         population: the particles.
         particle: the particle to copy.
         words: words that get a row.
-        slots: documents that get a row.
         pages: pages that get a row.
         identity: names the draws of the copy.
     """
@@ -38,7 +37,6 @@ def copy_of(
         words=_copied(population.words, particle)
         if is_parted
         else _own_rows(population.words, particle, words, generation),
-        documents=_own_rows(population.documents, particle, slots, generation),
         topics=_own_rows(population.topics, particle, pages, generation),
         totals=population.totals[chosen].copy(),
         topic_tables=population.topic_tables[chosen].copy(),
@@ -73,7 +71,6 @@ def for_threads(population: Population, threads: int) -> Population:
     """
     return population._replace(
         words=_with_stretches(population.words, threads),
-        documents=_with_stretches(_table(population.documents), threads),
         topics=_with_stretches(_table(population.topics), threads),
     )
 

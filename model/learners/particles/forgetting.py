@@ -40,7 +40,6 @@ from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.population import joint, over_slices
 from model.learners.particles.priors import parts_each
-from model.learners.particles.saving import count_documents_of
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import LongArray
 from model.scaled import Scaled
@@ -90,8 +89,6 @@ def _forget(state: ParticleState, ticks: int) -> None:
     )
     over_slices(len(state.population.weight), state.threads, run)
     history.pages.words.reshape(-1)[places[chosen]] = GONE
-    if len(chosen):
-        count_documents_of(state, slots)
     for particle in range(len(state.population.weight)):
         faded = _power(joint(state.population, particle), survival(ticks))
         state.population.joint[particle] = faded.mantissa

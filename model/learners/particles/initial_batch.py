@@ -25,11 +25,10 @@ from model.errors import OptionError
 from model.evaluation.kernels.held_out import first_moment
 from model.evaluation.nmi import nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
-from model.learners.particles.arrivals import note_arrivals
+from model.learners.particles.arrivals import document_counts, note_arrivals
 from model.learners.particles.concentration import learn_concentrations
 from model.learners.particles.history import WHOLE_DOCUMENT, Documents
 from model.learners.particles.initial_settings import ENDLESS, InitialBatch
-from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.population import joint, new_population, replicate
 from model.learners.particles.priors import word_probabilities
 from model.learners.particles.state import (
@@ -40,6 +39,7 @@ from model.learners.particles.state import (
     plant_seeds,
 )
 from model.learners.particles.stepping import draw_documents, learn_document, visit
+from model.learners.particles.word_blocks import in_blocks
 from model.records import IntArray
 from model.scaled import Scaled
 
@@ -151,10 +151,8 @@ def _best(state: ParticleState, slots: list[int], waiting: Documents, trained: i
 
 def most_frequent_topics(state: ParticleState, particle: int, slots: Any) -> list[int]:
     """Return each document's most frequent topic in one particle, the first of equals."""
-    table = state.population.documents
-    return [
-        int(np.argmax(table.rows[row_of.py_func(table, particle, int(slot))])) for slot in slots
-    ]
+    counts = document_counts(state, state.population, particle, np.array(slots, np.int32))
+    return [int(topic) for topic in counts.argmax(axis=1)]
 
 
 def _held_out_probability(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
@@ -162,13 +160,12 @@ def _held_out_probability(state: ParticleState, chain: int, documents: list[IntA
 
     Words that no training document has take the probability of their prior.
     """
-    prior = state.prior
-    distinct, rows = np.unique(np.concatenate(documents), return_inverse=True)
-    phi = word_probabilities(state.population, prior, chain, distinct.astype(np.int64))
-    ends = np.cumsum([len(document) for document in documents])[:-1]
-    alpha = prior.alpha[: phi.shape[1]]
-    found = [
-        first_moment(tokens, phi, alpha, prior.alpha_sum)
-        for tokens in np.split(rows.astype(np.int32), ends)
-    ]
+    prior, found = state.prior, []
+    for block in in_blocks(documents, state.settings.topic_count):
+        phi = word_probabilities(state.population, prior, chain, block.words)
+        alpha, ends = prior.alpha[: phi.shape[1]], np.cumsum(block.lengths)[:-1]
+        found += [
+            first_moment(tokens, phi, alpha, prior.alpha_sum)
+            for tokens in np.split(block.tokens, ends)
+        ]
     return Scaled.product(np.concatenate(found))

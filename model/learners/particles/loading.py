@@ -32,7 +32,6 @@ from model.learners.particles.saving import (
     MAGIC,
     MAGIC_PARTS,
     WAITING,
-    count_documents_of,
 )
 from model.learners.particles.seeds import seed_counts, words_of
 from model.learners.particles.state import ParticleState
@@ -260,7 +259,6 @@ def _read_history(state: ParticleState, data: bytes) -> None:
     )
     _read_topics(state, slots, blobs[7:10])
     _check_history(state, slots)
-    count_documents_of(state, slots)
 
 
 def _check_labels(labels: object, lengths: LongArray) -> None:

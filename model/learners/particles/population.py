@@ -35,7 +35,6 @@ def new_population(
     tp = len(prior.alpha)
     return Population(
         words=copy_on_write.new_table(particles, 1, stored_length(prior), threads),
-        documents=shared_rows.new_rows(particles, tp, threads, whole_past),
         topics=shared_rows.new_rows(particles, PAGE, threads, whole_past),
         totals=np.zeros((particles, tp), np.int64),
         topic_tables=np.zeros((particles, tp), np.int64),
@@ -59,7 +58,6 @@ def replicate(
 
     return population._replace(
         words=copy_on_write.replicate(population.words, chosen, particles),
-        documents=shared_rows.replicate(population.documents, chosen, particles),
         topics=shared_rows.replicate(population.topics, chosen, particles),
         totals=population.totals[take],
         topic_tables=population.topic_tables[take],
@@ -81,7 +79,6 @@ def with_capacity(
     units: int,
     longest: int,
     words: int,
-    slots: int,
     pages: int,
     threads: int,
 ) -> Population:
@@ -93,26 +90,24 @@ def with_capacity(
         units: how many units each of them visits before the next call.
         longest: tokens of the longest unit.
         words: rows that the table of words needs for each particle.
-        slots: the same for documents.
         pages: the same for topics.
         threads: how many threads write.
     """
     each = min(writers, -(-len(population.weight) // threads))
-    count, slot_rows, page_rows = rows_needed.py_func(
-        each, units, max(longest, 1), words, slots, pages, parts_each(population) > 0
+    count, page_rows = rows_needed.py_func(
+        each, units, max(longest, 1), words, pages, parts_each(population) > 0
     )
-    before = population.words, population.documents, population.topics
+    before = population.words, population.topics
     after = (
         copy_on_write.reserve(
             with_words(population, words),
             count,
             copy_on_write.BLOCKS_EACH * count,
         ),
-        shared_rows.with_capacity(population.documents, slots, slot_rows, each),
         shared_rows.with_capacity(population.topics, pages, page_rows, each),
     )
     if any(old is not new for old, new in zip(before, after, strict=True)):
-        population = population._replace(words=after[0], documents=after[1], topics=after[2])
+        population = population._replace(words=after[0], topics=after[1])
     if (
         population.words.rows.dtype == np.int32
         and int(population.totals.max()) + units * longest > MAX_INT32
@@ -170,8 +165,5 @@ def best_particle(population: Population) -> int:
 
 def nbytes(population: Population) -> int:
     """Return the memory of the population in bytes."""
-    shared = sum(
-        shared_rows.nbytes(rows)
-        for rows in (population.words, population.documents, population.topics)
-    )
-    return shared + sum(part.nbytes for part in population[3:])
+    shared = sum(shared_rows.nbytes(rows) for rows in (population.words, population.topics))
+    return shared + sum(part.nbytes for part in population[2:])

@@ -20,10 +20,8 @@ import numpy.typing as npt
 
 from model import wire
 from model.learners.particles.following_file import following_to_bytes
-from model.learners.particles.kernels.canonical_rows import count_documents
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
 from model.learners.particles.kernels.particles import GONE, PAGE
-from model.learners.particles.kernels.shared_rows import with_capacity
 from model.learners.particles.packing import pack_numbers, pack_table
 from model.learners.particles.priors import parts_each
 from model.learners.particles.state import ParticleState
@@ -122,19 +120,6 @@ def _history_to_bytes(state: ParticleState) -> bytes:
         pack_numbers(past.kept_position[:kept] + 1),
         *pack_table(state.population.topics, _joined(pages), _joined(live)),
     )
-
-
-def count_documents_of(state: ParticleState, slots: npt.NDArray[np.int64]) -> None:
-    """Count n_td of the documents in ``slots`` again, in each particle, from their topics."""
-    particles = len(state.population.weight)
-    documents = with_capacity(
-        state.population.documents,
-        len(state.history.labels),
-        particles * (len(slots) + 1),
-        particles,
-    )
-    state.population = state.population._replace(documents=documents)
-    count_documents(state.population, state.history.pages, slots)
 
 
 def _joined(parts: list[Any]) -> npt.NDArray[np.int64]:

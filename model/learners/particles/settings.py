@@ -14,6 +14,7 @@ from typing import Any
 from model.errors import OptionError
 from model.kinds import Kinds
 from model.learners.base import LearnerSettings, implemented_in
+from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.initial_settings import (
     INITIALS,
     Initial,
@@ -174,12 +175,9 @@ class ParticleSettings(LearnerSettings):
 
     @property
     def least_bytes(self) -> int:
-        """Return the bytes of the counts of the documents that can be visited again."""
-        history = self.rejuvenation.history
-        if self.rejuvenation.unit != "document" or self.rejuvenation.whole_past:
-            return 0
-        documents = history.newest + history.reservoir
-        return 4 * self.topic_count * self.island_particles * documents
+        """Return the bytes of the totals, and of the losses of all pairs of topics in a trial."""
+        pairs = self.topic_count**2 if isinstance(self.rejuvenation.challengers, Challengers) else 0
+        return 16 * self.topic_count * self.island_particles + 8 * pairs
 
     @property
     def by_tokens(self) -> bool:

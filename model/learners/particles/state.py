@@ -231,8 +231,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
             state.settings, state.characters, state.vocabulary.words[state.based :]
         )
         state.prior, state.based = state.prior._replace(base=base), words
-    slots, pages = len(state.history.labels), len(state.history.pages.words)
-    # The kernel filter_tokens counts slots and pages in the same way. With fewer here it would
+    # The kernel filter_tokens counts words and pages in the same way. With fewer here it would
     # return for more rows without end.
     state.population = with_capacity(
         state.population,
@@ -240,8 +239,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         units=units,
         longest=longest,
         words=len(state.prior.base),
-        slots=slots,
-        pages=pages,
+        pages=len(state.history.pages.words),
         threads=state.threads,
     )
 

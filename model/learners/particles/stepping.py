@@ -117,7 +117,17 @@ def _draw_topics(
         )
 
         def draw_slice(first: int, last: int, thread: int, drawn: TokenDraws = drawn) -> None:
-            first_pass(state.population, state.prior, source, drawn, index, evenly, first, last)
+            first_pass(
+                state.population,
+                state.prior,
+                state.history.pages,
+                source,
+                drawn,
+                index,
+                evenly,
+                first,
+                last,
+            )
 
         over_slices(particles, state.threads, draw_slice)
         if stop == length:

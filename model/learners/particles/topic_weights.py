@@ -18,8 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from model.kernels.random import TOPIC_WEIGHTS, fill_uniforms
+from model.learners.particles.arrivals import document_counts
 from model.learners.particles.kernels.concentration import draw_a_0
-from model.learners.particles.kernels.copy_on_write import Table
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.topic_weights import (
     count_tables,
@@ -27,7 +27,7 @@ from model.learners.particles.kernels.topic_weights import (
     log_topics,
 )
 from model.learners.particles.population import joint
-from model.learners.particles.priors import places_of, sum_of, with_alpha
+from model.learners.particles.priors import sum_of, with_alpha
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
@@ -49,8 +49,9 @@ def learn_weights(state: ParticleState, population: Population | None = None) ->
         ensure_capacity(state, 0, 0, 0)
         population = state.population
     named = draws(state, TOPIC_WEIGHTS)
+    counts = document_counts(state, population, 0, state.history.slots())
     state.prior, state.gamma, state.weighed = weighed(
-        population, state.prior, state.gamma, state.history.slots(), named, state.weighed
+        population, state.prior, state.gamma, counts, (named, state.weighed)
     )
 
 
@@ -62,7 +63,7 @@ def make_even(state: ParticleState, population: Population) -> None:
         population: one particle; its joint probability changes.
     """
     topics, prior = state.settings.topic_count, state.prior
-    counts = document_counts(population, state.history.slots(), topics)
+    counts = document_counts(state, population, 0, state.history.slots())
     after = np.full(topics, prior.alpha_sum / topics)
     _change_joint(population, log_topics(counts, after) - log_topics(counts, prior.alpha[:topics]))
     state.prior = with_alpha(prior, after)
@@ -72,15 +73,19 @@ def weighed(
     population: Population,
     prior: Prior,
     gamma: float,
-    slots: IntArray | LongArray,
-    named: Draws,
-    index: int,
+    counts: IntArray,
+    names: tuple[Draws, int],
 ) -> tuple[Prior, float, int]:
-    """Return a prior with new weights, the new gamma, and the next index.
+    """Return a prior with new weights, the new gamma, and the number of the next draw.
 
-    The joint probability of particle 0, the only one, changes with them.
+    Args:
+        population: one particle; its joint probability changes with the weights.
+        prior: the prior.
+        gamma: the concentration of the weights.
+        counts: int32[D, T], n_td.
+        names: the names of the draws, and the number of the first draw.
     """
-    counts = document_counts(population, slots, int(np.count_nonzero(prior.alpha)))
+    named, index = names
     if not counts.any():
         return prior, gamma, index
     before = log_topics(counts, prior.alpha[: counts.shape[1]])
@@ -93,7 +98,7 @@ def weighed(
 
 
 def drawn_alpha(
-    counts: LongArray, alpha: FloatArray, gamma: float, names: tuple[Draws, int, int]
+    counts: IntArray, alpha: FloatArray, gamma: float, names: tuple[Draws, int, int]
 ) -> tuple[FloatArray, float, int]:
     """Draw alpha and gamma given the topics of documents.
 
@@ -138,16 +143,6 @@ def tables_of_weights(
     place = np.repeat(np.arange(topics), of_topics)
     found: LongArray = np.bincount(place[uniforms < of_pi[place]], minlength=topics)
     return found.astype(np.int64), index + len(uniforms)
-
-
-def document_counts(population: Population, slots: IntArray | LongArray, topics: int) -> LongArray:
-    """Return int[D, T], n_td of documents in particle 0."""
-    if not len(slots):
-        return np.zeros((0, topics), np.int32)
-    table = population.documents
-    assert isinstance(table, Table)  # the settings refuse the full history
-    rows = table.rows[places_of(table, 0, slots.astype(np.int64))]
-    return np.ascontiguousarray(rows[:, :topics])
 
 
 def _change_joint(population: Population, logarithm: float) -> None:

@@ -29,13 +29,13 @@ from collections.abc import Sequence
 from model.learners.particles.challengers import (
     Rule,
     duel,
-    room_of,
-    split_history,
     takes_unused,
 )
 from model.learners.particles.following import STEADY, Following
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels.divergence import sum_of_shares
+from model.learners.particles.merging import room_of
+from model.learners.particles.past_documents import split_history
 from model.learners.particles.population import best_particle
 from model.learners.particles.state import ParticleState
 from model.learners.particles.telling import change_told, topic_counts, topics_replaced
@@ -115,7 +115,9 @@ def observe(
         ids: the ids of the minibatch's documents.
     """
     newest, _ = split_history(state, learned)
-    shares = sum_of_shares(state.population, 0, newest, state.settings.topic_count)
+    shares = sum_of_shares(
+        state.population, state.history.pages, 0, newest, state.settings.topic_count
+    )
     told = following.notice(evidence, scored, learned, shares, state.documents)
     if told:
         state.history.count_as_newest(state.documents - following.changed)

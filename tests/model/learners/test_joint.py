@@ -11,6 +11,7 @@ from tiny import log_documents, log_joint
 from model.kernels.random import stream_key
 from model.learners import Hierarchical, IncrementalGibbs, learner_for
 from model.learners.batch_gibbs.sparse_chains import SparseChain
+from model.learners.particles.arrivals import document_counts
 from model.learners.particles.concentration import log_joint_terms
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.population import joint
@@ -60,10 +61,8 @@ def closed(state, particle):
         settings.topics,
         word_rows(population, particle, np.arange(len(state.vocabulary))),
     )
-    rows = [
-        row_of.py_func(population.documents, particle, int(slot)) for slot in state.history.slots()
-    ]
-    documents, counts = population.documents.rows[rows][:, :topics], words[:, :topics]
+    documents = document_counts(state, population, particle, state.history.slots())
+    counts = words[:, :topics]
     assert documents.sum() == counts.sum() == state.tokens
     a, a_0 = population.concentration[particle].tolist()
     base = base_probabilities(settings, state.characters, state.vocabulary.words)

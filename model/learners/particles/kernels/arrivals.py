@@ -1,27 +1,45 @@
-"""Topics of documents as counts of tokens."""
+"""n_td: the topics of documents as counts of tokens.
+
+They are counted from the topics of the tokens where they are needed, and not kept: so the memory of
+a document at hand follows its tokens, and not T.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from model.kernels.jit import kernel
+from model.kernels.jit import kernel, page_kernel
+from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.shared_rows import row_of
 
 
+@page_kernel
+def count_tokens(population: Any, pages: Any, p: Any, slot: Any, stop: Any, counts: Any) -> None:
+    """Write n_td of the first ``stop`` tokens of a document in one particle to ``counts``."""
+    for t in range(len(counts)):
+        counts[t] = 0
+    page = pages.first[slot]
+    for start in range(0, stop, PAGE):
+        place = row_of(population.topics, p, page)
+        for k in range(min(PAGE, stop - start)):
+            if pages.words[page, k] != GONE:
+                counts[population.topics.rows[place, k]] += 1
+        page = pages.following[page]
+
+
 @kernel
-def copy_document_counts(documents: Any, p: Any, slots: Any, out: Any) -> None:
-    """Copy n_dt of documents in one particle.
+def count_documents(population: Any, pages: Any, p: Any, slots: Any, out: Any) -> None:
+    """Write n_td of documents in one particle.
 
     Args:
-        documents: the rows of counts of all documents, in all particles.
+        population: the particles.
+        pages: the tokens of the history.
         p: the particle.
-        slots: int32[D], the documents.
+        slots: int[D], the documents.
         out: int32[D, T], which receives the counts.
     """
     for d in range(len(slots)):
-        counts = documents.rows[row_of(documents, p, slots[d])]
-        for t in range(out.shape[1]):
-            out[d, t] = counts[t]
+        count_tokens(population, pages, p, slots[d], pages.length[slots[d]], out[d])
 
 
 @kernel

@@ -1,7 +1,6 @@
 """The canonical form of shared rows, from which checkpoints and digests are made.
 
-The form lists the distinct contents of each logical row. Counts per document are left out, since
-:func:`count_documents` restores them from the topics.
+The form lists the distinct contents of each logical row.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 from model.kernels.jit import kernel
 from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.parts import tokens_in
-from model.learners.particles.kernels.shared_rows import own_row, row_of
+from model.learners.particles.kernels.shared_rows import row_of
 
 
 @kernel
@@ -60,26 +59,6 @@ def _same(rows: Any, one: Any, other: Any, live: Any) -> Any:
     while same < live and rows[one, same] == rows[other, same]:
         same += 1
     return same == live
-
-
-@kernel
-def count_documents(population: Any, pages: Any, slots: Any) -> None:
-    """Fill n_td of every particle from the topics of the documents' tokens.
-
-    There must be a free row for each document and particle.
-    """
-    documents, topics = population.documents, population.topics
-    for p in range(len(population.weight)):
-        for slot in slots:
-            row = own_row(documents, p, slot, population.generation[p], 0, False)
-            documents.rows[row, :] = 0
-            page = pages.first[slot]
-            for start in range(0, pages.length[slot], PAGE):
-                place = row_of(topics, p, page)
-                for k in range(min(PAGE, pages.length[slot] - start)):
-                    if pages.words[page, k] != GONE:
-                        documents.rows[row, topics.rows[place, k]] += 1
-                page = pages.following[page]
 
 
 @kernel

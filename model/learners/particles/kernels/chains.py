@@ -153,7 +153,7 @@ def run_chains(
             new = new_token_draws(
                 pages, slot, at, min(at + TOKENS_AT_ONCE, length), size, len(prior.alpha), True
             )
-            first_pass(population, prior, named, new, schedule.drawn[d], False, first, last)
+            first_pass(population, prior, pages, named, new, schedule.drawn[d], False, first, last)
             write_draws(population, pages, new, everyone, first, last, thread)
         for p in range(first, last):
             weights[d, p], exponents[d, p] = population.weight[p], population.weight_exponent[p]

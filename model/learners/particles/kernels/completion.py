@@ -8,6 +8,7 @@ place has the probability sum_t theta_t phi_t(w).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ SWEEPS, KEPT = 10, 6
 
 
 @kernel
-def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, draws: Any) -> Any:
+def complete(
+    tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, draws: Any, drawn: Any
+) -> Any:
     """Return, for each document, the sum of ln p over its tokens at odd places.
 
     Args:
@@ -31,6 +34,7 @@ def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, dr
         alpha: float64[T].
         alpha_sum: the sum of alpha.
         draws: names the draws, which are those of particle 0.
+        drawn: the index of the first draw.
 
     Returns:
         float64[D], nats; 0 for a document of fewer than two tokens.
@@ -38,7 +42,7 @@ def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, dr
     topics = len(alpha)
     counts, mean, cumulated = np.zeros(topics, np.int64), np.zeros(topics), np.empty(topics)
     states = np.empty(len(tokens), np.int32)
-    scores, index = np.zeros(len(offsets) - 1), 0
+    scores, index = np.zeros(len(offsets) - 1), drawn
     for d in range(len(offsets) - 1):
         begin, end = offsets[d], offsets[d + 1]
         counts[:], mean[:] = 0, 0.0
@@ -66,3 +70,8 @@ def complete(tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, dr
                 p += (mean[t] / KEPT + alpha[t]) * per * phi[tokens[i], t]
             scores[d] += ln(p)
     return scores
+
+
+def draws_of(lengths: Sequence[int]) -> int:
+    """Return how many draws :func:`complete` makes for documents of these lengths."""
+    return sum((SWEEPS + 1) * ((length + 1) // 2) for length in lengths)

@@ -7,23 +7,24 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import kernel
+from model.learners.particles.kernels.arrivals import count_tokens
 from model.learners.particles.kernels.logarithm import ln
-from model.learners.particles.kernels.shared_rows import row_of
 
 
 @kernel
-def sum_of_shares(population: Any, p: Any, slots: Any, topics: Any) -> Any:
+def sum_of_shares(population: Any, pages: Any, p: Any, slots: Any, topics: Any) -> Any:
     """Return float64[T], the sum over documents of n_td / n_d; empty documents add nothing.
 
     Args:
         population: the particles.
+        pages: the tokens of the history.
         p: the particle.
         slots: the documents.
         topics: T.
     """
-    shares = np.zeros(topics)
+    shares, counts = np.zeros(topics), np.zeros(topics, np.int32)
     for slot in slots:
-        counts = population.documents.rows[row_of(population.documents, p, slot)]
+        count_tokens(population, pages, p, slot, pages.length[slot], counts)
         total = 0
         for t in range(topics):
             total += counts[t]

@@ -65,7 +65,7 @@ class TokenDraws(NamedTuple):
         repeated_words: how many words occur several times.
         topics: int32[n, P], the drawn topics.
         opened: bool[n, P], whether a token opened a table.
-        counts: int32[P, Tp], n_td with these tokens.
+        tp: the padded number of topics.
     """
 
     slot: int
@@ -77,7 +77,7 @@ class TokenDraws(NamedTuple):
     repeated_words: int
     topics: npt.NDArray[np.int32]
     opened: npt.NDArray[np.bool_]
-    counts: npt.NDArray[np.int32]
+    tp: int
 
 
 @kernel
@@ -110,13 +110,9 @@ def new_token_draws(
                 repeated_words += 1
             repeat_number[here] = repeat_number[before]
             is_repeat[here] = True
-    topics, opened, counts = (
-        np.empty((n, particles), np.int32),
-        np.zeros((n, particles), np.bool_),
-        np.zeros((particles, tp), np.int32),
-    )
+    topics, opened = np.empty((n, particles), np.int32), np.zeros((n, particles), np.bool_)
     return TokenDraws(
-        slot, begin, stop, words, repeat_number, is_repeat, repeated_words, topics, opened, counts
+        slot, begin, stop, words, repeat_number, is_repeat, repeated_words, topics, opened, tp
     )
 
 
@@ -124,6 +120,7 @@ def new_token_draws(
 def first_pass(
     population: Any,
     prior: Any,
+    pages: Any,
     draws: Any,
     new: Any,
     index: Any,
@@ -138,6 +135,7 @@ def first_pass(
     Args:
         population: the particles.
         prior: the prior.
+        pages: the tokens of the history.
         draws: names the draws.
         new: the tokens; takes the topics.
         index: the index of the document's first draw.
@@ -153,7 +151,7 @@ def first_pass(
     repeated_rows = np.empty((new.repeated_words, TILE, length), population.words.rows.dtype)
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
-        load_counts(population, workspace, new.slot, new.begin > 0, low, high)
+        load_counts(population, pages, workspace, new.slot, new.begin, low, high)
         compute_gains(workspace, population, prior, low, high)
         for start in range(0, len(new.words), PAGE):
             count = min(PAGE, len(new.words) - start)
@@ -174,7 +172,6 @@ def first_pass(
                 topics,
             )
         for p in range(low, high):
-            new.counts[p, :] = workspace.counts[p - low, :]
             normalise(population.weight, population.weight_exponent, p)
             normalise(population.joint, population.joint_exponent, p)
 
@@ -289,7 +286,7 @@ def _draw_token(
 def write_draws(
     population: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any
 ) -> None:
-    """Write the drawn topics and counts of the survivors among particles first..last-1.
+    """Write the drawn topics of the survivors among particles first..last-1.
 
     A survivor is a particle that is its own ancestor.
     """
@@ -298,13 +295,6 @@ def write_draws(
         begin, stop = max(start, new.begin) - new.begin, min(start + PAGE, new.stop) - new.begin
         write_page_draws(population, new, page, begin, stop, ancestors, first, last, thread)
         page = pages.following[page]
-    for p in range(first, last):
-        if ancestors[p] == p:
-            mine = own_row(
-                population.documents, p, new.slot, population.generation[p], thread, False
-            )
-            for t in range(new.counts.shape[1]):
-                population.documents.rows[mine, t] = new.counts[p, t]
 
 
 @page_inlined
@@ -331,7 +321,7 @@ def write_page_draws(
                     words,
                     p,
                     new.words[k],
-                    new.counts.shape[1],
+                    new.tp,
                     t,
                     1,
                     new.opened[k, p],

@@ -11,10 +11,10 @@ with d_x the tokens of document d in topic x, token i left out of all counts, ph
 and phi_xy = (n_x phi_x + n_y phi_y) / (n_x + n_y). omega_d is how many documents of the stream
 document d stands for.
 
-Many losses of the same documents are asked for while topics absorb each other. So their tokens and
-the counts of their words are gathered once, topic by topic and word by word, in a :class:`Sample`.
-The loops then read arrays from begin to end. The logarithm is taken of the product of many ratios
-that have one omega.
+Many losses of the same documents are asked for while topics absorb each other. So their tokens, and
+the topics in which their words have tokens, are gathered once in a :class:`Sample`. The loops then
+read arrays from begin to end. The logarithm is taken of the product of many ratios that have one
+omega. Memory follows the tokens of the documents and of their words, and not T x V.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel, page_kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import (
     GONE,
@@ -32,11 +32,11 @@ from model.learners.particles.kernels.particles import (
     Pages,
     Population,
     Prior,
-    base_of,
     tables_of,
 )
 from model.learners.particles.kernels.parts import gather, in_parts, row_buffer
 from model.learners.particles.kernels.shared_rows import row_of
+from model.learners.particles.kernels.table_counts import NONE
 
 _SMALL, _LARGE = 2.0**-400, 2.0**400
 
@@ -45,33 +45,40 @@ class Sample(NamedTuple):
     """Documents of particle 0, arranged by topic.
 
     Tokens are ordered by the topic that they had when the sample was made, then by omega, then by
-    word. A topic that another has absorbed keeps its stretch of tokens.
+    word; entries by topic, then by word. The tokens and entries of one topic are a stretch. A topic
+    that another has absorbed leaves its stretch to it.
 
     Attributes:
-        slots: int32[D], the documents' slots.
         omega: float64[D].
         numbers: int64[V], the distinct words, as word numbers.
         word: int32[N], the word of each token, as an index of ``numbers``.
-        document: int32[N], the document of each token, as an index of ``slots``.
-        begin: int64[T + 1], where the tokens of each topic begin.
-        topic: int64[T], which topic the tokens of a stretch have now.
-        held: float64[T, V], n_wt - d t_wt.
-        left: float64[T, V], the same when one token has left.
+        document: int32[N], the document of each token.
+        begin: int64[T + 1], where the tokens of each stretch begin.
+        left: float64[N], n_wt - d t_wt of each token's word and topic when the token has left.
+        entry_word: int32[E], the word of each entry.
+        entry_begin: int64[T + 1], where the entries of each stretch begin.
+        held: float64[E], n_wt - d t_wt of each entry's word and topic.
+        first: int64[T], the first stretch of each topic; -1 for none.
+        following: int64[T], the next stretch of the same topic; -1 behind the last one.
+        tables: int64[V], m_w where there are tables.
         base: float64[V], B(w).
-        counts: int64[T, D], n_td.
+        counts: int32[T, D], n_td.
     """
 
-    slots: npt.NDArray[np.int32]
     omega: npt.NDArray[np.float64]
     numbers: npt.NDArray[np.int64]
     word: npt.NDArray[np.int32]
     document: npt.NDArray[np.int32]
     begin: npt.NDArray[np.int64]
-    topic: npt.NDArray[np.int64]
-    held: npt.NDArray[np.float64]
     left: npt.NDArray[np.float64]
+    entry_word: npt.NDArray[np.int32]
+    entry_begin: npt.NDArray[np.int64]
+    held: npt.NDArray[np.float64]
+    first: npt.NDArray[np.int64]
+    following: npt.NDArray[np.int64]
+    tables: npt.NDArray[np.int64]
     base: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int32]
 
 
 def sample_of(
@@ -94,21 +101,66 @@ def sample_of(
     document, words, drawn = _tokens(population, pages, slots, int(pages.length[slots].sum()))
     numbers, word = np.unique(words, return_inverse=True)
     order = np.lexsort((word, omega[document], drawn))
+    entry_word, entry_topic = _entries(population, prior, numbers)
+    by_topic = np.argsort(entry_topic, kind="stable")
+    counts = np.zeros((topics, len(slots)), np.int32)
+    np.add.at(counts, (drawn, document), 1)
     found = Sample(
-        slots,
         omega,
         numbers,
         word[order].astype(np.int32),
         document[order],
         np.cumsum(np.append(0, np.bincount(drawn, minlength=topics))),
+        np.zeros(len(order)),
+        entry_word[by_topic],
+        np.cumsum(np.append(0, np.bincount(entry_topic, minlength=topics))),
+        np.zeros(len(by_topic)),
         np.arange(topics),
-        np.zeros((topics, len(numbers))),
-        np.zeros((topics, len(numbers))),
+        np.full(topics, -1),
+        np.zeros(len(numbers), np.int64),
         np.zeros(len(numbers)),
-        np.zeros((topics, len(slots)), np.int64),
+        counts,
     )
-    load_topics(population, prior, found, 0, topics)
+    for topic in range(topics):
+        _read_counts(population, prior, found, topic)
+    _compute_base(population, prior, found)
     return found
+
+
+def merge(population: Population, prior: Prior, sample: Sample, old: int, new: int) -> None:
+    """Give the tokens of topic ``old`` to ``new``, which has absorbed it in the population.
+
+    Args:
+        population: the population of the sample.
+        prior: the prior.
+        sample: is changed.
+        old: the topic that became empty.
+        new: the topic that absorbed it.
+    """
+    stretches = sorted([*_stretches(sample, old), *_stretches(sample, new)])
+    sample.first[old] = -1
+    sample.first[new] = stretches[0]
+    sample.following[stretches] = [*stretches[1:], -1]
+    sample.counts[new] += sample.counts[old]
+    sample.counts[old] = 0
+    _read_counts(population, prior, sample, new)
+    _compute_base(population, prior, sample)
+
+
+def _stretches(sample: Sample, topic: int) -> list[int]:
+    found, stretch = [], int(sample.first[topic])
+    while stretch >= 0:
+        found.append(stretch)
+        stretch = int(sample.following[stretch])
+    return found
+
+
+def names_of(sample: Sample) -> npt.NDArray[np.int64]:
+    """Return int64[T], the topic that has the tokens of each topic now."""
+    names = np.arange(len(sample.first))
+    for topic in range(len(names)):
+        names[_stretches(sample, topic)] = topic
+    return names
 
 
 @kernel
@@ -130,38 +182,81 @@ def _tokens(population: Any, pages: Any, slots: Any, most: Any) -> Any:
 
 
 @kernel
-def load_topics(population: Any, prior: Any, sample: Any, first: Any, last: Any) -> None:
-    """Read the counts of topics first..last-1, and all B(w), from the particle.
+def _entries(population: Any, prior: Any, numbers: Any) -> Any:
+    """Return the word and the topic of each pair that has tokens, in the order of words."""
+    words, tp, buffer = (
+        population.words,
+        len(prior.alpha),
+        row_buffer(population.words, len(prior.alpha)),
+    )
+    entry_word, entry_topic = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    count: Any = 0
+    for v in range(len(numbers)):
+        row = _row(words, numbers[v], tp, buffer)
+        if count + tp > len(entry_word):
+            more = np.empty(len(entry_word) + tp, np.int32)
+            entry_word, entry_topic = np.append(entry_word, more), np.append(entry_topic, more)
+        for t in range(tp):
+            if row[t]:
+                entry_word[count], entry_topic[count] = v, t
+                count += 1
+    return entry_word[:count], entry_topic[:count]
+
+
+@inlined
+def _row(words: Any, w: Any, tp: Any, buffer: Any) -> Any:
+    """Return the counts of a word, which are written to the buffer where it is in parts."""
+    if in_parts(words, tp):
+        gather(words, 0, w, tp, buffer)
+        row = buffer
+    else:
+        row = words.rows[row_of(words, 0, w)]
+    return row
+
+
+@kernel
+def _read_counts(population: Any, prior: Any, sample: Any, t: Any) -> None:
+    """Read the counts of the words of one topic, and their m_w, from the particle.
 
     Args:
         population: a population of one particle.
         prior: the prior.
         sample: is changed.
-        first: the first topic.
-        last: the topic after the last one.
+        t: the topic.
     """
     words, tp = population.words, len(prior.alpha)
-    buffer = row_buffer(words, tp)
-    for v in range(len(sample.numbers)):
-        if in_parts(words, tp):
-            gather(words, 0, sample.numbers[v], tp, buffer)
-            row = buffer
-        else:
-            row = words.rows[row_of(words, 0, sample.numbers[v])]
-        sample.base[v] = base_of(population, prior, 0, row, sample.numbers[v], 0)
-        for t in range(first, last):
+    buffer, left = row_buffer(words, tp), np.zeros(len(sample.numbers))
+    stretch = sample.first[t]
+    while stretch >= 0:
+        for e in range(sample.entry_begin[stretch], sample.entry_begin[stretch + 1]):
+            v = sample.entry_word[e]
+            row = _row(words, sample.numbers[v], tp, buffer)
+            sample.tables[v] = row[2 * tp] if prior.tables != NONE else 0
             n, tables = np.int64(row[t]), tables_of(prior, row, t)
-            sample.held[t, v] = n - prior.discount * tables
-            sample.left[t, v] = n - 1 - prior.discount * min(tables, n - 1)
-    for d in range(len(sample.slots)):
-        row = population.documents.rows[row_of(population.documents, 0, sample.slots[d])]
-        for t in range(first, last):
-            sample.counts[t, d] = row[t]
+            sample.held[e] = n - prior.discount * tables
+            left[v] = n - 1 - prior.discount * min(tables, n - 1)
+        stretch = sample.following[stretch]
+    stretch = sample.first[t]
+    while stretch >= 0:
+        for i in range(sample.begin[stretch], sample.begin[stretch + 1]):
+            sample.left[i] = left[sample.word[i]]
+        stretch = sample.following[stretch]
+
+
+@kernel
+def _compute_base(population: Any, prior: Any, sample: Any) -> None:
+    """Compute B(w) of all words, which depends on the tables of all."""
+    a_0, tables = population.concentration[0, 1], population.tables[0]
+    for v in range(len(sample.numbers)):
+        base = prior.base[sample.numbers[v]]
+        if prior.tables != NONE:
+            base = (sample.tables[v] + a_0 * base) / (tables + a_0)
+        sample.base[v] = base
 
 
 @kernel
 def add_losses(population: Any, prior: Any, sample: Any, only: Any, losses: Any) -> None:
-    """Add to losses[x, y] the part of L(x, y) that comes from tokens of topic x.
+    """Add L(x, y) to losses[x, y] and to losses[y, x].
 
     Args:
         population: the population of the sample.
@@ -170,11 +265,28 @@ def add_losses(population: Any, prior: Any, sample: Any, only: Any, losses: Any)
         only: the topic whose pairs are computed; -1 for all pairs.
         losses: float64[T, T], is added to.
     """
-    for x in range(len(losses)):
-        for y in range(len(losses)):
-            asked = only < 0 or x == only or y == only
-            if asked and x != y and population.totals[0, y] and population.totals[0, x]:
-                losses[x, y] += _loss(population, prior, sample, x, y)
+    topics, held = len(losses), np.zeros(len(sample.numbers))
+    for y in range(topics):
+        if not population.totals[0, y]:
+            continue
+        _spread_held(sample, y, held, True)
+        first, last = (0, topics) if only < 0 or y == only else (only, only + 1)
+        for x in range(first, last):
+            if x != y and population.totals[0, x]:
+                loss = _loss(population, prior, sample, held, x, y)
+                losses[x, y] += loss
+                losses[y, x] += loss
+        _spread_held(sample, y, held, False)
+
+
+@kernel
+def _spread_held(sample: Any, t: Any, held: Any, kept: Any) -> None:
+    """Write n_wt - d t_wt of one topic to ``held``, float64[V], or zeros where it is not kept."""
+    stretch = sample.first[t]
+    while stretch >= 0:
+        for e in range(sample.entry_begin[stretch], sample.entry_begin[stretch + 1]):
+            held[sample.entry_word[e]] = sample.held[e] if kept else 0.0
+        stretch = sample.following[stretch]
 
 
 class _Pair(NamedTuple):
@@ -202,8 +314,8 @@ class _Pair(NamedTuple):
 
 
 @kernel
-def _loss(population: Any, prior: Any, sample: Any, x: Any, y: Any) -> Any:
-    """Return the part of L(x, y) that comes from tokens of x."""
+def _loss(population: Any, prior: Any, sample: Any, held: Any, x: Any, y: Any) -> Any:
+    """Return the part of L(x, y) that comes from tokens of x; ``held`` is that of y."""
     a, k = population.concentration[0, 0], population.topic_tables[0]
     n_x, n_y = population.totals[0, x] - 1.0, 1.0 * population.totals[0, y]
     pair = _Pair(
@@ -216,15 +328,13 @@ def _loss(population: Any, prior: Any, sample: Any, x: Any, y: Any) -> Any:
         1.0 / (a + n_x),
         1.0 / (a + n_y),
     )
-    left, held, loss = sample.left[x], sample.held[y], 0.0
-    in_x, in_y = sample.counts[x], sample.counts[y]
-    for stretch in range(len(sample.topic)):
-        if sample.topic[stretch] == x:
-            begin, end = sample.begin[stretch], sample.begin[stretch + 1]
-            document, word = sample.document[begin:end], sample.word[begin:end]
-            loss += _of_tokens(
-                pair, document, word, sample.omega, left, held, sample.base, in_x, in_y
-            )
+    loss, in_x, in_y, stretch = 0.0, sample.counts[x], sample.counts[y], sample.first[x]
+    while stretch >= 0:
+        begin, end = sample.begin[stretch], sample.begin[stretch + 1]
+        document, word = sample.document[begin:end], sample.word[begin:end]
+        left = sample.left[begin:end]
+        loss += _of_tokens(pair, document, word, sample.omega, left, held, sample.base, in_x, in_y)
+        stretch = sample.following[stretch]
     return loss
 
 
@@ -248,7 +358,7 @@ def _of_tokens(
             loss += weight * ln(product)
             product, weight = 1.0, omega[d]
         d_x, d_y = pair.in_x + in_x[d], pair.in_y + in_y[d]
-        phi_x = (left[v] + pair.back_x * base[v]) * pair.scale_x
+        phi_x = (left[i] + pair.back_x * base[v]) * pair.scale_x
         phi_y = (held[v] + pair.back_y * base[v]) * pair.scale_y
         product *= ((d_x * phi_x + d_y * phi_y) * both) / (
             (d_x + d_y) * (pair.n_x * phi_x + pair.n_y * phi_y)

@@ -72,7 +72,6 @@ class Population(NamedTuple):
     Attributes:
         words: by word, rows of n_wt; where there are tables, n_wt in the first Tp entries, t_wt in
             the next Tp, then m_w.
-        documents: by slot, rows of n_td.
         topics: by page, rows of 32 topics.
         totals: int64[P, Tp], n_t.
         topic_tables: int64[P, Tp], k_t.
@@ -87,7 +86,6 @@ class Population(NamedTuple):
     """
 
     words: Table
-    documents: Rows
     topics: Rows
     totals: npt.NDArray[np.int64]
     topic_tables: npt.NDArray[np.int64]

@@ -40,7 +40,6 @@ from model.learners.particles.kernels.workspace import (
     fill_draws,
     load_counts,
     new_workspace,
-    store_counts,
 )
 
 # Tokens between a word whose row is prefetched and the one whose topic is drawn.
@@ -87,7 +86,7 @@ def move_units(
                 _prefetch_unit(
                     population, pages, slots[unit + 1], max(positions[unit + 1], 0), low, high
                 )
-            load_counts(population, workspace, slot, True, low, high)
+            load_counts(population, pages, workspace, slot, pages.length[slot], low, high)
             compute_gains(workspace, population, prior, low, high)
             page = page_at(pages, slot, begin)
             for start in range(begin // PAGE * PAGE, end, PAGE):
@@ -104,7 +103,6 @@ def move_units(
                 )
                 number, used = number + (there - here), used + (there - here)
                 page = pages.following[page]
-            store_counts(population, workspace, slot, low, high, thread)
         for p in range(low, high):
             normalise(population.joint, population.joint_exponent, p)
 
@@ -116,7 +114,6 @@ def _prefetch_unit(
     """Prefetch rows of the next unit while the topics of this one are drawn."""
     page = page_at(pages, slot, position)
     for p in range(low, high if pages.length[slot] else low):
-        prefetch_row(population.documents, p, slot)
         prefetch_row(population.topics, p, page)
         if pages.words[page, position % PAGE] != GONE:
             prefetch_row(population.words, p, pages.words[page, position % PAGE])

@@ -74,7 +74,6 @@ def resample(population: Any, ancestors: Any, counters: Any) -> None:
         population.weight[p] = 1.0 / size
         population.weight_exponent[p] = 0
     inherit(population.words, ancestors)
-    inherit(population.documents, ancestors)
     inherit(population.topics, ancestors)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from model.kernels.jit import kernel
 from model.kernels.random import TABLE_DRAWS, uniform
+from model.learners.particles.kernels.arrivals import count_tokens
 from model.learners.particles.kernels.particles import (
     GONE,
     PAGE,
@@ -63,12 +64,10 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
         draws: names one draw for each token, which decides whether its table closes.
     """
     words, tp, index = population.words, len(prior.alpha), 0
-    buffer = row_buffer(words, tp)
+    buffer, counts = row_buffer(words, tp), np.zeros(tp, np.int32)
     for slot in slots:
-        counts, page = (
-            population.documents.rows[row_of(population.documents, 0, slot)],
-            pages.first[slot],
-        )
+        page = pages.first[slot]
+        count_tokens(population, pages, 0, slot, pages.length[slot], counts)
         left = 0
         for each in range(tp):
             left += counts[each]
@@ -121,12 +120,10 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
         draws: names the draws.
     """
     words, tp, index = population.words, len(prior.alpha), 0
-    buffer = row_buffer(words, tp)
+    buffer, counts = row_buffer(words, tp), np.zeros(tp, np.int32)
     for slot in slots:
-        counts, page = (
-            population.documents.rows[row_of(population.documents, 0, slot)],
-            pages.first[slot],
-        )
+        page = pages.first[slot]
+        counts[:] = 0
         before = 0
         for start in range(0, pages.length[slot], PAGE):
             topics = population.topics.rows[row_of(population.topics, 0, page)]
@@ -203,16 +200,14 @@ def _conditional(
 
 
 @kernel
-def absorb(
-    population: Any, prior: Any, pages: Any, slots: Any, words: Any, old: Any, new: Any
-) -> None:
-    """Give all tokens and tables of one topic to another.
+def absorb(population: Any, prior: Any, words: Any, old: Any, new: Any) -> None:
+    """Give the counts and the tables of one topic to another.
+
+    The tokens at hand keep the topic's number until :func:`rename_topics`.
 
     Args:
         population: a population of one particle; changed.
         prior: the prior.
-        pages: the tokens of the history.
-        slots: int[D], every document at hand.
         words: the size of the vocabulary.
         old: the topic that becomes empty.
         new: the topic that absorbs it.
@@ -236,18 +231,25 @@ def absorb(
             scatter(population.words, 0, w, tp, row, population.generation[0], 0)
     population.totals[0, new] += population.totals[0, old]
     population.totals[0, old] = 0
+
+
+@kernel
+def rename_topics(population: Any, pages: Any, slots: Any, names: Any) -> None:
+    """Give the tokens of documents the topics that have absorbed theirs.
+
+    Args:
+        population: a population of one particle; changed.
+        pages: the tokens of the history.
+        slots: int[D], every document at hand.
+        names: int64[T], the topic that has the tokens of each topic now.
+    """
     for slot in slots:
-        counts = population.documents.rows[row_of(population.documents, 0, slot)]
-        if not counts[old]:
-            continue
-        counts[new] += counts[old]
-        counts[old] = 0
         page = pages.first[slot]
         for start in range(0, pages.length[slot], PAGE):
             topics = population.topics.rows[row_of(population.topics, 0, page)]
             for k in range(min(PAGE, pages.length[slot] - start)):
-                if topics[k] == old:
-                    topics[k] = new
+                if pages.words[page, k] != GONE:
+                    topics[k] = names[topics[k]]
             page = pages.following[page]
 
 

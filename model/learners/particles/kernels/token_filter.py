@@ -3,8 +3,7 @@
 One call takes one document in one thread. For each token, the particles are reweighted, resampled
 where the ESS is at or below the threshold, and rejuvenated. A token joins the history as soon as it
 is drawn. Resamplings are rare compared with tokens, so the document's counts and gains stay in one
-workspace for all particles. After a resampling children copy their ancestors' parts of it. The
-shared rows receive the counts before visits and at the end.
+workspace for all particles. After a resampling children copy their ancestors' parts of it.
 """
 
 from __future__ import annotations
@@ -31,14 +30,12 @@ from model.learners.particles.kernels.workspace import (
     fill_draws,
     load_counts,
     new_workspace,
-    store_counts,
 )
 
 # Parts that a move of a token writes, of the old and of the new topic.
 PARTS_EACH = 2
-# Rows that a token writes beside the units that it visits: those of the token itself, and the
-# document's counts, which are written before the visits and at the end.
-EXTRA_UNITS = 2
+# Units whose rows a token writes beside those that it visits: itself.
+EXTRA_UNITS = 1
 
 
 class Rejuvenation(NamedTuple):
@@ -61,29 +58,26 @@ def rows_needed(
     units: Any,
     longest: Any,
     words: Any,
-    slots: Any,
     pages: Any,
     parts: Any,
 ) -> Any:
-    """Return the largest numbers of rows of (words, documents, topics) that particles can write.
+    """Return the largest numbers of rows of (words, topics) that particles can write.
 
     A particle writes a row at most once, so there are upper bounds: ``words``, the size of the
-    vocabulary, ``slots`` and ``pages``. A particle that becomes a child in between writes again the
-    rows of its token and of the document.
+    vocabulary, and ``pages``. A particle that becomes a child in between writes again the rows of
+    its token.
 
     Args:
         particles: how many particles write.
         units: how many units each visits.
         longest: tokens of the longest unit.
         words: the size of the vocabulary.
-        slots: slots of the history.
         pages: pages of the history.
         parts: whether words are in parts; a part that became empty is written anew.
     """
     each = min(units * (longest // PAGE + 2), pages + EXTRA_UNITS)
     return (
         particles * (PARTS_EACH * units * longest if parts else min(units * longest, words + 1)),
-        particles * min(units, slots + EXTRA_UNITS),
         particles * each,
     )
 
@@ -122,7 +116,7 @@ def filter_tokens(
     """
     size, length, tp = len(population.weight), pages.length[slot], len(prior.alpha)
     workspace = new_workspace(tp, size, population.words)
-    load_counts(population, workspace, slot, begin > 0, 0, size)
+    load_counts(population, pages, workspace, slot, begin, 0, size)
     compute_gains(workspace, population, prior, 0, size)
     at, page = begin, page_at(pages, slot, begin)
     while at < length:
@@ -145,7 +139,6 @@ def filter_tokens(
         if at < new.stop:
             break
         page = pages.following[page]
-    store_counts(population, workspace, slot, 0, size, 0)
     for p in range(size):
         normalise(population.joint, population.joint_exponent, p)
     return at
@@ -172,24 +165,19 @@ def _filter_page(
         np.empty(size, np.int64),
         np.empty((0, size, population.words.rows.shape[1]), population.words.rows.dtype),
     )
-    slots, count, units = len(pages.first), len(pages.words), rejuvenation.moves + EXTRA_UNITS
-    words, documents, topics = rows_needed(
+    count, units = len(pages.words), rejuvenation.moves + EXTRA_UNITS
+    words, topics = rows_needed(
         size,
         units,
         past.sizes[LONGEST],
         len(prior.base),
-        slots,
         count,
         in_parts(population.words, len(prior.alpha)),
     )
     fill_draws(workspace, population, prior, draws, index + new.begin, len(new.words), 0, size)
     for k in range(len(new.words)):
         i = new.begin + k
-        if not (
-            has_capacity(population.words, words)
-            and has_capacity(population.documents, documents)
-            and has_capacity(population.topics, topics)
-        ):
+        if not (has_capacity(population.words, words) and has_capacity(population.topics, topics)):
             return i
         draw_tokens(population, prior, workspace, new, none, k, k + 1, k, 0, size, 0)
         resampled = reweight(population, resampler, draws, ancestors)
@@ -201,9 +189,12 @@ def _filter_page(
             admit(past, new.slot, i, draws.key0, draws.key1)
         due = (age + i + 1) % rejuvenation.every == 0 if rejuvenation.every > 0 else resampled
         if due and rejuvenation.moves > 0:
-            store_counts(population, workspace, new.slot, 0, size, 0)
+            # Until its last token is drawn, the document ends with this one.
+            length = pages.length[new.slot]
+            pages.length[new.slot] = i + 1
             _revisit(population, prior, pages, draws, resampler, rejuvenation, past)
-            load_counts(population, workspace, new.slot, True, 0, size)
+            load_counts(population, pages, workspace, new.slot, i + 1, 0, size)
+            pages.length[new.slot] = length
             compute_gains(workspace, population, prior, 0, size)
     return new.stop
 
@@ -213,7 +204,6 @@ def _inherit_workspace(workspace: Any, ancestors: Any) -> None:
     """Give each particle its ancestor's part of the workspace."""
     for p in range(len(ancestors)):
         if ancestors[p] != p:
-            workspace.changed[p] = workspace.changed[ancestors[p]]
             for t in range(workspace.counts.shape[1]):
                 workspace.counts[p, t] = workspace.counts[ancestors[p], t]
                 workspace.gain[p, t] = workspace.gain[ancestors[p], t]

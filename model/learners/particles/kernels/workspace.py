@@ -2,7 +2,7 @@
 
 ``gain`` holds (alpha_t + n_td) / (a + n_t). A move changes it in two topics only, so q needs one
 product for each topic (notation: :mod:`model.learners.particles.kernels.particles`). A document's
-counts are copied from the shared rows to the workspace, and written back if they have changed.
+counts are made from the topics of its tokens (:mod:`model.learners.particles.kernels.arrivals`).
 
 Kernels loop over tokens outside and over a tile of 16 particles inside. The draw of a token needs
 the gain that the token before it wrote, but the draws of different particles do not depend on each
@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import TABLE_DRAWS, fill_uniforms
+from model.learners.particles.kernels.arrivals import count_tokens
 from model.learners.particles.kernels.draw import aligned, new_scratch
 from model.learners.particles.kernels.particles import PAGE
 from model.learners.particles.kernels.parts import PART, in_parts, row_buffer
-from model.learners.particles.kernels.shared_rows import own_row, row_of
 from model.learners.particles.kernels.sparse_draw import add_up, add_up_again, sums_length
 from model.learners.particles.kernels.table_counts import SAMPLED
 
@@ -43,7 +43,6 @@ class Workspace(NamedTuple):
         table_uniforms: float64[16, 64], two for each token's tables.
         word_row: int64[16], the physical row of the current word.
         topic_row: int64[16], the physical row of the current page's topics, in moves.
-        changed: int64[16], how often the counts have changed since they were loaded.
         row: a buffer for the whole row of a word in parts.
         sums: float64[16, n], the sums of :mod:`model.learners.particles.kernels.sparse_draw`; n is
             0 where words are not in parts.
@@ -58,7 +57,6 @@ class Workspace(NamedTuple):
     table_uniforms: npt.NDArray[np.float64]
     word_row: npt.NDArray[np.int64]
     topic_row: npt.NDArray[np.int64]
-    changed: npt.NDArray[np.int64]
     row: npt.NDArray[Any]
     sums: npt.NDArray[np.float64]
     marks: npt.NDArray[np.float64]
@@ -82,7 +80,6 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
         np.zeros((size, 2 * PAGE)),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
         row_buffer(words, tp),
         np.zeros((size, length)),
         np.zeros(tp // PART),
@@ -91,30 +88,11 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
 
 @page_inlined
 def load_counts(
-    population: Any, workspace: Any, slot: Any, begun: Any, low: Any, high: Any
+    population: Any, pages: Any, workspace: Any, slot: Any, stop: Any, low: Any, high: Any
 ) -> None:
-    """Copy a document's counts to the workspace.
-
-    They are zero where the document has not ``begun``: its row still has the counts of the slot's
-    last document.
-    """
+    """Count the first ``stop`` tokens of a document in particles low..high-1."""
     for p in range(low, high):
-        row = row_of(population.documents, p, slot)
-        workspace.changed[p - low] = 0
-        for t in range(workspace.counts.shape[1]):
-            workspace.counts[p - low, t] = population.documents.rows[row, t] if begun else 0
-
-
-@page_inlined
-def store_counts(
-    population: Any, workspace: Any, slot: Any, low: Any, high: Any, thread: Any
-) -> None:
-    """Write a document's counts back to the shared rows in the particles whose counts changed."""
-    for p in range(low, high):
-        if workspace.changed[p - low]:
-            row = own_row(population.documents, p, slot, population.generation[p], thread, False)
-            for t in range(workspace.counts.shape[1]):
-                population.documents.rows[row, t] = workspace.counts[p - low, t]
+        count_tokens(population, pages, p, slot, stop, workspace.counts[p - low])
 
 
 @page_inlined
@@ -193,7 +171,6 @@ def count_token(
     """
     population.totals[p, t] += step
     workspace.counts[i, t] += step
-    workspace.changed[i] += 1
     if tables:
         population.topic_tables[p, t] += step
         population.tables[p] += step

@@ -6,6 +6,7 @@ from corpora import awkward, document_of, minibatches_of, topical
 from learner_options import made
 
 from model.learners import learner_for
+from model.learners.particles.arrivals import document_counts
 from model.learners.particles.contraction import make_room_for_words
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.kernels.particles import GONE
@@ -78,8 +79,8 @@ def check(state):
                 ]
             )[: len(words)]
             known = words != GONE
-            counts = population.documents.rows[row_of.py_func(population.documents, p, slot)]
-            assert np.bincount(drawn[known], minlength=topics).tolist() == counts[:topics].tolist()
+            counts = document_counts(state, population, p, np.array([slot]))[0]
+            assert np.bincount(drawn[known], minlength=topics).tolist() == counts.tolist()
             np.add.at(in_history, (words[known], drawn[known]), 1)
         assert (in_history <= rows[:, :topics]).all()
 

@@ -7,11 +7,11 @@ from learner_variants import settings_of, small
 
 from model.errors import DamagedDataError
 from model.learners import learner_for
+from model.learners.particles.arrivals import document_counts
 from model.learners.particles.forgetting import TICKS, _power, forget, survival
 from model.learners.particles.kernels.canonical_rows import word_in_excess
 from model.learners.particles.kernels.particles import GONE
-from model.learners.particles.priors import places_of, word_rows
-from model.learners.particles.saving import count_documents_of
+from model.learners.particles.priors import word_rows
 from model.scaled import Scaled
 
 NAMES = [
@@ -48,9 +48,6 @@ def test_counts_follow_from_the_tokens_that_live(name):
             of_words.append(rows.sum(axis=1).tolist())
         assert all(counts == of_words[0] for counts in of_words)
         assert word_in_excess(population, state.history.pages, slots, len(words)) == -1
-        before = learner_for(state.settings).save(state)
-        count_documents_of(state, slots)
-        assert learner_for(state.settings).save(state) == before
         forgotten = max(forgotten, state.tokens - sum(of_words[0]))
     assert forgotten > 0
 
@@ -60,8 +57,7 @@ def test_the_counts_of_documents_are_those_of_the_tokens_that_live():
     tokens = [state.history.words_of(int(slot)) for slot in state.history.slots()]
     assert any((words == GONE).any() for words in tokens)
     for p in range(len(state.population.weight)):
-        places = places_of(state.population.documents, p, state.history.slots())
-        counts = state.population.documents.rows[places].sum(axis=1)
+        counts = document_counts(state, state.population, p, state.history.slots()).sum(axis=1)
         assert counts.tolist() == [int((words != GONE).sum()) for words in tokens]
 
 

@@ -9,10 +9,10 @@ from tiny import log_joint
 from model.compositions import compose
 from model.errors import DamagedDataError, OptionError
 from model.learners import LEARNER, learner_for
+from model.learners.particles.arrivals import document_counts
 from model.learners.particles.population import joint
 from model.learners.particles.priors import base_probabilities, word_rows
 from model.learners.particles.settings import MAX_TOPICS
-from model.learners.particles.topic_weights import document_counts
 from model.learners.particles.weight_file import weights_from_bytes, weights_to_bytes
 
 LEARNED = {
@@ -42,7 +42,7 @@ def learned(documents, **others):
 def test_the_joint_is_that_of_the_weights():
     _, state = learned(awkward())
     counts = word_rows(state.population, 0, np.arange(len(state.vocabulary)))[:, :4]
-    documents = document_counts(state.population, state.history.slots(), 4)
+    documents = document_counts(state, state.population, 0, state.history.slots())
     alpha = state.prior.alpha[:4].tolist()
     a, _ = state.population.concentration[0].tolist()
     base = base_probabilities(state.settings, None, state.vocabulary.words)

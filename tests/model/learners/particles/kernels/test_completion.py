@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.kernels.random import COMPLETION
-from model.learners.particles.kernels.completion import complete
+from model.learners.particles.kernels.completion import complete, draws_of
 from model.learners.particles.kernels.divergence import divergence
 from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import Draws
@@ -19,12 +19,20 @@ PHI, ALPHA = GENERATOR.dirichlet(np.full(7, 0.3), 3).T.copy(), np.array([0.2, 0.
 TEXTS = [[0, 1, 2, 3, 4, 5, 6, 0], [3], [], [2, 2, 5], [6, 6]]
 
 
-def completed(phi):
+def completed(phi, texts=TEXTS, drawn=0):
     tokens, offsets = (
-        np.concatenate([np.array(text, np.int32) for text in TEXTS]),
-        np.cumsum([0, *map(len, TEXTS)]),
+        np.concatenate([np.array(text, np.int32) for text in texts]),
+        np.cumsum([0, *map(len, texts)]),
     )
-    return complete(tokens, offsets, phi, ALPHA, float(ALPHA.sum()), Draws(3, 4, 5, COMPLETION))
+    named = Draws(3, 4, 5, COMPLETION)
+    return complete(tokens, offsets, phi, ALPHA, float(ALPHA.sum()), named, drawn)
+
+
+@pytest.mark.parametrize("parts", range(1, len(TEXTS)))
+def test_documents_in_parts_have_the_draws_of_the_whole(parts):
+    drawn = draws_of([len(text) for text in TEXTS[:parts]])
+    found = [*completed(PHI, TEXTS[:parts]), *completed(PHI, TEXTS[parts:], drawn)]
+    assert found == completed(PHI).tolist()
 
 
 def test_it_is_what_the_twin_says():

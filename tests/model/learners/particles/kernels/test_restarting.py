@@ -10,7 +10,7 @@ from twins import Particle
 
 from model.kernels.random import RESTART
 from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.restarting import absorb, put_back, take_out
+from model.learners.particles.kernels.restarting import absorb, put_back, rename_topics, take_out
 
 DRAWS = Draws(*KEY, 7, RESTART)
 
@@ -35,7 +35,6 @@ def test_a_copy_has_what_the_particle_has_and_shares_nothing(kind, discount):
     original = copy.pair.population
     copy.population.words.rows[:] = 0
     copy.population.topics.rows[:] = 0
-    copy.population.documents.rows[:] = 0
     copy.population.totals[:] = 0
     copy.pair.assert_same()
     copy.population = copied(copy.pair, 1)
@@ -87,15 +86,10 @@ def test_a_topic_absorbs_another_as_the_twin_says(kind, discount):
     copy = Copy(kind, discount)
     before = sum(copy.twin.totals)
     for old, new in ((0, 3), (3, 2)):
-        absorb(
-            copy.population,
-            copy.prior,
-            copy.pages,
-            np.arange(len(TEXTS)),
-            copy.pair.words,
-            old,
-            new,
-        )
+        absorb(copy.population, copy.prior, copy.pair.words, old, new)
+        names = np.arange(len(copy.twin.totals))
+        names[old] = new
+        rename_topics(copy.population, copy.pages, np.arange(len(TEXTS)), names)
         restart_twin.absorb(copy.twin, old, new)
         copy.assert_same()
     assert copy.twin.totals[0] == copy.twin.totals[3] == 0

@@ -51,14 +51,13 @@ class Filter:
         return slot, self.drawn - len(text)
 
     def room(self):
-        slots, pages = len(self.history.labels), len(self.history.pages.words)
+        pages = len(self.history.pages.words)
         self.population = with_capacity(
             self.population,
             writers=PARTICLES,
             units=self.rejuvenation.moves + EXTRA_UNITS,
             longest=1,
             words=WORDS,
-            slots=slots,
             pages=pages,
             threads=1,
         )
@@ -92,7 +91,7 @@ class Filter:
         for i in range(len(text)):
             self.room()
             new = new_token_draws(pages, slot, i, i + 1, PARTICLES, len(self.prior.alpha), True)
-            first_pass(self.population, self.prior, draws, new, index, False, 0, PARTICLES)
+            first_pass(self.population, self.prior, pages, draws, new, index, False, 0, PARTICLES)
             resampled = reweight(self.population, self.resampler, draws, ancestors)
             write_draws(self.population, pages, new, ancestors, 0, PARTICLES, 0)
             if resampled:
@@ -107,6 +106,7 @@ class Filter:
                 counters[SCHEDULED] += choose_units(
                     past, UNIFORMLY, units, positions, *KEY, 1, counters[SCHEDULED]
                 )
+                pages.length[slot] = i + 1
                 move_units(
                     self.population,
                     self.prior,
@@ -119,12 +119,13 @@ class Filter:
                     PARTICLES,
                     0,
                 )
+                pages.length[slot] = len(text)
                 counters[MOVES] += 6
 
     def seen(self):
         """Yield all that a particle holds, and the figures of resampling."""
-        tables, everyone = self.population[:3], range(PARTICLES)
-        sizes = (WORDS, len(self.history.labels), len(self.history.pages.words))
+        tables, everyone = self.population[:2], range(PARTICLES)
+        sizes = (WORDS, len(self.history.pages.words))
         for table, size in zip(tables, sizes, strict=True):
             yield [
                 [table.rows[row_of.py_func(table, p, i)].tolist() for i in range(size)]
