@@ -41,8 +41,8 @@ def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_the
 @pytest.mark.parametrize(
     ("settings", "least"),
     [
-        # Counts of the newest documents and of the reservoir: 4 bytes x T x documents.
-        (ParticleFilter(topics=1_000_000), "47,684"),
+        # Losses of all pairs of topics in a trial: 8 bytes x T x T.
+        (ParticleFilter(topics=20_000), "3,053"),
         # Counts of all words: 8 bytes x T x words.
         (FixvocVb(topics=6000), "2,289"),
     ],
@@ -52,8 +52,8 @@ def test_what_cannot_fit_is_refused_before_the_first_record(settings, least):
         LearnOptions(settings, TokeniserSettings(), SequenceSettings(), "store")
     assert str(error.value) == (
         f"--topics: {settings.topics} was given; allowed is a number whose learner fits into"
-        f" --max_state_mb (2048 MB). It needs at least {least} MB. Give fewer topics, less of what"
-        " is kept for each (--newest, --reservoir, --max_words), or a larger --max_state_mb."
+        f" --max_state_mb (2048 MB). It needs at least {least} MB. Give fewer topics, fewer words"
+        " (--max_words), --challengers=off, or a larger --max_state_mb."
     )
     run = RunSettings(max_state_mb=1e6)
     LearnOptions(settings, TokeniserSettings(), SequenceSettings(), "store", run)
