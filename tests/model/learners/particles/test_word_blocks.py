@@ -15,7 +15,7 @@ DOCUMENTS = [np.array(text, np.int32) for text in ([7, 3, 7], [], [9, 9, 9, 9, 1
         (1 << 22, [[3, 0, 5, 1, 2]]),
         (16, [[3, 0, 5], [1, 2]]),
         (6, [[3, 0], [5], [1, 2]]),
-        (1, [[3, 0], [5], [1], [2]]),
+        (1, [[3], [0], [5], [1], [2]]),
     ],
 )
 def test_blocks_hold_the_documents_in_their_order(monkeypatch, largest, lengths):
