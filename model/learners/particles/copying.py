@@ -34,7 +34,7 @@ def copy_of(
     chosen, generation = slice(particle, particle + 1), int(population.generation.max())
     is_parted = parts_each(population) > 0
     return population._replace(
-        words=_copied(population.words, particle)
+        words=_with_stretches(replicate(population.words, particle, 1), 1)
         if is_parted
         else _own_rows(population.words, particle, words, generation),
         topics=_own_rows(population.topics, particle, pages, generation),
@@ -84,20 +84,6 @@ def _table(rows: Rows) -> Table:
     if not isinstance(rows, Table):
         raise TypeError("particles with the full history cannot be copied")
     return rows
-
-
-def _copied(table: Table, particle: int) -> Table:
-    """Return a table of one particle that shares no memory, and that copies rows on write."""
-    one = replicate(table, particle, 1)
-    return one._replace(
-        blocks=table.blocks.copy(),
-        rows=table.rows.copy(),
-        block_owner=np.full(len(table.blocks), -1),
-        row_owner=np.full(len(table.rows), -1),
-        free_blocks=np.zeros(len(table.blocks), np.uint32),
-        free_rows=np.zeros(len(table.rows), np.uint32),
-        cursors=np.zeros((1, 4), np.int64),
-    )
 
 
 def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:

@@ -223,15 +223,40 @@ def with_rows(table: Table, logical: int) -> Table:
 
 
 def replicate(table: Table, chosen: int, particles: int) -> Table:
-    """Return a table of ``particles`` particles that all share what particle ``chosen`` has."""
-    lines = np.zeros((2 * particles, table.lines.shape[1]), np.uint32)
-    lines[0] = table.lines[table.line[chosen]]
-    return table._replace(
+    """Return a table of ``particles`` particles that all share what particle ``chosen`` has.
+
+    The table shares no memory with the old one, and has no free rows or blocks.
+    """
+    none = np.zeros((1, BLOCK), np.uint32)
+    line, uppers = _renumbered(table.lines[table.line[chosen]], 1)
+    of_uppers, lowers = _renumbered(table.blocks[uppers], 1 + len(uppers))
+    of_lowers, places = _renumbered(table.blocks[lowers], 1)
+    blocks = np.concatenate([none, of_uppers, of_lowers])
+    rows = table.rows[np.append(np.uint32(0), places)]
+    lines = np.zeros((2 * particles, len(line)), np.uint32)
+    lines[0] = line
+    return Table(
         line=np.zeros(particles, np.int64),
         spare=np.arange(1, particles + 1),
         lines=lines,
+        blocks=blocks,
+        rows=rows,
         line_owner=np.full(2 * particles, -1, np.int64),
+        block_owner=np.full(len(blocks), -1, np.int64),
+        row_owner=np.full(len(rows), -1, np.int64),
+        free_blocks=np.zeros(len(blocks), np.uint32),
+        free_rows=np.zeros(len(rows), np.uint32),
+        cursors=np.zeros(table.cursors.shape, np.int64),
     )
+
+
+def _renumbered(
+    places: npt.NDArray[np.uint32], first: int
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Return the places with new numbers from ``first`` on, but for 0, and the old numbers."""
+    numbers, used = np.zeros_like(places), places > 0
+    numbers[used] = np.arange(first, first + np.count_nonzero(used))
+    return numbers, places[used]
 
 
 def reserve(table: Table, rows: int, blocks: int) -> Table:
