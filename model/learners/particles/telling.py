@@ -9,12 +9,13 @@ elsewhere now: o_z < n_z / 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from model.events import CHANGE, DOCUMENT_IDS, TOPICS_REPLACED, Event
 from model.learners.particles.following import Told
-from model.learners.particles.priors import word_rows
+from model.learners.particles.priors import word_cells
 from model.learners.particles.state import ParticleState, ensure_capacity
 from model.records import LongArray
 
@@ -37,18 +38,32 @@ def change_told(told: Told, ids: Sequence[str]) -> Event:
     )
 
 
-def topic_counts(state: ParticleState, particle: int) -> LongArray:
-    """Return int64[W, T], the tokens of each word in each topic of a particle."""
+class TopicCounts(NamedTuple):
+    """The tokens of words in topics, where there are any.
+
+    Attributes:
+        places: int64[n], w T + z, ascending.
+        tokens: int64[n], n_wz.
+        topics: T.
+    """
+
+    places: LongArray
+    tokens: LongArray
+    topics: int
+
+
+def topic_counts(state: ParticleState, particle: int) -> TopicCounts:
+    """Return the tokens of each word in each topic of a particle."""
     # Words that came with this minibatch may have no rows yet.
     ensure_capacity(state, 0, 0, 0)
-    words = np.arange(len(state.vocabulary))
-    rows = word_rows(state.population, particle, words)[:, : state.settings.topic_count]
-    return rows.astype(np.int64)
+    cells = word_cells(state.population, state.prior, particle, len(state.vocabulary))
+    topics = state.settings.topic_count
+    return TopicCounts(cells[:, 0] * topics + cells[:, 1], cells[:, 2], topics)
 
 
 def topics_replaced(
-    before: LongArray,
-    after: LongArray,
+    before: TopicCounts,
+    after: TopicCounts,
     documents: int,
     gains: tuple[float, float, float],
     *,
@@ -57,13 +72,17 @@ def topics_replaced(
     """Return the event of a duel that a challenger won.
 
     Args:
-        before: int64[W, T], the tokens of each word in each topic before the duel.
+        before: the tokens of each word in each topic before the duel.
         after: the same after it.
         documents: documents that the challenger learned anew.
         gains: gain on the judges, its standard error, gain on the past.
         ids: the ids of the documents of the minibatch that completed the judges.
     """
-    kept, old, new = np.minimum(before, after).sum(axis=0), before.sum(axis=0), after.sum(axis=0)
+    both, at, there = np.intersect1d(
+        before.places, after.places, assume_unique=True, return_indices=True
+    )
+    kept = _by_topic(both, np.minimum(before.tokens[at], after.tokens[there]), before.topics)
+    old, new = (_by_topic(*counts) for counts in (before, after))
     born, ended = np.flatnonzero(2 * kept < new), np.flatnonzero(2 * kept < old)
     figures = dict(zip(("gain", "standard_error", "gain_on_past"), gains, strict=True))
     figures |= {"born": len(born), "ended": len(ended)}
@@ -76,3 +95,10 @@ def topics_replaced(
         figures,
         list(ids[-DOCUMENT_IDS:]),
     )
+
+
+def _by_topic(places: LongArray, tokens: LongArray, topics: int) -> LongArray:
+    """Return int64[T], the sums of tokens."""
+    sums = np.zeros(topics, np.int64)
+    np.add.at(sums, places % topics, tokens)
+    return sums

@@ -13,7 +13,7 @@ from model.learners.particles import challengers, trials
 from model.learners.particles.challengers import Rule, duel, split_history
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.priors import word_rows
-from model.learners.particles.telling import topics_replaced
+from model.learners.particles.telling import TopicCounts, topics_replaced
 
 OPTIONS = {
     "topics": 8,
@@ -286,6 +286,9 @@ def test_born_and_ended_topics_by_the_tokens_that_stay():
     # Topic 0 stays, 1 is absorbed by 0 and takes other words, 2 is new, 3 grows a little.
     before = np.array([[9, 0, 0, 4], [0, 3, 0, 0], [0, 0, 0, 0]])
     after = np.array([[9, 0, 0, 6], [3, 0, 0, 0], [0, 5, 7, 0]])
+    before, after = (
+        TopicCounts(np.flatnonzero(counts), counts[counts > 0], 4) for counts in (before, after)
+    )
     event = topics_replaced(before, after, 40, (0.5, 0.1, -0.2), ids=list("abcd"))
     assert event.topics == [1, 2] and (event.documents, event.tokens) == (40, 12)
     assert event.ids == ["b", "c", "d"]
