@@ -185,7 +185,13 @@ def written(folder: Path) -> Model:
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
     "one pass": ours,
     "small reservoir": lambda folder, seed: ours(
-        folder, seed, "--reservoir=500", "--newest_share=.85", "--moves=60", "--change_share=.85"
+        folder,
+        seed,
+        "--reservoir=500",
+        "--newest_share=.85",
+        "--moves=60",
+        "--change_share=.85",
+        "--first_trial=5",
     ),
     "batch": lambda folder, seed: ours(
         folder, seed, "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"

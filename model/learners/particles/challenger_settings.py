@@ -49,7 +49,7 @@ class Challengers(ChallengerSettings):
         least=1,
     )
     first_trial: int = option(
-        5,
+        4,
         "the first trial at the start of a stream comes after so many times --judges documents, and"
         " two more after twice and four times as many",
         least=1,

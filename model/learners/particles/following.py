@@ -94,7 +94,7 @@ class Following:
     documents: int = 0
     shares: FloatArray = field(default_factory=lambda: np.zeros(0))
     steady: bool = False
-    first_trial: int = 5
+    first_trial: int = 4
 
     def due(self, documents: int) -> bool:
         """Return whether a learner that has learned so many documents is to be challenged."""

@@ -5,7 +5,7 @@ A trial is due when the documents learned since the last change reach one of the
 and 500 documents). If none of these trials was won, there are two more, at the multiples
 :data:`~model.learners.particles.following.UNWON` (1,000 and 2,000 documents). Before the first
 change trials are due after ``--first_trial`` times ``--judges`` documents, and after twice and four
-times as many (500, 1,000 and 2,000 documents). Afterwards a trial is due whenever the number of
+times as many (400, 800 and 1,600 documents). Afterwards a trial is due whenever the number of
 documents has grown fourfold. Its challengers learn :data:`REPEATED` times ``--judges`` documents
 anew and make room for them, because a stream may change so slowly that no change is told.
 

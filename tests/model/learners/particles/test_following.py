@@ -86,15 +86,15 @@ def test_minibatches_become_blocks_and_a_change_begins_with_its_block():
 
 def test_trials_are_due_at_multiples_of_the_judges():
     following = Following(100)
-    assert next(n for n in range(0, 5000, 100) if following.due(n)) == 500
-    following.trial_held(500, won=False)
-    assert not following.due(999) and following.due(1000)
+    assert next(n for n in range(0, 5000, 100) if following.due(n)) == 400
+    following.trial_held(400, won=False)
+    assert not following.due(799) and following.due(800)
     assert not following.repeated
-    following.trial_held(2000, won=True)
+    following.trial_held(1600, won=True)
     assert following.won == 1 and following.repeated
-    assert not following.due(7999) and following.due(8000)
-    following.trial_held(9000, won=False)
-    assert not following.due(31_999) and following.due(32_000)
+    assert not following.due(6399) and following.due(6400)
+    following.trial_held(7000, won=False)
+    assert not following.due(25_599) and following.due(25_600)
     following.changed, following.changes, following.trial, following.fresh = 3000, 1, 0, True
     assert not following.due(3099) and following.due(3100)
     following.trial_held(3300, won=False)
