@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -43,13 +43,8 @@ _MANY_WORDS = 50_000
 _MONTH = 30 * 86_400_000_000
 # The time of the first document. Smaller numbers look like years.
 _BEGIN = 1_000_000_000
-_TRAINING = (
-    "--learner=o-lda",
-    "--concentrations=fixed",
-    "--topics=20",
-    "--window=30d",
-    "--publish_every=3650d",
-)
+_PUBLISHING = ("--window=30d", "--publish_every=3650d")
+_TRAINING = ("--learner=o-lda", "--concentrations=fixed", "--topics=20", *_PUBLISHING)
 
 
 class Row(NamedTuple):
@@ -142,17 +137,27 @@ def infer_document(folder: Path, count: int) -> Iterator[Row]:
 
 def train_keys(folder: Path, count: int) -> Iterator[Row]:
     """Learning with many keys, against one key."""
-    documents, one = count // 5, 0.0
-    for keys in (1, 10, 1_000, 5_000):
+    yield from over_keys(folder, count // 5, "o-lda", _TRAINING, (1, 10, 1_000, 5_000))
+
+
+def train_keys_default(folder: Path, count: int) -> Iterator[Row]:
+    """Learn with many keys by the settings that users have, against one key."""
+    yield from over_keys(folder, count // 5, "default learner", _PUBLISHING, (1, 1_000))
+
+
+def over_keys(
+    folder: Path, documents: int, learner: str, flags: Sequence[str], numbers: Sequence[int]
+) -> Iterator[Row]:
+    """Train with the documents of so many keys, against those of the first number."""
+    one = 0.0
+    for keys in numbers:
         write(folder / f"{keys}.jsonl", documents, keys)
         stored = f"models-{keys}"
-        took = spent(
-            "train", *places(folder, str(keys), stored), "--key_field=customer", *_TRAINING
-        )
+        took = spent("train", *places(folder, str(keys), stored), "--key_field=customer", *flags)
         one = one or took.seconds
         files = sum(path.is_file() for path in (folder / stored).rglob("*"))
         yield Row(
-            f"train by o-lda: {keys:,} keys, {documents:,} documents",
+            f"train by {learner}: {keys:,} keys, {documents:,} documents",
             took.seconds,
             took.seconds / one,
             "2 x one key" if keys > 1 else "",
@@ -239,7 +244,7 @@ def short(folder: Path, count: int) -> Iterator[Row]:
     theirs = cost(sys.executable, "-c", TOMOTOPY, f"{folder}/short.jsonl").seconds
     yield Row(f"tomotopy, batch: {count // 2:,} documents of {_SHORT} words", theirs)
     for learner in ("particle-filter", "o-lda"):
-        flags = ("--window=30d", "--publish_every=3650d", f"--learner={learner}")
+        flags = (*_PUBLISHING, f"--learner={learner}")
         ours = spent("train", *places(folder, "short", f"models-{learner}"), *flags)
         facts = f"{ours.megabytes:,.0f} MB"
         yield Row(f"train by {learner}", ours.seconds, ours.seconds / theirs, "1 x", facts)
@@ -251,6 +256,7 @@ ROWS: dict[str, Callable[[Path, int], Iterator[Row]]] = {
     "infer_keys": infer_keys,
     "infer_document": infer_document,
     "train_keys": train_keys,
+    "train_keys_default": train_keys_default,
     "topics": topics,
     "many_topics": many_topics,
     "whole": whole,
