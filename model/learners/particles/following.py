@@ -25,11 +25,12 @@ from model.scaled import Scaled
 
 # When trials are due. At the start these are multiples of the documents before the first trial.
 AT_START = (1.0, 2.0, 4.0)
-# After a change they are documents since the change, as multiples of the number of judges. There
-# are two more if none of the first was won: a slow change has few documents of the new kind when it
-# is told. Afterwards a trial is due whenever the number of documents has grown fourfold.
+# After a change they are documents since the change, as multiples of the number of judges. The last
+# two make room again: a slow change has few documents of the new kind when it is told, so a trial
+# that was won may have made room for others. Afterwards a trial is due whenever the number of
+# documents has grown fourfold.
 AFTER_CHANGE = (1.0, 2.5, 5.0)
-UNWON = (10.0, 20.0)
+AGAIN = (10.0, 20.0)
 # The distance of later trials that are steady.
 STEADY = 5.0
 # How many topics of a change are named.
@@ -105,6 +106,11 @@ class Following:
         return documents - self.changed >= size * self.judges
 
     @property
+    def makes_room(self) -> bool:
+        """Return whether challengers of the next trial empty topics for new documents."""
+        return self.fresh or self.trial >= len(AFTER_CHANGE)
+
+    @property
     def repeated(self) -> bool:
         """Return whether the next trial is one of the later ones."""
         return self.trial >= len(self._sizes())
@@ -112,7 +118,7 @@ class Following:
     def _sizes(self) -> tuple[float, ...]:
         if not self.changes:
             return tuple(self.first_trial * size for size in AT_START)
-        return (*AFTER_CHANGE, *UNWON) if self.fresh else AFTER_CHANGE
+        return (*AFTER_CHANGE, *AGAIN)
 
     def trial_held(self, documents: int, won: bool) -> None:
         """Take note of a trial; those that are due at the same time are not held again."""

@@ -2,8 +2,8 @@
 
 A trial is due when the documents learned since the last change reach one of the multiples
 :data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250
-and 500 documents). If none of these trials was won, there are two more, at the multiples
-:data:`~model.learners.particles.following.UNWON` (1,000 and 2,000 documents). Before the first
+and 500 documents). Two more, at the multiples :data:`~model.learners.particles.following.AGAIN`
+(1,000 and 2,000 documents), make room again whether one was won or not. Before the first
 change trials are due after ``--first_trial`` times ``--judges`` documents, and after twice and four
 times as many (400, 800 and 1,600 documents). Afterwards a trial is due whenever the number of
 documents has grown fourfold. Its challengers learn :data:`REPEATED` times ``--judges`` documents
@@ -72,7 +72,7 @@ def release(
         return []
     documents, following.held = following.held, []
     free = int(room_of(state) * state.settings.topic_count)
-    makes_room, newest = following.fresh or following.repeated, state.documents - following.changed
+    makes_room, newest = following.makes_room, state.documents - following.changed
     rule = AFTER_CHANGE if following.changes else AT_START
     if following.repeated:
         newest, rule = min(newest, int(repeated(following) * following.judges)), LATER

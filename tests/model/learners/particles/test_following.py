@@ -99,11 +99,13 @@ def test_trials_are_due_at_multiples_of_the_judges():
     assert not following.due(3099) and following.due(3100)
     following.trial_held(3300, won=False)
     assert following.trial == 2 and following.fresh
-    following.trial_held(3500, won=False)
-    assert not following.repeated
+    following.trial_held(3500, won=True)
+    assert not following.repeated and not following.fresh and following.makes_room
     assert not following.due(3999) and following.due(4000)
     following.trial_held(4000, won=True)
-    assert following.trial == 4 and not following.fresh and following.repeated
+    assert following.trial == 4 and following.makes_room and not following.repeated
+    following.trial_held(5000, won=False)
+    assert following.trial == 5 and following.repeated
 
 
 FOLLOWING = st.builds(
