@@ -66,7 +66,6 @@ HOPELESS = 0.05
 MARGIN = 0.01
 # How many documents of the past judge.
 PAST_JUDGES = 200
-_NOTHING = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,7 @@ from model.learners.particles.state import (
     plant_seeds,
 )
 from model.learners.particles.stepping import draw_documents, learn_document, visit
-from model.learners.particles.word_blocks import in_blocks
-from model.records import IntArray
+from model.learners.particles.word_blocks import Block, in_blocks
 from model.scaled import Scaled
 
 TRAINED_SHARE = 0.8
@@ -145,7 +144,8 @@ def _best(state: ParticleState, slots: list[int], waiting: Documents, trained: i
         scores = [joint(state.population, chain).order() for chain in chains]
     else:
         documents = [tokens for tokens, _ in waiting[trained:]]
-        scores = [_held_out_probability(state, chain, documents).order() for chain in chains]
+        blocks = list(in_blocks(documents, state.settings.topic_count))
+        scores = [_held_out_probability(state, chain, blocks).order() for chain in chains]
     return max(chains, key=lambda chain: (scores[chain], -chain))
 
 
@@ -155,13 +155,13 @@ def most_frequent_topics(state: ParticleState, particle: int, slots: Any) -> lis
     return [int(topic) for topic in counts.argmax(axis=1)]
 
 
-def _held_out_probability(state: ParticleState, chain: int, documents: list[IntArray]) -> Scaled:
+def _held_out_probability(state: ParticleState, chain: int, blocks: list[Block]) -> Scaled:
     """Return P(held-out documents | the topics of a chain).
 
     Words that no training document has take the probability of their prior.
     """
     prior, found = state.prior, []
-    for block in in_blocks(documents, state.settings.topic_count):
+    for block in blocks:
         phi = word_probabilities(state.population, prior, chain, block.words)
         alpha, ends = prior.alpha[: phi.shape[1]], np.cumsum(block.lengths)[:-1]
         found += [
