@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.jit import kernel, page_kernel
 from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import (
     GONE,
@@ -32,9 +32,10 @@ from model.learners.particles.kernels.particles import (
     Pages,
     Population,
     Prior,
+    base_with,
     tables_of,
 )
-from model.learners.particles.kernels.parts import gather, in_parts, row_buffer
+from model.learners.particles.kernels.parts import row_buffer, whole_row
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.kernels.table_counts import NONE
 
@@ -192,7 +193,7 @@ def _entries(population: Any, prior: Any, numbers: Any) -> Any:
     entry_word, entry_topic = np.empty(1024, np.int32), np.empty(1024, np.int32)
     count: Any = 0
     for v in range(len(numbers)):
-        row = _row(words, numbers[v], tp, buffer)
+        row = whole_row(words, 0, numbers[v], tp, buffer)
         if count + tp > len(entry_word):
             more = np.empty(len(entry_word) + tp, np.int32)
             entry_word, entry_topic = np.append(entry_word, more), np.append(entry_topic, more)
@@ -201,17 +202,6 @@ def _entries(population: Any, prior: Any, numbers: Any) -> Any:
                 entry_word[count], entry_topic[count] = v, t
                 count += 1
     return entry_word[:count], entry_topic[:count]
-
-
-@inlined
-def _row(words: Any, w: Any, tp: Any, buffer: Any) -> Any:
-    """Return the counts of a word, which are written to the buffer where it is in parts."""
-    if in_parts(words, tp):
-        gather(words, 0, w, tp, buffer)
-        row = buffer
-    else:
-        row = words.rows[row_of(words, 0, w)]
-    return row
 
 
 @kernel
@@ -230,7 +220,7 @@ def _read_counts(population: Any, prior: Any, sample: Any, t: Any) -> None:
     while stretch >= 0:
         for e in range(sample.entry_begin[stretch], sample.entry_begin[stretch + 1]):
             v = sample.entry_word[e]
-            row = _row(words, sample.numbers[v], tp, buffer)
+            row = whole_row(words, 0, sample.numbers[v], tp, buffer)
             sample.tables[v] = row[2 * tp] if prior.tables != NONE else 0
             n, tables = np.int64(row[t]), tables_of(prior, row, t)
             sample.held[e] = n - prior.discount * tables
@@ -246,12 +236,11 @@ def _read_counts(population: Any, prior: Any, sample: Any, t: Any) -> None:
 @kernel
 def _compute_base(population: Any, prior: Any, sample: Any) -> None:
     """Compute B(w) of all words, which depends on the tables of all."""
-    a_0, tables = population.concentration[0, 1], population.tables[0]
     for v in range(len(sample.numbers)):
-        base = prior.base[sample.numbers[v]]
+        w = sample.numbers[v]
+        sample.base[v] = prior.base[w]
         if prior.tables != NONE:
-            base = (sample.tables[v] + a_0 * base) / (tables + a_0)
-        sample.base[v] = base
+            sample.base[v] = base_with(population, prior, 0, sample.tables[v], w, 0)
 
 
 @kernel

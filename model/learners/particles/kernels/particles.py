@@ -155,13 +155,17 @@ def page_at(pages: Any, slot: Any, position: Any) -> Any:
 
 @inlined
 def base_of(population: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
-    """Return B(w) without ``closed`` of the word's tables."""
+    """Return B(w) without ``closed`` of the word's tables; ``row`` has the word's counts."""
     if prior.tables == NONE:
         return prior.base[w]
+    return base_with(population, prior, p, row[2 * len(prior.alpha)], w, closed)
+
+
+@inlined
+def base_with(population: Any, prior: Any, p: Any, tables: Any, w: Any, closed: Any) -> Any:
+    """Return B(w) of a word with so many tables, without ``closed`` of them."""
     a_0 = population.concentration[p, 1]
-    return (row[2 * len(prior.alpha)] - closed + a_0 * prior.base[w]) / (
-        population.tables[p] - closed + a_0
-    )
+    return (tables - closed + a_0 * prior.base[w]) / (population.tables[p] - closed + a_0)
 
 
 @inlined

@@ -126,6 +126,17 @@ def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
         row[2 * tp] = tables
 
 
+@inlined
+def whole_row(words: Any, p: Any, w: Any, tp: Any, buffer: Any) -> Any:
+    """Return p's counts of a word; they are written to the buffer where the word is in parts."""
+    if in_parts(words, tp):
+        gather(words, p, w, tp, buffer)
+        row = buffer
+    else:
+        row = words.rows[row_of(words, p, w)]
+    return row
+
+
 @page_kernel
 def _clear(row: Any, tp: Any, has_tables: Any) -> None:
     """Write zeros to the parts that a buffer holds."""

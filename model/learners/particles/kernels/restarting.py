@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import kernel
+from model.kernels.jit import inlined, kernel
 from model.kernels.random import TABLE_DRAWS, uniform
 from model.learners.particles.kernels.arrivals import count_tokens
 from model.learners.particles.kernels.particles import (
@@ -34,12 +34,12 @@ from model.learners.particles.kernels.particles import (
 )
 from model.learners.particles.kernels.parts import (
     count_in_part,
-    gather,
     in_parts,
     note_part,
     row_buffer,
     scatter,
     tokens_in,
+    whole_row,
 )
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.kernels.table_counts import (
@@ -77,19 +77,8 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
                 w, t = pages.words[page, k], np.int64(topics[k])
                 if w == GONE:
                     continue
-                if in_parts(words, tp):
-                    gather(words, 0, w, tp, buffer)
-                    row = buffer
-                else:
-                    row = words.rows[row_of(words, 0, w)]
-                u = uniform(
-                    index,
-                    draws.key0,
-                    draws.key1,
-                    population.identity[0],
-                    draws.sequence,
-                    draws.purpose + TABLE_DRAWS,
-                )
+                row = whole_row(words, 0, w, tp, buffer)
+                u = _uniform(population, draws, draws.purpose + TABLE_DRAWS, index)
                 index += 1
                 closed = closes_table(prior, row[t], tables_of(prior, row, t), u)
                 _step(population, tp, row, counts, t, -1, closed)
@@ -131,29 +120,11 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
                 w = pages.words[page, k]
                 if w == GONE:
                     continue
-                u = uniform(
-                    index,
-                    draws.key0,
-                    draws.key1,
-                    population.identity[0],
-                    draws.sequence,
-                    draws.purpose,
-                )
-                v = uniform(
-                    index,
-                    draws.key0,
-                    draws.key1,
-                    population.identity[0],
-                    draws.sequence,
-                    draws.purpose + TABLE_DRAWS,
-                )
+                u = _uniform(population, draws, draws.purpose, index)
+                v = _uniform(population, draws, draws.purpose + TABLE_DRAWS, index)
                 index += 1
                 t = chosen[np.int64(u * len(chosen))]
-                if in_parts(words, tp):
-                    gather(words, 0, w, tp, buffer)
-                    row = buffer
-                else:
-                    row = words.rows[row_of(words, 0, w)]
+                row = whole_row(words, 0, w, tp, buffer)
                 back = (
                     population.concentration[0, 0] + prior.discount * population.topic_tables[0, t]
                 ) * base_of(population, prior, 0, row, w, 0)
@@ -173,6 +144,12 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
                 topics[k] = t
             page = pages.following[page]
     normalise(population.joint, population.joint_exponent, 0)
+
+
+@inlined
+def _uniform(population: Any, draws: Any, purpose: Any, index: Any) -> Any:
+    """Return draw ``index`` of a purpose."""
+    return uniform(index, draws.key0, draws.key1, population.identity[0], draws.sequence, purpose)
 
 
 @kernel
@@ -217,12 +194,9 @@ def absorb(population: Any, prior: Any, words: Any, old: Any, new: Any) -> None:
     for w in range(words):
         if not tokens_in(population.words, 0, w, tp, old):
             continue
+        row = whole_row(population.words, 0, w, tp, buffer)
         if parted:
-            gather(population.words, 0, w, tp, buffer)
-            row = buffer
             note_part(row, new, tp)
-        else:
-            row = population.words.rows[row_of(population.words, 0, w)]
         row[new] += row[old]
         row[old] = 0
         if prior.tables != NONE:
