@@ -54,6 +54,7 @@ from model.evaluation.coherence import coherence
 from model.evaluation.mixed import judge_words, most_telling
 from model.publishing.store import ModelStore
 from model.records import Document, FloatArray, TokenisedDocument
+from model.snapshot import Snapshot
 
 TOPICS, FOLD_IN, TOP_WORDS, LEAST = 50, 50, 10, 5
 FOREVER = 36500
@@ -158,7 +159,11 @@ def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Pat
 def published(folder: Path) -> Model:
     """Return the newest version of a store."""
     store = ModelStore(f"{folder}/models")
-    snapshot = store.get_snapshot(store.manifest(""))
+    return model_of(store.get_snapshot(store.manifest("")))
+
+
+def model_of(snapshot: Snapshot) -> Model:
+    """Return P(w | z) and alpha of a snapshot."""
     numbers = np.arange(len(snapshot.words))
     weight = snapshot.rows(numbers) + snapshot.prior.shares(numbers)
     return Model(list(snapshot.words), (weight / snapshot.normalisers).T, snapshot.alpha)

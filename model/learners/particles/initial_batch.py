@@ -70,21 +70,25 @@ def join(batch: InitialBatch, waiting: Documents, documents: Documents) -> tuple
     return len(documents), False
 
 
-def initialise(state: ParticleState) -> None:
+def initialise(state: ParticleState, chains: int) -> None:
     """Learn the waiting documents; afterwards ``state.waiting`` is None.
 
     The draws have sequence number 0.
+
+    Args:
+        state: the learner's state, with documents that wait.
+        chains: C, how many chains run.
     """
     waiting, batch = state.waiting or [], state.initial
     state.waiting = None
     learn_spelling(state)
     begin_minibatch(state, 0)
-    held_out = batch.choice == "perplexity" and batch.chains > 1 and len(waiting) > 1
+    held_out = batch.choice == "perplexity" and chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
     slots = state.history.begin_all(waiting[:trained]).tolist()
     generations = int(state.resampler.counters[-1])
-    run_chains(state, slots, batch.chains, batch.sweeps)
-    chosen = _best(state, slots, waiting, trained) if batch.chains > 1 else 0
+    run_chains(state, slots, chains, batch.sweeps)
+    chosen = _best(state, slots, waiting, trained) if chains > 1 else 0
     particles = state.settings.island_particles
     state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))

@@ -259,7 +259,7 @@ def _documents_to_learn(
         joined, complete = join(state.initial, state.waiting, documents)
         if not complete:
             return []
-        initialise(state)
+        initialise(state, state.initial.chains)
         state.initialised = state.begun = None
         begin_minibatch(state, minibatch.sequence)
         documents = documents[joined:]

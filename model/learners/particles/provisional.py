@@ -6,9 +6,10 @@ them in a copy of the state, so the state itself does not depend on when version
 While the initial batch is incomplete, the copy does not run the chains over all documents at each
 publication. It runs them over the first 1, 2, 4, 8, ... documents, the largest of these numbers
 that have come, and learns the rest like documents of the stream. The copy of such a number serves
-all publications up to the next number. So the chains of all publications together visit at most
-about as many tokens as those of the complete batch. ``batch-gibbs`` has no complete batch, and its
-chains always run over all documents.
+all publications up to the next number. A copy runs one chain: over so few documents the best of
+eight predicts others no better (docs/results/scale.md). So all publications together visit
+fewer tokens than the chains of the complete batch. ``batch-gibbs`` has no complete batch, and all
+its chains always run over all documents.
 
 A copy is a function of the documents that wait. A learner that was restored makes the same one.
 """
@@ -45,12 +46,12 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
     """Return a copy that has learned the incomplete initial batch."""
     waiting = state.waiting or []
     if state.initial.documents == ENDLESS:
-        return _begun(state, len(waiting), state.vocabulary.words)
+        return _begun(state, len(waiting), state.vocabulary.words, state.initial.chains)
     count = 1 << (len(waiting).bit_length() - 1)
     if state.begun is None or state.begun.documents != count:
         # Words that came later would change the distribution over strings that is fitted to words.
         used = 1 + max((int(tokens.max(initial=-1)) for tokens, _ in waiting[:count]), default=-1)
-        state.begun = _begun(state, count, state.vocabulary.words[:used])
+        state.begun = _begun(state, count, state.vocabulary.words[:used], chains=1)
     # What was begun does not change any more, but for words that none of its documents has.
     copy = state.begun if count == len(waiting) else _copied(state.begun)
     copy.vocabulary.extend(state.vocabulary.words)
@@ -60,12 +61,12 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
     return copy
 
 
-def _begun(state: ParticleState, count: int, words: Iterable[str]) -> ParticleState:
+def _begun(state: ParticleState, count: int, words: Iterable[str], chains: int) -> ParticleState:
     """Return a new learner whose initial batch is the first documents that wait."""
     begun = new_state(state.settings, state.key, state.island, state.threads)
     begun.vocabulary.extend(words)
     begun.waiting = (state.waiting or [])[:count]
-    initialise(begun)
+    initialise(begun, chains)
     begun.sequence = state.sequence
     return begun
 

@@ -45,19 +45,19 @@ def test_a_version_holds_every_word_that_came():
         assert np.sum(rows) == len(tokens)
 
 
-def test_chains_run_again_only_when_the_documents_have_doubled(monkeypatch):
+def test_one_chain_runs_again_only_when_the_documents_have_doubled(monkeypatch):
     batches = []
 
-    def counted(state):
-        batches.append(len(state.waiting))
-        initial_batch.initialise(state)
+    def counted(state, chains):
+        batches.append((len(state.waiting), chains))
+        initial_batch.initialise(state, chains)
 
     monkeypatch.setattr(provisional, "initialise", counted)
     snapshots(small(initial_documents=30))
-    assert batches == [1, 2, 4, 8, 16]
+    assert batches == [(count, 1) for count in (1, 2, 4, 8, 16)]
     batches.clear()
-    snapshots(small(learner="batch-gibbs", prior="flat"))
-    assert batches == list(range(1, 20))
+    snapshots(small(learner="batch-gibbs", prior="flat", chains=3))
+    assert batches == [(count, 3) for count in range(1, 20)]
 
 
 def test_words_that_leave_take_the_copy_with_them():
