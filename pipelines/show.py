@@ -1,6 +1,8 @@
 """Show the topics of a model store, what changed in them, and the versions.
 
 ``python -m pipelines.show --model_store=models``
+
+``--topic_ids=3,17 --top_words=50`` lists some topics with more of their words.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import compress
 
+from model.errors import OptionError
 from model.evaluation.mixed import judge
 from model.learner_log.at_hand import documents_at_hand
 from model.learners.particles.settings import memory_text
@@ -20,11 +23,17 @@ from model.publishing.store_settings import StoreSettings
 from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.usage import topics_in_use
 from model.publishing.version_events import events_of, line_of
-from model.reporting.shown import shown_of
+from model.reporting.shown import Shown, shown_of
 from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import ModelVersionOptions, PlotOptions, ShowOptions, StoreOptions
+from pipelines.cli.options import (
+    ModelVersionOptions,
+    PlotOptions,
+    ShowOptions,
+    StoreOptions,
+    TopicOptions,
+)
 from pipelines.cli.program_settings import PlotSettings, ShowSettings
 from pipelines.cli.settings_from_options import check_plot, chosen_version
 from pipelines.cli.settings_options import settings_of
@@ -43,12 +52,15 @@ from pipelines.cli.terminal import (
     topic_table,
 )
 
-GROUPS = (StoreOptions, ModelVersionOptions, ShowOptions, PlotOptions)
+GROUPS = (StoreOptions, ModelVersionOptions, TopicOptions, ShowOptions, PlotOptions)
 # Periods of a curve in the table and in a plot, versions in the table, and events of each kind.
 _CURVE = 24
 _POINTS = 200
 _EVENTS = 5
 _VERSIONS = 12
+VERSION_COLUMNS = (
+    "up to", "documents", "tokens", "words", "topics", "prequential", "ESS", "version"
+)  # fmt: skip
 IN_USE = (
     "topics: those in use, which have a fifth or more of the mean share of what came since the"
     " version before"
@@ -68,6 +80,7 @@ def show(options: OptionGroup) -> None:
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
     shown = shown_of(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
+    listed = listed_topics(shown, options.view_as(TopicOptions).topic_ids)
     drawn = shown.curves(history, _CURVE)
     out = console()
     out.print(
@@ -79,36 +92,20 @@ def show(options: OptionGroup) -> None:
             display.top_words,
             shown.given,
             ids=shown.ids,
-            hidden=shown.hidden,
+            hidden=[topic not in listed for topic in shown.ids],
         )
     )
     if any(shown.hidden):
         left_out = ", ".join(map(str, compress(shown.ids, shown.hidden)))
         out.print(f"hidden: {left_out}")
     out.print()
-    if changes := shown.grouping.changes(chosen):
-        out.print(
-            change_table(
-                f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now",
-                [{**one, "topic": shown.ids[one["topic"]]} for one in changes],
-            )
-        )
+    changes = [{**one, "topic": shown.ids[one["topic"]]} for one in shown.grouping.changes(chosen)]
+    if changes := [one for one in changes if one["topic"] in listed]:
+        title = f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now"
+        out.print(change_table(title, changes))
         out.print()
-    columns = ("up to", "documents", "tokens", "words", "topics", "prequential", "ESS", "version")
-    rows = [
-        (
-            day(m.event_time),
-            m.documents,
-            m.tokens,
-            m.words,
-            m.topics_in_use or topics_in_use(m.topic_tokens),
-            m.prequential_perplexity,
-            m.ess,
-            m.version,
-        )
-        for m in thin(history, _VERSIONS)
-    ]
-    out.print(figure_table(f"{len(history)} versions", columns, rows))
+    rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
+    out.print(figure_table(f"{len(history)} versions", VERSION_COLUMNS, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}\n{IN_USE}")
     if memory := memory_text(chosen.settings.get("learner", {}), chosen.island):
         out.print(f"\nMemory of the version (island {chosen.island}): {memory}.")
@@ -123,6 +120,38 @@ def show(options: OptionGroup) -> None:
         out.print(ACROSS)
     if plot is not None:
         plots.draw_curves(plot, shown.curves(history, _POINTS), shown.snapshot)
+
+
+def version_row(manifest: Manifest) -> tuple[object, ...]:
+    """Return the figures of a version, in the order of :data:`VERSION_COLUMNS`."""
+    return (
+        day(manifest.event_time),
+        manifest.documents,
+        manifest.tokens,
+        manifest.words,
+        manifest.topics_in_use or topics_in_use(manifest.topic_tokens),
+        manifest.prequential_perplexity,
+        manifest.ess,
+        manifest.version,
+    )
+
+
+def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
+    """Return the ids of the topics that are listed: the chosen ones, or all that are not hidden.
+
+    Args:
+        shown: the version as people see it.
+        chosen: the numbers of ``--topic_ids``.
+
+    Raises:
+        OptionError: the version shows no such topic.
+    """
+    for topic in chosen:
+        if topic not in shown.ids:
+            allowed = f"topics that version {shown.manifest.version} shows"
+            remedy = "Without --topic_ids all of them are listed."
+            raise OptionError("--topic_ids", topic, allowed, remedy)
+    return set(chosen) or set(shown.ids).difference(compress(shown.ids, shown.hidden))
 
 
 def last_events(history: Sequence[Manifest]) -> list[str]:

@@ -32,12 +32,20 @@ from pipelines.cli.options import (
     LabelledOptions,
     ModelVersionOptions,
     StoreOptions,
+    TopicOptions,
 )
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain, titled
 
-GROUPS = (StoreOptions, ModelVersionOptions, CatalogueOptions, LabelledOptions, RecordOptions)
+GROUPS = (
+    StoreOptions,
+    ModelVersionOptions,
+    TopicOptions,
+    CatalogueOptions,
+    LabelledOptions,
+    RecordOptions,
+)
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
 _CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into", "split_words")
@@ -65,7 +73,7 @@ def topics(options: OptionGroup) -> None:
         names = automatic_names(ModelStore(root), manifest, catalogue, options)
         catalogue = catalogue.with_automatic(names)
         digest = store.put(key, catalogue)
-    elif wanted.topic_ids:
+    elif _chosen(wanted):
         catalogue = changed(catalogue, wanted)
         digest = store.put(key, catalogue)
     out = console()
@@ -82,20 +90,21 @@ def check(wanted: Any, manifest: Manifest, topics: int, catalogue: Catalogue) ->
         OptionError: an option cannot be used.
     """
     given = _given(wanted)
-    if wanted.topic_ids and not given:
+    if _chosen(wanted) and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
-        raise OptionError("--topic_ids", wanted.topic_ids, allowed, "Say what is to change.")
-    if given and not wanted.topic_ids:
+        numbers = ",".join(map(str, _chosen(wanted)))
+        raise OptionError("--topic_ids", numbers, allowed, "Say what is to change.")
+    if given and not _chosen(wanted):
         name = given[0]
         remedy = "Add the numbers of topics, for example --topic_ids=3."
         raise OptionError(f"--{name}", getattr(wanted, name), "nothing without --topic_ids", remedy)
-    if wanted.roll_back is not None and wanted.topic_ids:
+    if wanted.roll_back is not None and _chosen(wanted):
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
     ids = [*ids, *catalogue.parts_of(*ids)]
-    for name, numbers in (("topic_ids", wanted.topic_ids), ("merge_into", [wanted.merge_into])):
+    for name, numbers in (("topic_ids", _chosen(wanted)), ("merge_into", [wanted.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
@@ -111,8 +120,8 @@ def check_split(wanted: Any, snapshot: Snapshot) -> None:
     """
     if wanted.split_words is None:
         return
-    if len(wanted.topic_ids) != 1:
-        given = ",".join(map(str, wanted.topic_ids))
+    if len(_chosen(wanted)) != 1:
+        given = ",".join(map(str, _chosen(wanted)))
         remedy = "Split one topic after the other; merge the parts."
         raise OptionError("--topic_ids", given, "one topic beside --split_words", remedy)
     if wanted.merge_into is not None:
@@ -133,6 +142,12 @@ def _given(wanted: Any) -> list[str]:
     return [name for name in _CHANGES if getattr(wanted, name) is not None]
 
 
+def _chosen(wanted: Any) -> tuple[int, ...]:
+    """Return the numbers of ``--topic_ids``."""
+    found: tuple[int, ...] = wanted.view_as(TopicOptions).topic_ids
+    return found
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of ``--split_words``."""
     return [word.strip() for word in text.split(",") if word.strip()]
@@ -151,7 +166,7 @@ def check_naming(wanted: Any, labelled: Any) -> None:
                 shown = value if isinstance(value, str) else ",".join(value)
                 allowed = "nothing without --name_topics"
                 raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
-    elif wanted.topic_ids or wanted.roll_back is not None:
+    elif _chosen(wanted) or wanted.roll_back is not None:
         allowed = "nothing beside --topic_ids and --roll_back"
         raise OptionError("--name_topics", True, allowed, "Do one after the other.")
 
@@ -164,14 +179,14 @@ def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
     if wanted.topic_name is not None:
         fields["automatic"] = False
     if wanted.split_words is not None:
-        topic, words = wanted.topic_ids[0], words_of(wanted.split_words)
+        topic, words = _chosen(wanted)[0], words_of(wanted.split_words)
         if topic < 0:
             found = catalogue.with_words(topic, words)
             return found.with_entries([topic], **fields) if words else found
         part, split = catalogue.split_off(topic, words)
         return split.with_entries([part], **fields)
-    found = catalogue.with_entries(wanted.topic_ids, **fields)
-    return found if wanted.merge_into is None else found.merged(wanted.topic_ids, wanted.merge_into)
+    found = catalogue.with_entries(_chosen(wanted), **fields)
+    return found if wanted.merge_into is None else found.merged(_chosen(wanted), wanted.merge_into)
 
 
 def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Catalogue]:

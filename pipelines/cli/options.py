@@ -234,14 +234,24 @@ class KindOptions(OptionGroup):
         )
 
 
+class TopicOptions(OptionGroup):
+    """Topics."""
+
+    @classmethod
+    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
+        parser.add_argument(
+            "--topic_ids",
+            type=values.topics,
+            default=(),
+            help="the numbers of topics, with commas",
+        )
+
+
 class CatalogueOptions(OptionGroup):
     """Catalogue."""
 
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--topic_ids", type=values.topics, default=(), help="numbers of topics, with commas"
-        )
         parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
         parser.add_argument("--topic_note", help="note on these topics")
         parser.add_argument("--topic_colour", help="colour of these topics, #rrggbb; empty: none")

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from model.errors import BeamTopicsError, OptionError
-from pipelines.service.bodies import read, texts_of
+from pipelines.service.bodies import FIRST_WORDS, count_of, read, texts_of
 from pipelines.service.metrics import FORM, Metrics
 from pipelines.service.models import Loaded, Models
 from pipelines.service.rate import Rate
@@ -61,6 +61,7 @@ class Service:
         routes = [
             Route("/label", self._answer("/label", self._label), methods=["POST"]),
             Route("/topics", self._answer("/topics", self._topics)),
+            Route("/topics/{topic}", self._answer("/topics/{topic}", self._topic)),
             Route("/report", self._answer("/report", self._report)),
             Route("/metrics", self._figures),
             Route("/health", self._health),
@@ -157,8 +158,15 @@ class Service:
     async def _topics(self, request: Request) -> Response:
         async with self._place():
             loaded = await self._run(self._worker, self._models.get, _key(request))
-            found = await self._run(self._worker, loaded.topics)
+            found = await self._run(self._worker, loaded.topics, FIRST_WORDS)
         return JSONResponse({"version": loaded.manifest.version, "topics": found}, headers=_DATA)
+
+    async def _topic(self, request: Request) -> Response:
+        count = count_of(request.query_params.get("words"))
+        async with self._place():
+            loaded = await self._run(self._worker, self._models.get, _key(request))
+            found = await self._run(self._worker, loaded.topic, request.path_params["topic"], count)
+        return JSONResponse({"version": loaded.manifest.version, **found}, headers=_DATA)
 
     async def _report(self, request: Request) -> Response:
         async with self._place():

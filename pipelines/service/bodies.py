@@ -1,4 +1,4 @@
-"""The bodies of requests: read within limits of size and time, and checked."""
+"""What requests bring, checked: bodies, read within limits of size and time, and numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from starlette.requests import ClientDisconnect, Request
 from model.times import duration_text
 from pipelines.service.settings import LimitSettings
 
+# Words of a topic in an answer: where a request does not say how many, and at most.
+FIRST_WORDS = 10
+MOST_WORDS = 1_000
 _FORM = 'body: allowed is JSON such as {"text": "a ship"} or {"texts": ["a ship", "a court"]}'
 
 
@@ -38,6 +41,19 @@ async def _whole(request: Request, limits: LimitSettings) -> bytes:
             raise HTTPException(413, allowed)
         parts.append(part)
     return b"".join(parts)
+
+
+def count_of(text: str | None) -> int:
+    """Return how many words of a topic a request asks for.
+
+    Raises:
+        HTTPException: It is not a number from 1 to the most words of an answer.
+    """
+    if text is None:
+        return FIRST_WORDS
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_WORDS:
+        raise HTTPException(400, f"words: allowed is a whole number from 1 to {MOST_WORDS:,}")
+    return int(text)
 
 
 def texts_of(body: bytes, limits: LimitSettings) -> list[str]:

@@ -62,10 +62,30 @@ class Loaded:
         found = inference_for(self.settings).infer(self.prepared, documents)
         return self.none.added_to(found, documents)
 
-    def topics(self) -> list[dict[str, Any]]:
-        """Return id, place, name, share and first words of each topic that is shown."""
+    def topic(self, topic: str, count: int) -> dict[str, Any]:
+        """Return what :meth:`topics` says of one topic or part.
+
+        Args:
+            topic: Its id.
+            count: How many of its words are returned.
+
+        Raises:
+            OptionError: The version shows no such topic.
+        """
+        for one in self.topics(count):
+            if str(one["topic"]) == topic:
+                return one
+        allowed = f"a topic that version {self.manifest.version} shows"
+        raise OptionError("topic", topic, allowed, "GET /topics lists them.")
+
+    def topics(self, count: int) -> list[dict[str, Any]]:
+        """Return id, place, name, share and first words of each topic that is shown.
+
+        Args:
+            count: How many words of each topic are returned.
+        """
         shown = self.shown
-        words, shares = shown.snapshot.top_words(10), topic_shares(shown.snapshot)
+        words, shares = shown.snapshot.top_words(count), topic_shares(shown.snapshot)
         return [
             {
                 "topic": shown.ids[n],

@@ -91,6 +91,27 @@ def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_pa
     assert "the divergence of topic shares is 0.500" in told[-1]
 
 
+def test_chosen_topics_are_listed_with_more_words(tmp_path, capsys):
+    store = published(tmp_path)
+    told = printed(store, capsys, "--topic_ids=3,1", "--top_words=12")
+    listed = [[cell.strip() for cell in line.split("│")] for line in told.splitlines()]
+    rows = {row[0] for row in listed if len(row) == 4 and row[0].isdigit()}
+    assert rows == {"1", "3"}
+    words = store.get_snapshot(store.manifest("")).top_words(12)[3]
+    assert words[11] in told and words[11] not in printed(store, capsys, "--topic_ids=3")
+
+
+def test_a_topic_that_is_not_shown_is_told(tmp_path, capsys):
+    store = published(tmp_path)
+    assert show.main([f"--model_store={store.root}", "--topic_ids=3,9"]) == 2
+    told = capsys.readouterr().err
+    version = store.manifest("").version
+    assert (
+        f"--topic_ids: 9 was given; allowed is topics that version {version} shows. "
+        "Without --topic_ids all of them are listed." in " ".join(told.split())
+    )
+
+
 def test_mixed_topics_are_judged_by_the_documents_of_the_newest_checkpoint(tmp_path, capsys):
     learned(tmp_path)
     told = printed(ModelStore(str(tmp_path)), capsys, "--mixed")

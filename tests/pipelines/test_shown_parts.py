@@ -65,6 +65,8 @@ def test_a_hidden_part_is_left_out_of_lists_and_counted(store, capsys):
     assert show.main([f"--model_store={store.root}"]) == 0
     told = capsys.readouterr().out
     assert "hidden: -1" in told and "Ships" not in told
+    assert show.main([f"--model_store={store.root}", "--topic_ids=-1"]) == 0
+    assert "Ships" in capsys.readouterr().out
     assert label.main([f"--model_store={store.root}", f"--text={TEXT}"]) == 0
     rows = capsys.readouterr().out.splitlines()[1:]
     assert len(rows) == 2 and sum(float(row.split("%")[0]) for row in rows) < 95
@@ -82,7 +84,7 @@ def test_label_and_serve_have_f_of_the_share_of_the_topic(store, shown, capsys):
     rows = loaded.shares(mixture)
     assert [row["share"] for row in rows] == wanted.tolist()
     assert [row["topic"] for row in rows] == [0, 1, -1] and rows[2]["name"] == "Ships"
-    described = loaded.topics()
+    described = loaded.topics(10)
     assert [row["place"] for row in described] == [0, 1, None]
     assert [row["hidden"] for row in described] == [False] * 3
     assert sum(row["share"] for row in described) == pytest.approx(1.0, abs=1e-12)

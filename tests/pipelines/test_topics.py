@@ -55,7 +55,7 @@ def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
         ),
         (
             "--topic_ids=1",
-            "--topic_ids: (1,) was given; allowed is topics together with one of --topic_",
+            "--topic_ids: '1' was given; allowed is topics together with one of --topic_",
         ),
         (
             "--hide",

@@ -150,6 +150,34 @@ def test_topics_health_and_metrics(client, store):
     assert store.latest("").version in text
 
 
+def test_one_topic_with_more_words(client):
+    every = client.get("/topics").json()
+    second = every["topics"][1]
+    found = client.get("/topics/1", params={"words": 12}).json()
+    assert found.pop("version") == every["version"] and len(found["words"]) == 12
+    assert {**found, "words": found["words"][:10]} == second
+    assert client.get("/topics/1").json()["words"] == second["words"]
+    counted = families(client.get("/metrics").text)
+    assert counted["beam_topics_requests_total", "/topics/{topic}", "200"] >= 2
+
+
+@pytest.mark.parametrize("topic", ["99", "-3", "x", "01", "1%2F..", "\u0661"])
+def test_another_topic_is_told(client, topic):
+    answer = client.get(f"/topics/{topic}")
+    assert answer.status_code == 404
+    if "%2F" not in topic:
+        told = f"topic: {topic!r} was given; allowed is a topic that version "
+        assert answer.json()["error"].startswith(told)
+        assert answer.json()["error"].endswith(" shows. GET /topics lists them.")
+
+
+@pytest.mark.parametrize("words", ["0", "1001", "x", "-1", "1e2", "", "9" * 5000])
+def test_another_number_of_words_is_told(client, words):
+    answer = client.get("/topics/1", params={"words": words})
+    assert answer.status_code == 400
+    assert answer.json()["error"] == "words: allowed is a whole number from 1 to 1,000"
+
+
 def families(text):
     """Return each figure of a Prometheus page by name, route and status."""
     return {
