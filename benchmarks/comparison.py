@@ -56,7 +56,7 @@ from model.publishing.store import ModelStore
 from model.records import Document, FloatArray, TokenisedDocument
 from model.snapshot import Snapshot
 
-TOPICS, FOLD_IN, TOP_WORDS, LEAST = 50, 50, 10, 5
+TOPICS, FOLD_IN, TOP_WORDS, LEAST, SHORT = 50, 50, 10, 5, 20
 FOREVER = 36500
 
 
@@ -91,7 +91,11 @@ class Model(NamedTuple):
 
 @cache
 def corpus(name: str) -> Corpus:
-    """Return ``20news`` (bydate), or ``arxiv``: every fourth abstract, and every 16th to score."""
+    """Return the documents of a corpus.
+
+    ``20news`` is bydate. ``arxiv`` is every fourth abstract, and every 16th to score. ``short`` is
+    the first :data:`SHORT` words, stop words left out, of every eighth abstract.
+    """
     stop = stop_words()
     parts: dict[str, list[dict[str, str]]] = {"train": [], "test": []}
     if name == "20news":
@@ -100,11 +104,12 @@ def corpus(name: str) -> Corpus:
             raw = may_body(record["text"])
             parts[record["split"]].append({**record, "text": words, "raw": raw})
     else:
+        every, most = (8, SHORT) if name == "short" else (4, None)
         for number, record in enumerate(records("arxiv-cs-1994-2019")):
-            if number % 4 == 0 or number % 16 == 2:
+            if number % every == 0 or number % 16 == 2:
                 words = [word for word in letters_of(record["text"]) if word not in stop]
-                part = parts["train" if number % 4 == 0 else "test"]
-                kept = " ".join(word for word in words if len(word) > 1)
+                part = parts["train" if number % every == 0 else "test"]
+                kept = " ".join([word for word in words if len(word) > 1][:most])
                 part.append({**record, "text": kept, "raw": record["text"]})
     return Corpus(**{part: [one for one in found if one["text"]] for part, found in parts.items()})
 
