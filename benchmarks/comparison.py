@@ -161,6 +161,12 @@ def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Pat
     return command, published
 
 
+def batch(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
+    """Return a command of ``pipelines.train`` that runs batch Gibbs sampling, flat prior."""
+    given = "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"
+    return ours(folder, seed, *given, *flags)
+
+
 def published(folder: Path) -> Model:
     """Return the newest version of a store."""
     store = ModelStore(f"{folder}/models")
@@ -194,18 +200,19 @@ def written(folder: Path) -> Model:
 
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
     "one pass": ours,
+    "one pass, alpha .1": lambda folder, seed: ours(folder, seed, "--alpha=.1"),
     "small reservoir": lambda folder, seed: ours(
         folder,
         seed,
+        "--alpha=.1",
         "--reservoir=500",
         "--newest_share=.85",
         "--moves=60",
         "--change_share=.85",
         "--first_trial=5",
     ),
-    "batch": lambda folder, seed: ours(
-        folder, seed, "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"
-    ),
+    "batch": batch,
+    "batch, alpha .1": lambda folder, seed: batch(folder, seed, "--alpha=.1"),
     "gensim": other("gensim"),
     "tomotopy": other("tomotopy"),
     "mallet": other("mallet"),

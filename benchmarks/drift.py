@@ -58,22 +58,30 @@ ORDERS = ("date", "shuffled", "sorted")
 SCORED = 2000
 MINIBATCH = 100
 BATCH: dict[str, Any] = {"learner": "batch-gibbs", "prior": "flat", "chains": 1, "sweeps": 200}
-SMALL = {"reservoir": 500, "newest_share": 0.85, "moves": 60, "change_share": 0.85}
+SMALL = {
+    "alpha": 0.1,
+    "reservoir": 500,
+    "newest_share": 0.85,
+    "moves": 60,
+    "change_share": 0.85,
+}
 ROWS: dict[str, dict[str, Any]] = {
     "default": {},
-    "first trial 5": {"first_trial": 5},
+    "alpha .1": {"alpha": 0.1},
+    "first trial 5": {"alpha": 0.1, "first_trial": 5},
     "small reservoir": {**SMALL, "first_trial": 5},
     "small reservoir, first trial 4": SMALL,
     "no challengers": {"challengers": "off"},
-    "two chains": {"particles": 2, "challengers": "off"},
+    "two chains": {"alpha": 0.1, "particles": 2, "challengers": "off"},
     "120 visits": {"moves": 120},
     "T = 100": {"topics": 100},
-    "room .5": {"room": 0.5},
-    "auto": {"topics": "auto", "max_topics": 50},
+    "room .5": {"alpha": 0.1, "room": 0.5},
+    "auto": {"alpha": 0.1, "topics": "auto", "max_topics": 50},
     "half-life 1000": {"half_life": (1000,)},
     "half-life 3000": {"half_life": (3000,)},
     "half-life 10000": {"half_life": (10_000,)},
     "batch": BATCH,
+    "batch, alpha .1": {**BATCH, "alpha": 0.1},
 }
 
 

@@ -64,7 +64,7 @@ class LearnerSettings(Record):
         first=True,
     )
     alpha: float = option(
-        0.1,
+        0.05,
         "Dirichlet parameter of a document's topics, for each topic",
         above=0,
         usual="0.001 and 1",
