@@ -277,7 +277,7 @@ class Record:
                     one_of(item.flag, getattr(value, "kind", repr(value)), tuple(item.kinds))
             elif value is not None or item.default is not None:
                 item.check(value)
-                if item.value_type is float:
+                if item.value_type is float and value != item.word:
                     # 1 and 1.0 are one value, and have to have one spelling.
                     object.__setattr__(self, item.field, float(value))
         self.check()

@@ -42,6 +42,9 @@ ALGORITHM_VERSION = 2
 
 # The value of --topics where their number is learned.
 AUTO: Literal["auto"] = "auto"
+# alpha of a topic, and of all topics together, where alpha is auto.
+LARGEST_ALPHA = 0.1
+ALPHA_SUM = 2.5
 
 State = TypeVar("State")
 
@@ -63,11 +66,13 @@ class LearnerSettings(Record):
         word=AUTO,
         first=True,
     )
-    alpha: float = option(
-        0.05,
-        "Dirichlet parameter of a document's topics, for each topic",
+    alpha: float | Literal["auto"] = option(
+        AUTO,
+        "Dirichlet parameter of a document's topics, for each topic; auto goes by the number of"
+        " topics: 0.1 up to 25, above that 2.5 in all",
         above=0,
         usual="0.001 and 1",
+        word=AUTO,
     )
 
     duplicates: Duplicates = part(
@@ -155,6 +160,17 @@ class LearnerSettings(Record):
         """Return T, the number of topics, or the most that there can be."""
         assert isinstance(self.topics, int)
         return self.topics
+
+    @property
+    def topic_alpha(self) -> float:
+        """Return alpha of each topic.
+
+        A sum that grows with T lets a document of a large model have as many topics as it has
+        words, so ``auto`` bounds it (docs/results/comparison.md).
+        """
+        if self.alpha == AUTO:
+            return min(LARGEST_ALPHA, ALPHA_SUM / self.topic_count)
+        return self.alpha
 
     @property
     def islands(self) -> int:

@@ -342,7 +342,7 @@ def test_a_store_of_other_settings_is_refused_in_one_line(corpus, tmp_path, caps
     assert train.main([*common(corpus, tmp_path), *FLAGS, "--alpha=0.5"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "--alpha is 0.05 there and 0.5 here" in error
+    assert '--alpha is "auto" there and 0.5 here' in error
 
 
 def test_going_on_from_a_checkpoint_that_is_not_there(corpus, tmp_path, capsys):
@@ -527,5 +527,5 @@ def test_an_error_of_ours_in_a_worker_is_told_in_one_line_too(corpus, tmp_path, 
     assert train.main([*flags, "--alpha=0.5"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("python -m pipelines.train: ")
-    assert "--alpha is 0.05 there and 0.5 here" in last
+    assert '--alpha is "auto" there and 0.5 here' in last
     assert "while running" not in last

@@ -30,11 +30,11 @@ PARTED_FROM = 513
 def new_prior(settings: ParticleSettings) -> Prior:
     """Return the prior before the first word."""
     alpha = np.zeros(padded(settings.topic_count))
-    alpha[: settings.topic_count] = settings.alpha
+    alpha[: settings.topic_count] = settings.topic_alpha
     prior = settings.prior
     made = Prior(
         alpha=alpha,
-        alpha_sum=settings.alpha * settings.topic_count,
+        alpha_sum=settings.topic_alpha * settings.topic_count,
         base=np.zeros(0),
         a=prior.strength(settings.vocabulary.size),
         base_a=prior.base_strength,

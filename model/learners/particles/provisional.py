@@ -6,10 +6,12 @@ them in a copy of the state, so the state itself does not depend on when version
 While the initial batch is incomplete, the copy does not run the chains over all documents at each
 publication. It runs them over the first 1, 2, 4, 8, ... documents, the largest of these numbers
 that have come, and learns the rest like documents of the stream. The copy of such a number serves
-all publications up to the next number. A copy runs one chain: over so few documents the best of
-eight predicts others no better (docs/results/scale.md). So all publications together visit
-fewer tokens than the chains of the complete batch. ``batch-gibbs`` has no complete batch, and all
-its chains always run over all documents.
+all publications up to the next number. A copy runs as many chains as have
+:data:`TOPICS_TOGETHER` topics together: with few topics a chain can stay where two of them are
+mixed, and the best of eight is better; with 20 topics or more it predicts other documents no better
+(docs/results/scale.md). So all publications together visit fewer tokens than the chains of the
+complete batch. ``batch-gibbs`` has no complete batch, and all its chains always run over all
+documents.
 
 A copy is a function of the documents that wait. A learner that was restored makes the same one.
 """
@@ -25,6 +27,8 @@ from model.learners.particles.initial_batch import initialise
 from model.learners.particles.initial_settings import ENDLESS
 from model.learners.particles.state import ParticleState, begin_minibatch, new_state
 from model.learners.particles.stepping import learn_document
+
+TOPICS_TOGETHER = 50
 
 
 def initialised(state: ParticleState) -> ParticleState:
@@ -51,7 +55,7 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
     if state.begun is None or state.begun.documents != count:
         # Words that came later would change the distribution over strings that is fitted to words.
         used = 1 + max((int(tokens.max(initial=-1)) for tokens, _ in waiting[:count]), default=-1)
-        state.begun = _begun(state, count, state.vocabulary.words[:used], chains=1)
+        state.begun = _begun(state, count, state.vocabulary.words[:used], few_chains(state))
     # What was begun does not change any more, but for words that none of its documents has.
     copy = state.begun if count == len(waiting) else _copied(state.begun)
     copy.vocabulary.extend(state.vocabulary.words)
@@ -59,6 +63,11 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
     for tokens, label in waiting[count:]:
         learn_document(copy, tokens, label)
     return copy
+
+
+def few_chains(state: ParticleState) -> int:
+    """Return how many chains run over an incomplete initial batch."""
+    return min(state.initial.chains, max(1, TOPICS_TOGETHER // state.settings.topic_count))
 
 
 def _begun(state: ParticleState, count: int, words: Iterable[str], chains: int) -> ParticleState:

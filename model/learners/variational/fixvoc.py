@@ -123,7 +123,7 @@ class _FixvocLearner(Generic[F]):
         local = known_tokens(minibatch, state.vocabulary.numbers(minibatch.words, uses))
         state.make_rows()
         found = (
-            score(local, _table(state, local, dirichlet_means), state.settings.alpha)
+            score(local, _table(state, local, dirichlet_means), state.settings.topic_alpha)
             if state.steps
             else None
         )
@@ -158,7 +158,7 @@ class _FixvocLearner(Generic[F]):
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=np.full(settings.topic_count, settings.alpha),
+            alpha=np.full(settings.topic_count, settings.topic_alpha),
             prior=TopicWordPrior.flat(
                 settings.beta * expected, expected, state.rows, settings.topic_count
             ),
@@ -243,7 +243,13 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
 
         def run(first: int, last: int, thread: int) -> None:
             fit_documents(
-                first, last, documents, weights, settings.alpha, settings.local_iterations, theta
+                first,
+                last,
+                documents,
+                weights,
+                settings.topic_alpha,
+                settings.local_iterations,
+                theta,
             )
 
         over_slices(len(theta), state.threads, run)

@@ -134,7 +134,7 @@ class InfvocLearner:
         )
         self._append_base(state, known)
         found = (
-            score(local, self._topic_means(state, local, known), settings.alpha)
+            score(local, self._topic_means(state, local, known), settings.topic_alpha)
             if state.steps
             else None
         )
@@ -173,7 +173,7 @@ class InfvocLearner:
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=np.full(settings.topic_count, settings.alpha),
+            alpha=np.full(settings.topic_count, settings.topic_alpha),
             prior=prior,
             words=tuple(state.vocabulary.words),
         )

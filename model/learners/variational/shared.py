@@ -243,7 +243,7 @@ def sample_counts(
     sums = np.empty_like(weights)
     cumulate(weights, sums)
     slices = [np.zeros(weights.shape, np.int32) for _ in range(state.threads)]
-    topics = TopicWeights(weights, sums, settings.alpha)
+    topics = TopicWeights(weights, sums, settings.topic_alpha)
     sweeps = LocalSweeps(
         settings.local_burn_in, settings.local_sweeps, *state.keys(), state.sequence
     )

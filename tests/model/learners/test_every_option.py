@@ -179,6 +179,8 @@ def alternatives(place):
     if option.values:
         return list(option.values)
     start = SMALL.get(option.name, option.default)
+    if start == option.word:
+        return [option.word, 0.3]
     others = (start * 2, start / 2) if option.value_type is float else (start + 3, start - 3)
     return [start, next(value for value in others if allows(option, value))]
 

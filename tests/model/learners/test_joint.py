@@ -67,7 +67,7 @@ def closed(state, particle):
     a, a_0 = population.concentration[particle].tolist()
     base = base_probabilities(settings, state.characters, state.vocabulary.words)
     if not isinstance(settings.prior, Hierarchical):
-        return log_joint(counts, documents, [settings.alpha] * topics, a, base)
+        return log_joint(counts, documents, [settings.topic_alpha] * topics, a, base)
     tables = words[:, tp : tp + topics]
     terms = log_joint_terms(
         counts.sum(axis=0),
@@ -80,7 +80,7 @@ def closed(state, particle):
     )
     pairs, discount = zip(counts.ravel(), tables.ravel(), strict=True), settings.prior.discount
     seatings = sum(log_stirling(int(n), int(t), discount) for n, t in pairs if n > 1)
-    return log_documents(documents, [settings.alpha] * topics) + terms + seatings
+    return log_documents(documents, [settings.topic_alpha] * topics) + terms + seatings
 
 
 @cache
@@ -141,10 +141,12 @@ def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
     posterior, chain = learner.summary(state).posterior, state.chain[0]
     words = learner.snapshot(state).rows(np.arange(len(state.vocabulary)))
     base = np.full(len(words), 1 / settings.vocabulary.size)
-    truth = log_joint(words, chain.in_documents, [settings.alpha] * topics, state.prior.a, base)
+    truth = log_joint(
+        words, chain.in_documents, [settings.topic_alpha] * topics, state.prior.a, base
+    )
     assert posterior.log() == pytest.approx(truth, rel=1e-11)
     prior, documents = (
-        (np.full(topics, settings.alpha), state.prior.a, base),
+        (np.full(topics, settings.topic_alpha), state.prior.a, base),
         [t for t, _ in state.waiting],
     )
     others = [

@@ -45,7 +45,7 @@ def test_a_version_holds_every_word_that_came():
         assert np.sum(rows) == len(tokens)
 
 
-def test_one_chain_runs_again_only_when_the_documents_have_doubled(monkeypatch):
+def test_few_chains_run_again_only_when_the_documents_have_doubled(monkeypatch):
     batches = []
 
     def counted(state, chains):
@@ -53,9 +53,10 @@ def test_one_chain_runs_again_only_when_the_documents_have_doubled(monkeypatch):
         initial_batch.initialise(state, chains)
 
     monkeypatch.setattr(provisional, "initialise", counted)
-    snapshots(small(initial_documents=30))
-    assert batches == [(count, 1) for count in (1, 2, 4, 8, 16)]
-    batches.clear()
+    for topics, chains in ((3, 8), (20, 2), (50, 1), (60, 1)):
+        snapshots(small(initial_documents=30, chains=8, topics=topics))
+        assert batches == [(count, chains) for count in (1, 2, 4, 8, 16)]
+        batches.clear()
     snapshots(small(learner="batch-gibbs", prior="flat", chains=3))
     assert batches == [(count, 3) for count in range(1, 20)]
 

@@ -32,13 +32,23 @@ from model.learners import (
     ],
 )
 def test_what_has_to_be_above_zero(given, name, usual, value):
+    word = ", or auto" if name == "alpha" else ""
     with pytest.raises(OptionError) as error:
         made(**given, **{name: value})
     assert (
         str(error.value)
-        == f"--{name}: {value} was given; allowed is a finite number above 0. Usual values lie"
-        f" between {usual}."
+        == f"--{name}: {value} was given; allowed is a finite number above 0{word}. Usual values"
+        f" lie between {usual}."
     )
+
+
+@pytest.mark.parametrize(
+    ("topics", "alpha"), [(2, 0.1), (25, 0.1), (50, 0.05), (100, 0.025), (1000, 0.0025)]
+)
+def test_alpha_goes_by_the_number_of_topics(topics, alpha):
+    assert made(topics=topics).topic_alpha == pytest.approx(alpha)
+    assert made(topics=topics, alpha=0.3).topic_alpha == 0.3
+    assert made(topics="auto", max_topics=topics).topic_alpha == pytest.approx(alpha)
 
 
 @pytest.mark.parametrize(

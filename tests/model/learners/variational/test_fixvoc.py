@@ -60,9 +60,11 @@ def test_batch_vb_is_the_paper_read_slowly_and_its_bound_never_falls():
     for _ in range(8):
         learner.step(state, minibatch)
         before = lam
-        lam, gamma = vb_step(counts, lam, settings.alpha, settings.beta, settings.local_iterations)
+        lam, gamma = vb_step(
+            counts, lam, settings.topic_alpha, settings.beta, settings.local_iterations
+        )
         assert lambda_of(state) == pytest.approx(lam, rel=1e-7)
-        bounds.append(elbo(counts, before, gamma, settings.alpha, settings.beta))
+        bounds.append(elbo(counts, before, gamma, settings.topic_alpha, settings.beta))
     assert all(later >= earlier - 1e-7 for earlier, later in zip(bounds, bounds[1:], strict=False))
     assert bounds[-1] > bounds[0] + 1
 
@@ -79,9 +81,9 @@ def test_a_bound_of_wrong_updates_falls():
     )
     for _ in range(6):
         before = lam
-        lam, gamma = vb_step(counts, lam, settings.alpha, settings.beta, 100)
+        lam, gamma = vb_step(counts, lam, settings.topic_alpha, settings.beta, 100)
         lam = np.roll(lam, 1, axis=0)
-        bounds.append(elbo(counts, before, gamma, settings.alpha, settings.beta))
+        bounds.append(elbo(counts, before, gamma, settings.topic_alpha, settings.beta))
     assert not all(
         later >= earlier - 1e-7 for earlier, later in zip(bounds, bounds[1:], strict=False)
     )
