@@ -42,7 +42,7 @@ def sweep_documents(settings, minibatch, weights_of):
                 if states[n] is not None:
                     in_document[states[n]] -= 1
                 u = uniform(sweep * len(words) + n, key, d, minibatch.sequence, LOCAL)
-                states[n] = draw(weights_of(word), settings.alpha, in_document, u)
+                states[n] = draw(weights_of(word), settings.topic_alpha, in_document, u)
                 in_document[states[n]] += 1
                 if sweep >= settings.local_burn_in:
                     found[word, states[n]] += 1

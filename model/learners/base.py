@@ -43,8 +43,7 @@ ALGORITHM_VERSION = 2
 # The value of --topics where their number is learned.
 AUTO: Literal["auto"] = "auto"
 # alpha of a topic, and of all topics together, where alpha is auto.
-LARGEST_ALPHA = 0.1
-ALPHA_SUM = 2.5
+LARGEST_ALPHA, ALPHA_SUM = 0.1, 2.5
 
 State = TypeVar("State")
 
@@ -68,8 +67,7 @@ class LearnerSettings(Record):
     )
     alpha: float | Literal["auto"] = option(
         AUTO,
-        "Dirichlet parameter of a document's topics, for each topic; auto goes by the number of"
-        " topics: 0.1 up to 25, above that 2.5 in all",
+        "Dirichlet parameter of a document's topics, for each topic; auto: 0.1, or 2.5 / T if less",
         above=0,
         usual="0.001 and 1",
         word=AUTO,
@@ -163,14 +161,8 @@ class LearnerSettings(Record):
 
     @property
     def topic_alpha(self) -> float:
-        """Return alpha of each topic.
-
-        A sum that grows with T lets a document of a large model have as many topics as it has
-        words, so ``auto`` bounds it (docs/results/comparison.md).
-        """
-        if self.alpha == AUTO:
-            return min(LARGEST_ALPHA, ALPHA_SUM / self.topic_count)
-        return self.alpha
+        """Return alpha of each topic; ``auto`` bounds the sum (docs/results/comparison.md)."""
+        return min(LARGEST_ALPHA, ALPHA_SUM / self.topic_count) if self.alpha == AUTO else self.alpha
 
     @property
     def islands(self) -> int:
