@@ -44,6 +44,10 @@ ROWS: dict[str, dict[str, Any]] = {
     "auto, at most 40": _AUTO,
     "auto, at most 100": {**_AUTO, "max_topics": 100},
     "auto, at most 200": {**_AUTO, "max_topics": 200},
+    "even, T = 40, alpha .1": {"topics": 40, "alpha": 0.1},
+    "auto, at most 40, alpha .1": {**_AUTO, "alpha": 0.1},
+    "auto, at most 100, alpha .1": {**_AUTO, "max_topics": 100, "alpha": 0.1},
+    "auto, at most 200, alpha .1": {**_AUTO, "max_topics": 200, "alpha": 0.1},
     "auto, no challengers": {**_AUTO, "challengers": "off"},
     "auto, flat prior": {**_AUTO, "prior": "flat", "max_words": WORDS},
 }

@@ -1,9 +1,7 @@
 """The contract that all learners meet, and their registry.
 
 A learner is a small class without attributes. What it learns is in a state object: ``init`` makes
-it, only ``step`` changes it, and ``save`` turns it into bytes. :mod:`transforms.learn` and a
-notebook make the same calls:
-
+it, only ``step`` changes it, and ``save`` turns it into bytes:
 >>> from model.learners import NoInitialBatch, OLda, learner_for
 >>> settings = OLda(topics=2, initial=NoInitialBatch())
 >>> learner = learner_for(settings)
@@ -15,8 +13,7 @@ Tests check three laws for every registered learner:
 
 * Equal settings and minibatches give equal bits, whatever the number of threads.
 * ``load(save(state))`` continues with the same bits.
-* ``save`` gives the same bytes for the same logical state, however its parts are shared in
-  memory. The digest of these bytes is therefore the digest of the state.
+* ``save`` gives the same bytes, and so one digest, however parts are shared in memory.
 """
 
 from __future__ import annotations
@@ -42,8 +39,6 @@ ALGORITHM_VERSION = 2
 
 # The value of --topics where their number is learned.
 AUTO: Literal["auto"] = "auto"
-# alpha of a topic, and of all topics together, where alpha is auto.
-LARGEST_ALPHA, ALPHA_SUM = 0.1, 2.5
 
 State = TypeVar("State")
 
@@ -161,8 +156,8 @@ class LearnerSettings(Record):
 
     @property
     def topic_alpha(self) -> float:
-        """Return alpha of each topic; ``auto`` bounds the sum (docs/results/comparison.md)."""
-        return min(LARGEST_ALPHA, ALPHA_SUM / self.topic_count) if self.alpha == AUTO else self.alpha
+        """Return alpha of each topic; auto bounds their sum (docs/results/comparison.md)."""
+        return min(0.1, 2.5 / self.topic_count) if self.alpha == AUTO else self.alpha
 
     @property
     def islands(self) -> int:
