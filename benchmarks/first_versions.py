@@ -2,10 +2,10 @@
 
 With 50 topics a version that is published while the initial batch is incomplete runs one Gibbs
 chain over the first 1, 2, 4, 8, ... documents that have come. A complete batch of the same
-documents runs eight chains and starts from the best. Each row learns D documents in both ways and compares how well the
-versions predict up to 60 other documents: the ratio is the perplexity of one chain to that of eight
-(below 1: one chain is better), the geometric mean over samples of documents and its standard error.
-``seconds`` are those of the snapshot, one chain to eight.
+documents runs eight chains and starts from the best. Each row learns D documents in both ways and
+compares how well the versions predict up to 60 other documents: the ratio is the perplexity of one
+chain to that of eight (below 1: one chain is better), the geometric mean over samples of documents
+and its standard error. ``seconds`` are those of the snapshot, one chain to eight.
 
 θ of a document is found on its tokens at even places, as in :mod:`benchmarks.comparison`, and the
 tokens at odd places count. Words that the D documents lack do not count. The documents of a sample
