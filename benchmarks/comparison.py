@@ -231,8 +231,7 @@ def scores(model: Model, found: Corpus) -> Result:
         tokens = np.array([numbers[w] for w in record["text"].split() if w in numbers], np.int64)
         proportions.append(fold_in(phi[:, tokens], model.alpha))
         labels.append(record["label"])
-        theta = fold_in(phi[:, tokens[::2]], model.alpha)
-        log += float(np.log(theta @ phi[:, tokens[1::2]]).sum())
+        log += log_probability(phi[:, tokens], model.alpha)
         count += len(tokens[1::2])
     mixtures = np.array(proportions)
     whole = mixtures.mean(axis=0) @ phi
@@ -274,6 +273,16 @@ def fold_in(phi: FloatArray, alpha: FloatArray) -> FloatArray:
         theta = alpha + (weight / weight.sum(axis=0)).sum(axis=1)
         theta /= theta.sum()
     return theta
+
+
+def log_probability(phi: FloatArray, alpha: FloatArray) -> float:
+    """Return the log probability of a document's tokens at odd places, given those at even places.
+
+    Args:
+        phi: float64[T, n], P(w_i | z) of its tokens.
+        alpha: float64[T].
+    """
+    return float(np.log(fold_in(phi[:, ::2], alpha) @ phi[:, 1::2]).sum())
 
 
 def report(ledger: Ledger, corpora: Sequence[str]) -> None:

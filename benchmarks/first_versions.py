@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.comparison import Model, fold_in, model_of
+from benchmarks.comparison import Model, log_probability, model_of
 from benchmarks.corpora import abstracts, minibatches, newsgroups
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
@@ -30,7 +30,7 @@ SIZES, SAMPLES, OTHERS = (8, 32, 128), 10, 60
 LEARNERS = ("default", "o-lda")
 
 
-def log_probability(model: Model, others: Sequence[TokenisedDocument]) -> float:
+def mean_log_probability(model: Model, others: Sequence[TokenisedDocument]) -> float:
     """Return the mean log probability of a token at an odd place."""
     numbers = {word: number for number, word in enumerate(model.words)}
     phi = model.phi / model.phi.sum(axis=1, keepdims=True)
@@ -38,8 +38,7 @@ def log_probability(model: Model, others: Sequence[TokenisedDocument]) -> float:
     for document in others:
         words = [document.words[token] for token in document.tokens]
         tokens = np.array([numbers[word] for word in words if word in numbers], np.int64)
-        theta = fold_in(phi[:, tokens[::2]], model.alpha)
-        log += float(np.log(theta @ phi[:, tokens[1::2]]).sum())
+        log += log_probability(phi[:, tokens], model.alpha)
         count += len(tokens[1::2])
     return log / count
 
@@ -81,7 +80,7 @@ def _print_row(
         group = groups[draws.integers(len(groups))]
         chosen = [group[place] for place in draws.permutation(len(group))[: size + OTHERS]]
         both = [version(chosen[:size], learner, batch, seed) for batch in (size + 1, size)]
-        one, eight = (log_probability(model, chosen[size:]) for model, _ in both)
+        one, eight = (mean_log_probability(model, chosen[size:]) for model, _ in both)
         logs.append(eight - one)
         seconds += [took for _, took in both]
     ratio, error = np.exp(np.mean(logs)), np.std(logs, ddof=1) / np.sqrt(SAMPLES)

@@ -234,9 +234,14 @@ class Snapshot:
 
     def top_rows(self, count: int) -> list[list[int]]:
         """Return the rows of the words of :meth:`top_words`."""
+        return [self.first_rows(topic, count) for topic in range(self.topic_count)]
+
+    def first_rows(self, topic: int, count: int) -> list[int]:
+        """Return the rows of the most frequent words of one topic."""
         offsets, rows, counts = self.by_topic
-        parts = zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
-        return [rows[first + _largest(counts[first:last], count)].tolist() for first, last in parts]
+        first, last = offsets[topic : topic + 2].tolist()
+        found: list[int] = rows[first + _largest(counts[first:last], count)].tolist()
+        return found
 
     def top_words(self, count: int) -> list[list[str]]:
         """Return the most frequent words of each topic; ties are in the order of the vocabulary."""

@@ -2,6 +2,7 @@
 
 A learner is a small class without attributes. What it learns is in a state object: ``init`` makes
 it, only ``step`` changes it, and ``save`` turns it into bytes:
+
 >>> from model.learners import NoInitialBatch, OLda, learner_for
 >>> settings = OLda(topics=2, initial=NoInitialBatch())
 >>> learner = learner_for(settings)
@@ -37,7 +38,7 @@ from model.snapshot import Snapshot
 # bits than before.
 ALGORITHM_VERSION = 2
 
-# The value of --topics where their number is learned.
+# The value of --topics where their number is learned, and of --alpha where it goes by T.
 AUTO: Literal["auto"] = "auto"
 
 State = TypeVar("State")
@@ -367,8 +368,7 @@ def register(*settings: type[LearnerSettings]) -> Callable[[type[L]], type[L]]:
 def implemented_in(module: str) -> Callable[[type[S]], type[S]]:
     """Return a class decorator that registers settings whose learner is in another module.
 
-    The module is imported when a learner is first made. So the options of a learner can be listed
-    without its kernels.
+    The module is imported when a learner is first made, so options are listed without kernels.
 
     Args:
         module: the module that has the learner, under :func:`register`.

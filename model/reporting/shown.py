@@ -64,7 +64,7 @@ class Shown:
         """Whether each group is left out of lists."""
         return [group in self.grouping.groups.hidden for group in range(len(self.ids))]
 
-    @property
+    @cached_property
     def places(self) -> list[int | None]:
         """The place in proportions of the topic of each group; None for a part."""
         return [place_of(topic, self.grouping.topics) for topic in self.ids]

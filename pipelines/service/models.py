@@ -21,7 +21,7 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.records import TopicMixture
+from model.records import FloatArray, TopicMixture
 from model.reporting.relevance import topic_shares
 from model.reporting.shown import Shown, shown_of
 from model.snapshot import Snapshot
@@ -72,11 +72,11 @@ class Loaded:
         Raises:
             OptionError: The version shows no such topic.
         """
-        for one in self.topics(count):
-            if str(one["topic"]) == topic:
-                return one
-        allowed = f"a topic that version {self.manifest.version} shows"
-        raise OptionError("topic", topic, allowed, "GET /topics lists them.")
+        places = {str(known): place for place, known in enumerate(self.shown.ids)}
+        if topic not in places:
+            allowed = f"a topic that version {self.manifest.version} shows"
+            raise OptionError("topic", topic, allowed, "GET /topics lists them.")
+        return self._described(places[topic], count)
 
     def topics(self, count: int) -> list[dict[str, Any]]:
         """Return id, place, name, share and first words of each topic that is shown.
@@ -84,19 +84,24 @@ class Loaded:
         Args:
             count: How many words of each topic are returned.
         """
+        return [self._described(place, count) for place in range(len(self.shown.ids))]
+
+    def _described(self, place: int, count: int) -> dict[str, Any]:
         shown = self.shown
-        words, shares = shown.snapshot.top_words(count), topic_shares(shown.snapshot)
-        return [
-            {
-                "topic": shown.ids[n],
-                "place": shown.places[n],
-                "name": shown.names[n],
-                "share": float(shares[n]),
-                "words": list(words[n]),
-                "hidden": hidden,
-            }
-            for n, hidden in enumerate(shown.hidden)
-        ]
+        rows = shown.snapshot.first_rows(place, count)
+        return {
+            "topic": shown.ids[place],
+            "place": shown.places[place],
+            "name": shown.names[place],
+            "share": float(self.topic_shares[place]),
+            "words": [shown.snapshot.words[row] for row in rows],
+            "hidden": shown.hidden[place],
+        }
+
+    @cached_property
+    def topic_shares(self) -> FloatArray:
+        """The share of each topic that is shown, float64[n]."""
+        return topic_shares(self.shown.snapshot)
 
     def shares(self, mixture: TopicMixture) -> list[dict[str, Any]]:
         """Return id, name and share in a text of each topic that is shown."""
