@@ -150,7 +150,7 @@ def write_archive(folder: Path, every: int) -> tuple[int, int]:
 @contextmanager
 def observe(watch: Watch) -> Iterator[None]:
     """Let the stateful steps tell what they keep, each time that they have worked."""
-    add_document, close_windows = sequencing.add_document, sequencing.close_windows
+    add_documents, close_windows = sequencing.add_documents, sequencing.close_windows
     handle, publish = Session.handle, Publisher.handle
 
     def sequenced(head: Any) -> None:
@@ -158,7 +158,7 @@ def observe(watch: Watch) -> Iterator[None]:
         watch.note("sequence head bytes", len(head.to_bytes()))
 
     def adding(*arguments: Any, **named: Any) -> Any:
-        found = add_document(*arguments, **named)
+        found = add_documents(*arguments, **named)
         watch.note("waiting documents", found[0].pending.stored)
         return found
 
@@ -180,12 +180,12 @@ def observe(watch: Watch) -> Iterator[None]:
         watch.note("publisher head bytes", len(found[0].to_bytes()))
         return found
 
-    sequencing.add_document, sequencing.close_windows = adding, closing
+    sequencing.add_documents, sequencing.close_windows = adding, closing
     Session.handle, Publisher.handle = learning, publishing  # type: ignore[method-assign]
     try:
         yield
     finally:
-        sequencing.add_document, sequencing.close_windows = add_document, close_windows
+        sequencing.add_documents, sequencing.close_windows = add_documents, close_windows
         Session.handle, Publisher.handle = handle, publish  # type: ignore[method-assign]
 
 

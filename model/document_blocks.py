@@ -1,24 +1,36 @@
 """Blocks of tokenised documents, as columns.
 
-Between two steps a document costs as much as its inference by a classifier. So the files that
-``pipelines.infer`` reads cross to its inference in blocks. Which documents are in one block follows
-from their file and from sizes, never from a clock, and no result depends on it. The documents of a
-block may have different keys.
+Between two steps a document costs as much as its inference by a classifier, or as learning it. So
+documents cross from reading to the next step in blocks. Which documents are in one block follows
+from the source and from sizes, never from a clock, and no result depends on it. A block for
+inference may hold any documents; one for the sequence holds those of one key and one window
+(:class:`Blocks`). A document without others stays alone, in its own form.
+
+Notation: D is the number of documents of a block, N the number of their tokens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 
 from model import checks, wire
-from model.records import IntArray, LongArray, TokenisedDocument
+from model.records import (
+    IntArray,
+    LongArray,
+    Minibatch,
+    TokenisedDocument,
+    numbered_together,
+)
 
 # A block ends with the document that reaches one of them.
 BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000
+# All blocks end with the document with which they together reach one of them: this bounds what a
+# reader holds.
+GATHERED_DOCUMENTS, GATHERED_TOKENS = 4096, 400_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,17 +80,79 @@ class DocumentBlock:
             np.cumsum([0, *(len(one.tokens) for one in documents)]),
         )
 
+    @classmethod
+    def joined(cls, blocks: Sequence[DocumentBlock]) -> DocumentBlock:
+        """Return the documents of at least one block, one block after the other."""
+        if len(blocks) == 1:
+            return blocks[0]
+        sizes = [len(block.ids) for block in blocks]
+        return cls(
+            tuple(chain.from_iterable(block.ids for block in blocks)),
+            tuple(chain.from_iterable(block.keys for block in blocks)),
+            tuple(chain.from_iterable(block.labels for block in blocks)),
+            _joined_marks([block.sources for block in blocks], sizes),
+            _joined_marks([block.groups for block in blocks], sizes),
+            np.concatenate([block.timestamps for block in blocks]),
+            tuple(chain.from_iterable(block.words for block in blocks)),
+            _joined_bounds([block.starts for block in blocks]),
+            np.concatenate([block.tokens for block in blocks]),
+            _joined_bounds([block.offsets for block in blocks]),
+        )
+
+    def document(self, row: int) -> TokenisedDocument:
+        """Return the document in a place of the block."""
+        return TokenisedDocument(
+            self.ids[row],
+            int(self.timestamps[row]),
+            self.labels[row],
+            self.keys[row],
+            self.words[self.starts[row] : self.starts[row + 1]],
+            self.tokens[self.offsets[row] : self.offsets[row + 1]],
+            self.sources[row] if self.sources else None,
+            self.groups[row] if self.groups else None,
+        )
+
     def documents(self) -> Iterator[TokenisedDocument]:
         """Yield the documents in their order."""
-        none = (None,) * len(self.ids)
-        marks = (self.sources or none, self.groups or none)
-        starts, offsets = pairwise(self.starts.tolist()), pairwise(self.offsets.tolist())
-        facts = (self.ids, self.timestamps.tolist(), self.labels, self.keys, *marks)
-        for name, time, label, key, source, group, (first, last), (begin, end) in zip(
-            *facts, starts, offsets, strict=True
-        ):
-            words, tokens = self.words[first:last], self.tokens[begin:end]
-            yield TokenisedDocument(name, time, label, key, words, tokens, source, group)
+        return map(self.document, range(len(self.ids)))
+
+    def minibatch(
+        self, key: str, sequence: int, window_end: int, closes_window: bool, rows: LongArray
+    ) -> Minibatch:
+        """Join documents under one dictionary, as :meth:`Minibatch.from_documents` does.
+
+        Args:
+            key: The model key.
+            sequence: The number of the minibatch.
+            window_end: The end of its window, in microseconds.
+            closes_window: Whether it is the last one of its window.
+            rows: int64, the places of at least one document, in the order of the minibatch.
+        """
+        chosen = rows.tolist()
+        (begins, ends), (firsts, lasts) = (
+            (bounds[rows], bounds[rows + 1]) for bounds in (self.starts, self.offsets)
+        )
+        parts = map(self.words.__getitem__, map(slice, begins.tolist(), ends.tolist()))
+        words, numbers = numbered_together(chain.from_iterable(parts))
+        lengths = lasts - firsts
+        offsets, before = np.zeros((2, len(chosen) + 1), np.int64)
+        np.cumsum(lengths, out=offsets[1:])
+        np.cumsum(ends - begins, out=before[1:])
+        pieces = map(self.tokens.__getitem__, map(slice, firsts.tolist(), lasts.tolist()))
+        return Minibatch(
+            key=key,
+            sequence=sequence,
+            window_end=window_end,
+            closes_window=closes_window,
+            ids=tuple(map(self.ids.__getitem__, chosen)),
+            timestamps=self.timestamps[rows],
+            labels=tuple(map(self.labels.__getitem__, chosen)),
+            words=words,
+            tokens=numbers[np.concatenate(list(pieces)) + np.repeat(before[:-1], lengths)],
+            offsets=offsets,
+            sources=_marks([self.sources[row] for row in chosen]) if self.sources else (),
+            groups=_marks([self.groups[row] for row in chosen]) if self.groups else (),
+        )
 
     def to_bytes(self) -> bytes:
         header = {
@@ -129,8 +203,141 @@ def _marks(marks: Sequence[str | None]) -> tuple[str | None, ...]:
     return tuple(marks) if any(mark is not None for mark in marks) else ()
 
 
+def _joined_marks(
+    parts: Sequence[tuple[str | None, ...]], sizes: Sequence[int]
+) -> tuple[str | None, ...]:
+    if not any(parts):
+        return ()
+    filled = (part or (None,) * size for part, size in zip(parts, sizes, strict=True))
+    return tuple(chain.from_iterable(filled))
+
+
+def _joined_bounds(parts: Sequence[LongArray]) -> LongArray:
+    """Return the bounds of columns that follow each other."""
+    counts = np.concatenate([np.diff(part) for part in parts])
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+
+
+def to_bytes(documents: Sequence[TokenisedDocument]) -> bytes:
+    """Return the bytes of a document alone, or of a block of several."""
+    alone = len(documents) == 1
+    return documents[0].to_bytes() if alone else DocumentBlock.of(documents).to_bytes()
+
+
+def is_block(data: bytes) -> bool:
+    """Return whether bytes are those of a block, and not of a document alone."""
+    return data.startswith(DocumentBlock.MAGIC)
+
+
 def documents_in(data: bytes) -> list[TokenisedDocument]:
     """Return the documents of the bytes of a block, or of those of one document."""
-    if data.startswith(DocumentBlock.MAGIC):
+    if is_block(data):
         return list(DocumentBlock.from_bytes(data).documents())
     return [TokenisedDocument.from_bytes(data)]
+
+
+def block_of(parts: Iterable[bytes]) -> DocumentBlock:
+    """Return all documents of parts, at least one, which are blocks or documents alone."""
+    blocks, alone = list[DocumentBlock](), list[TokenisedDocument]()
+    for data in parts:
+        if is_block(data):
+            blocks.append(DocumentBlock.from_bytes(data))
+        else:
+            alone.append(TokenisedDocument.from_bytes(data))
+    return DocumentBlock.joined([*blocks, DocumentBlock.of(alone)] if alone else blocks)
+
+
+def times_in(data: bytes) -> list[int]:
+    """Return the event times of the documents of a block, or of one document."""
+    if not is_block(data):
+        return [wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"]]
+    _, (_, _, times, _, _) = wire.unpack(DocumentBlock.MAGIC, data, 5)
+    found: list[int] = wire.array_from_bytes(times, "<i8").tolist()
+    checks.whole("documents of a block", len(found), 1)
+    return found
+
+
+def by_key(data: bytes) -> Iterator[tuple[str, int, bytes]]:
+    """Yield the documents of a block, or one document, by the keys of their models.
+
+    Each part has its key, its earliest time and its bytes. Words and tokens are only parsed where a
+    block has several keys.
+    """
+    if not is_block(data):
+        header = wire.header_of(TokenisedDocument.MAGIC, data)
+        yield header["key"], header["timestamp"], data
+        return
+    keys = wire.header_of(DocumentBlock.MAGIC, data)["keys"]
+    if len(set(keys)) == 1:
+        yield keys[0], min(times_in(data)), data
+        return
+    parts: dict[str, list[TokenisedDocument]] = {}
+    for document in DocumentBlock.from_bytes(data).documents():
+        parts.setdefault(document.key, []).append(document)
+    for key, documents in parts.items():
+        yield key, min(document.timestamp for document in documents), to_bytes(documents)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Which documents share a block.
+
+    Attributes:
+        window: Those of one key and of one window of this length, in microseconds; None for any.
+    """
+
+    window: int | None = None
+
+    def place(self, document: TokenisedDocument) -> Hashable:
+        """Return what the documents of a block have in common."""
+        if self.window is None:
+            return None
+        return document.key, document.timestamp // self.window
+
+
+class Gathering:
+    """Documents that wait until their block ends.
+
+    Args:
+        blocks: Which documents share a block.
+    """
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+        self._groups: dict[Hashable, list[TokenisedDocument]] = {}
+        self._tokens: dict[Hashable, int] = {}
+        self._documents = self._all_tokens = 0
+
+    def add(self, document: TokenisedDocument) -> list[list[TokenisedDocument]]:
+        """Add a document; return the documents of each block that ends with it."""
+        place, size = self._blocks.place(document), len(document.tokens)
+        group = self._groups.setdefault(place, [])
+        group.append(document)
+        tokens = self._tokens[place] = self._tokens.get(place, 0) + size
+        self._documents += 1
+        self._all_tokens += size
+        if self._documents >= GATHERED_DOCUMENTS or self._all_tokens >= GATHERED_TOKENS:
+            return self.rest()
+        if len(group) < BLOCK_DOCUMENTS and tokens < BLOCK_TOKENS:
+            return []
+        self._documents -= len(group)
+        self._all_tokens -= self._tokens.pop(place)
+        return [self._groups.pop(place)]
+
+    def rest(self) -> list[list[TokenisedDocument]]:
+        """End all blocks; return the documents of each."""
+        found = list(self._groups.values())
+        self._groups, self._tokens, self._documents, self._all_tokens = {}, {}, 0, 0
+        return found
+
+
+def gathered(documents: Iterable[TokenisedDocument], window: int) -> Iterator[tuple[int, bytes]]:
+    """Yield documents in blocks of one key and one window, each after its earliest time."""
+    gathering = Gathering(Blocks(window))
+    for document in documents:
+        yield from map(_timed, gathering.add(document))
+    yield from map(_timed, gathering.rest())
+
+
+def _timed(documents: Sequence[TokenisedDocument]) -> tuple[int, bytes]:
+    return min(document.timestamp for document in documents), to_bytes(documents)

@@ -119,6 +119,8 @@ class Mirror:
         self.size = 0
         self.dues: list[int] = []
         self._payloads: dict[int, list[bytes]] = {}
+        # The sums of the hashes of what is due at a time: an entry may be large.
+        self._marks: dict[int, int] = {}
 
     def matches(self, head: PendingHead) -> bool:
         """Return whether the mirror holds what the head says."""
@@ -136,9 +138,10 @@ class Mirror:
         """Add an entry and return its hash."""
         mark = _mark(_entry(due, payload))
         if due not in self._payloads:
-            self._payloads[due] = []
+            self._payloads[due], self._marks[due] = [], 0
             insort(self.dues, due)
         self._payloads[due].append(payload)
+        self._marks[due] += mark
         self.count += 1
         self.size += len(payload)
         self.mark = (self.mark + mark) % _MARKS
@@ -147,15 +150,16 @@ class Mirror:
     def drop(self, time: int) -> None:
         """Remove what is due up to ``time``."""
         for due in self.due_by(time):
-            for payload in self._payloads.pop(due):
-                self.count -= 1
-                self.size -= len(payload)
-                self.mark = (self.mark - _mark(_entry(due, payload))) % _MARKS
+            payloads = self._payloads.pop(due)
+            self.count -= len(payloads)
+            self.size -= sum(map(len, payloads))
+            self.mark = (self.mark - self._marks.pop(due)) % _MARKS
         del self.dues[: bisect_right(self.dues, time)]
 
     def clear(self) -> None:
         """Remove everything."""
-        self.count, self.mark, self.size, self.dues, self._payloads = 0, 0, 0, [], {}
+        self.count, self.mark, self.size = 0, 0, 0
+        self.dues, self._payloads, self._marks = [], {}, {}
 
     def entries(self) -> Iterable[bytes]:
         """Return the elements of the bag for what waits."""

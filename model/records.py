@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -237,13 +237,15 @@ class Minibatch:
     ) -> Minibatch:
         """Join documents, in the given order, under one dictionary."""
         documents = list(documents)
-        numbers: dict[str, int] = {}
+        words, numbers = numbered_together(
+            chain.from_iterable(document.words for document in documents)
+        )
         parts: list[IntArray] = []
+        first = 0
         for document in documents:
-            local = np.array(
-                [numbers.setdefault(word, len(numbers)) for word in document.words], np.int32
-            )
-            parts.append(local[document.tokens])
+            last = first + len(document.words)
+            parts.append(numbers[first:last][document.tokens])
+            first = last
         offsets = np.array([0, *accumulate(map(len, parts))], np.int64)
         sources = tuple(document.source for document in documents)
         groups = tuple(document.group for document in documents)
@@ -255,7 +257,7 @@ class Minibatch:
             ids=tuple(document.id for document in documents),
             timestamps=np.array([document.timestamp for document in documents], np.int64),
             labels=tuple(document.label for document in documents),
-            words=tuple(numbers),
+            words=words,
             tokens=np.concatenate(parts).astype(np.int32, copy=False)
             if parts
             else np.zeros(0, np.int32),
@@ -263,6 +265,13 @@ class Minibatch:
             sources=sources if any(source is not None for source in sources) else (),
             groups=groups if any(group is not None for group in groups) else (),
         )
+
+
+def numbered_together(words: Iterable[str]) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct words in order of first use, and the number of each of the words."""
+    words = list(words)
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return tuple(numbers), np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
 
 
 def own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:

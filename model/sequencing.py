@@ -28,12 +28,26 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count, groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
 
 from model import checks, pending, wire
 from model.dead_letters import DeadLetter
+from model.document_blocks import (
+    DocumentBlock,
+    block_of,
+    documents_in,
+    gathered,
+    is_block,
+    times_in,
+    to_bytes,
+)
 from model.errors import DamagedDataError, StoreConflictError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
-from model.records import Minibatch, NumberedMinibatch, TokenisedDocument
+from model.records import LongArray, NumberedMinibatch, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import to_iso
 
@@ -71,7 +85,7 @@ class SequenceHead:
         chain: h_n of that minibatch, 32 bytes.
         closed: The end of the last window that takes no more documents; None before the first.
         taken: The number of documents of that window that were sent; 0 if all were sent.
-        pending: The head of the buffer of waiting documents.
+        pending: The head of the buffer of waiting documents, in blocks or alone.
     """
 
     sequence: int
@@ -134,31 +148,59 @@ def assigned_end(head: SequenceHead, timestamp: int, window: int) -> tuple[int, 
     return window_end(head.closed, window), True
 
 
-def add_document(
+class Added(NamedTuple):
+    """What adding documents came to.
+
+    Attributes:
+        head: The state of the sequence afterwards.
+        ends: The ends of the windows that the documents joined.
+        late: How many of them were late.
+    """
+
+    head: SequenceHead
+    ends: list[int]
+    late: int
+
+
+def add_documents(
     head: SequenceHead,
     mirror: Mirror,
     bag: Bag,
-    document: bytes,
+    data: bytes,
     *,
-    timestamp: int,
+    earliest: int,
     settings: SequenceSettings,
-) -> tuple[SequenceHead, bool]:
-    """Add a document to the buffer.
+) -> Added:
+    """Add a block of documents of the key, or a document alone, to the buffer.
+
+    A block stays whole if its documents join one window, which those of a reader do.
 
     Args:
         head: The state of the sequence.
         mirror: The mirror of the buffer.
         bag: The bag of the buffer.
-        document: The bytes of the document.
-        timestamp: The event time of the document in microseconds.
+        data: The bytes of the block, or of the document.
+        earliest: The earliest event time of its documents in microseconds.
         settings: The settings of windows and minibatches.
-
-    Returns:
-        The head afterwards, and whether the document was late.
     """
-    end, late = assigned_end(head, timestamp, settings.window)
-    waiting = pending.add(head.pending, mirror, bag, end, document)
-    return SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting), late
+    times = times_in(data) if is_block(data) else [earliest]
+    first, last = (assigned_end(head, time, settings.window) for time in (earliest, max(times)))
+    one_window = first == last
+    parts = [(*first, len(times), data)] if one_window else _parts(head, data, settings.window)
+    waiting = head.pending
+    for end, _, _, payload in parts:
+        waiting = pending.add(waiting, mirror, bag, end, payload)
+    after = SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting)
+    late = sum(number for _, is_late, number, _ in parts if is_late)
+    return Added(after, [end for end, *_ in parts], late)
+
+
+def _parts(head: SequenceHead, data: bytes, window: int) -> list[tuple[int, bool, int, bytes]]:
+    """Return the documents of a block by their windows: end, lateness, number and bytes."""
+    found: dict[tuple[int, bool], list[TokenisedDocument]] = {}
+    for document in documents_in(data):
+        found.setdefault(assigned_end(head, document.timestamp, window), []).append(document)
+    return [(*place, len(part), to_bytes(part)) for place, part in found.items()]
 
 
 def check_newer(
@@ -175,14 +217,13 @@ def check_newer(
     """
     if head.closed is None or head.pending.due != (at := window_end(head.closed, settings.window)):
         return
-    begin, found = head.closed - settings.window, pending.matched(head.pending, mirror, bag).at(at)
-    older = sum(
-        wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"] < begin for data in found
-    )
-    if older > MAX_OLDER_SHARE * head.pending.live:
+    begin, mirror = head.closed - settings.window, pending.matched(head.pending, mirror, bag)
+    older = sum(time < begin for data in mirror.at(at) for time in times_in(data))
+    waiting = sum(len(times_in(data)) for due in mirror.dues for data in mirror.at(due))
+    if older > MAX_OLDER_SHARE * waiting:
         of_key = f" of key {key!r}" if key else ""
         raise StoreConflictError(
-            f"{older:,} of {head.pending.live:,} documents{of_key} are older than the last window"
+            f"{older:,} of {waiting:,} documents{of_key} are older than the last window"
             f" that the model store has learned, which begins at {to_iso(begin)}; --add_documents"
             f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give only documents"
             " that came after those that were learned. To repeat a run that was interrupted, add"
@@ -216,17 +257,19 @@ def close_windows(
     """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
-        documents, repeated = split_repeated_ids(mirror.at(end))
-        closed = ClosedWindow(
-            head, end, [], [] if head.taken else [_repeated(document, end) for document in repeated]
-        )
-        for link, after in _cut_window(key, closed.head, end, documents, settings):
+        window = block_of(mirror.at(end))
+        rows, repeated = split_repeated_ids(window)
+        # They are told with the first part of the window.
+        told = [] if head.taken else repeated
+        letters = [_repeated(window.document(row), end) for row in told]
+        closed = ClosedWindow(head, end, [], letters)
+        for link, after in _cut_window(key, closed.head, end, window, rows, settings):
             head = after
             closed.links.append(link)
             budget -= len(link.payload)
             if budget <= 0:
                 break
-        if head.taken == len(documents):
+        if head.taken == len(rows):
             head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
         yield replace(closed, head=head)
         if budget <= 0:
@@ -237,16 +280,27 @@ def _cut_window(
     key: str,
     head: SequenceHead,
     end: int,
-    documents: Sequence[TokenisedDocument],
+    window: DocumentBlock,
+    rows: LongArray,
     settings: SequenceSettings,
 ) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
-    """Yield the minibatches that a window has not sent yet, each with the head after it."""
+    """Yield the minibatches that a window has not sent yet, each with the head after it.
+
+    Args:
+        key: The model key.
+        head: The state of the sequence.
+        end: The end of the window.
+        window: Its documents.
+        rows: int64, those that are sent, in their order.
+        settings: The settings of windows and minibatches.
+    """
+    rest = rows[head.taken :]
+    sizes = (window.offsets[rest + 1] - window.offsets[rest]).tolist()
     taken = head.taken
-    for part in cut_minibatches(documents[taken:], settings):
-        taken += len(part)
-        minibatch = Minibatch.from_documents(
-            key, head.sequence + 1, end, taken == len(documents), part
-        )
+    for first, last in cut_minibatches(sizes, settings):
+        taken += last - first
+        closes = taken == len(rows)
+        minibatch = window.minibatch(key, head.sequence + 1, end, closes, rest[first:last])
         link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
         head = replace(
             head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken
@@ -254,47 +308,46 @@ def _cut_window(
         yield link, head
 
 
-def split_repeated_ids(
-    window: Iterable[bytes],
-) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """Split the documents of a window, given as bytes, into unique and repeated ids.
+def split_repeated_ids(window: DocumentBlock) -> tuple[LongArray, list[int]]:
+    """Split the documents of a window into unique and repeated ids.
 
     Returns:
-        The first document of each id, sorted, and the other documents of these ids.
+        The rows of the first document of each id in the order of the window, int64, and those of
+        the other documents of these ids.
     """
-    keyed = [(TokenisedDocument.from_bytes(data), hashlib.sha256(data).digest()) for data in window]
-    first: list[TokenisedDocument] = []
-    repeated: list[TokenisedDocument] = []
+    first: list[int] = []
+    repeated: list[int] = []
     seen: set[str] = set()
-    for document, _ in sorted(keyed, key=_order):
-        (repeated if document.id in seen else first).append(document)
-        seen.add(document.id)
-    return first, repeated
+    ordered = sorted(zip(window.timestamps.tolist(), window.ids, count(), strict=False))
+    for _, same in groupby(ordered, itemgetter(0, 1)):
+        rows = [row for _, _, row in same]
+        if len(rows) > 1:
+            rows.sort(key=lambda row: hashlib.sha256(window.document(row).to_bytes()).digest())
+        for row in rows:
+            (repeated if window.ids[row] in seen else first).append(row)
+            seen.add(window.ids[row])
+    return np.array(first, np.int64), repeated
 
 
-def _order(keyed: tuple[TokenisedDocument, bytes]) -> tuple[int, str, bytes]:
-    document, digest = keyed
-    return document.timestamp, document.id, digest
-
-
-def cut_minibatches(
-    documents: Sequence[TokenisedDocument], settings: SequenceSettings
-) -> Iterator[Sequence[TokenisedDocument]]:
-    """Yield runs of documents within the bounds of a minibatch.
+def cut_minibatches(sizes: Sequence[int], settings: SequenceSettings) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of runs of documents that are within the bounds of a minibatch.
 
     A document with more tokens than the bound is a minibatch of its own.
+
+    Args:
+        sizes: The number of tokens of each document.
+        settings: The bounds of a minibatch.
     """
     first, tokens = 0, 0
-    for at, document in enumerate(documents):
-        size = len(document.tokens)
+    for at, size in enumerate(sizes):
         if at > first and (
             at - first == settings.minibatch_size or tokens + size > settings.minibatch_tokens
         ):
-            yield documents[first:at]
+            yield first, at
             first, tokens = at, 0
         tokens += size
-    if first < len(documents):
-        yield documents[first:]
+    if first < len(sizes):
+        yield first, len(sizes)
 
 
 def sequence_documents(
@@ -316,10 +369,8 @@ def sequence_documents(
         on_dead_letter: Called for each document whose id is repeated in its window.
     """
     mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
-    for document in documents:
-        head, _ = add_document(
-            head, mirror, bag, document.to_bytes(), timestamp=document.timestamp, settings=settings
-        )
+    for earliest, data in gathered(documents, settings.window):
+        head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     while head.pending.due is not None:
         for closed in close_windows(
             key, head, mirror, bag, time=head.pending.due, settings=settings

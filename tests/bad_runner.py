@@ -8,6 +8,7 @@ stays. ``chance`` is a :class:`random.Random` that hypothesis seeds.
 from fake_learner import FAILURES, StepFailed
 
 from model import sequencing
+from model.document_blocks import to_bytes
 from model.inference.labelling import LabelHead, Labeller, Reference
 from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
@@ -93,18 +94,21 @@ class Sequencer(Step):
     def first(self, head):
         return SequenceHead.from_bytes(head) if head else self.start
 
-    def add_document(self, documents):
+    def add_documents(self, documents):
+        """Documents come alone or in blocks, whose documents may have different windows."""
+        blocks = chunks(self.chance, documents, self.chance.choice((1, 3)))
+
         def work(head, bags):
             head = self.first(head)
-            for item in documents:
-                head, _ = sequencing.add_document(
+            for block in blocks:
+                head = sequencing.add_documents(
                     head,
                     self.mirror,
                     bags["pending"],
-                    item.to_bytes(),
-                    timestamp=item.timestamp,
+                    to_bytes(block),
+                    earliest=min(item.timestamp for item in block),
                     settings=self.settings,
-                )
+                ).head
             return head, None
 
         self.bundle(work)
@@ -146,7 +150,7 @@ def sequence(chance, events, key, settings, start, forever):
             arrived.append(event)
             continue
         for documents in chunks(chance, chance.sample(arrived, len(arrived)), 5):
-            step.add_document(documents)
+            step.add_documents(documents)
         arrived = []
         new = step.pass_time(event)
         links += new[0]

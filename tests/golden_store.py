@@ -17,6 +17,7 @@ from streams import run_settings
 
 from model import wire
 from model.compositions import compose
+from model.document_blocks import gathered
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier_store import ClassifierStore
 from model.inference.fit_settings import FitSettings
@@ -37,7 +38,7 @@ from model.publishing.sealing import unseal
 from model.publishing.store import ModelStore
 from model.reading.parsing import FieldNames, ParseSettings, parse_line
 from model.records import NumberedMinibatch
-from model.sequencing import SequenceHead, add_document, chain_start, close_windows
+from model.sequencing import SequenceHead, add_documents, chain_start, close_windows
 from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser
 
@@ -198,11 +199,8 @@ def links_of(stored, documents, added):
     else:
         head = SequenceHead(0, chain_start(stored.key, stored.options.tokeniser, settings))
     mirror, bag, links = Mirror(), ListBag(), []
-    for document in documents:
-        data = document.to_bytes()
-        head, _ = add_document(
-            head, mirror, bag, data, timestamp=document.timestamp, settings=settings
-        )
+    for earliest, data in gathered(documents, settings.window):
+        head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     while head.pending.due is not None:
         for closed in close_windows(
             stored.key, head, mirror, bag, time=head.pending.due, settings=settings

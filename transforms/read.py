@@ -34,7 +34,7 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from model.dead_letters import DeadLetter
-from model.document_blocks import BLOCK_DOCUMENTS, BLOCK_TOKENS, DocumentBlock
+from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.regular import check_regular
 from model.reading.files import ReadSettings, check_formats, read_file
@@ -112,10 +112,10 @@ class Emit(beam.DoFn):
 
     Args:
         tokeniser: The settings of the tokeniser. None emits documents with their texts.
-        blocks: Whether the documents of a file are emitted in blocks.
+        blocks: Which documents of a file are emitted together; None emits each alone.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings | None, blocks: bool = False) -> None:
+    def __init__(self, tokeniser: TokeniserSettings | None, blocks: Blocks | None = None) -> None:
         self._tokeniser_settings, self._blocks = tokeniser, blocks
         self._tokeniser: Tokeniser | None = None
         self._records = Metrics.counter(NAMESPACE, "records_read")
@@ -152,33 +152,26 @@ class Emit(beam.DoFn):
 
     def emit_all(self, items: Iterable[Document | DeadLetter]) -> Iterator[Any]:
         """Yield the outputs for the items of a file."""
-        if not self._blocks:
+        if self._blocks is None:
             yield from map(self.emit, items)
             return
         assert self._tokeniser is not None, "blocks hold tokenised documents"
-        gathered, tokens = list[TokenisedDocument](), 0
+        gathering = Gathering(self._blocks)
         for item in items:
             if isinstance(item, DeadLetter):
                 yield self.emit(item)
-                continue
-            gathered.append(self._tokeniser.tokenise(item))
-            tokens += len(gathered[-1].tokens)
-            if len(gathered) >= BLOCK_DOCUMENTS or tokens >= BLOCK_TOKENS:
-                yield self._block(gathered, tokens)
-                gathered, tokens = [], 0
-        if gathered:
-            yield self._block(gathered, tokens)
+            else:
+                yield from map(self._block, gathering.add(self._tokeniser.tokenise(item)))
+        yield from map(self._block, gathering.rest())
 
-    def _block(self, documents: Sequence[TokenisedDocument], tokens: int) -> TimestampedValue:
-        """Return a block at the earliest time of its documents, and count them."""
+    def _block(self, documents: Sequence[TokenisedDocument]) -> TimestampedValue:
+        """Return documents at the earliest of their times, and count them."""
         self._records.inc(len(documents))
         self._documents.inc(len(documents))
-        self._tokens.inc(tokens)
+        self._tokens.inc(sum(len(document.tokens) for document in documents))
         times = [document.timestamp for document in documents]
-        for time in times:
-            self._event_time.reached(time)
-        block = DocumentBlock.of(documents).to_bytes()
-        return TimestampedValue(block, Timestamp(micros=min(times)))
+        self._event_time.reached(max(times))
+        return TimestampedValue(to_bytes(documents), Timestamp(micros=min(times)))
 
     def _bytes(self, document: Document) -> bytes:
         if self._tokeniser is None:
@@ -192,7 +185,7 @@ class _ReadFile(Emit):
     """Read one file, given by its path."""
 
     def __init__(
-        self, settings: ReadSettings, tokeniser: TokeniserSettings | None, blocks: bool
+        self, settings: ReadSettings, tokeniser: TokeniserSettings | None, blocks: Blocks | None
     ) -> None:
         super().__init__(tokeniser, blocks)
         self._settings = settings
@@ -210,7 +203,7 @@ class _ReadInOrder(Emit):
         patterns: Sequence[str],
         settings: ReadSettings,
         tokeniser: TokeniserSettings | None,
-        blocks: bool,
+        blocks: Blocks | None,
     ) -> None:
         super().__init__(tokeniser, blocks)
         self._patterns = patterns
@@ -252,7 +245,7 @@ class _Read(beam.PTransform):
         patterns: Sequence[str],
         settings: ReadSettings,
         tokeniser: TokeniserSettings | None,
-        blocks: bool = False,
+        blocks: Blocks | None = None,
     ) -> None:
         super().__init__()
         self._blocks = blocks
@@ -285,8 +278,8 @@ class ReadDocuments(_Read):
         patterns: Paths or globs.
         settings: How the files are read.
         tokeniser: The settings of the tokeniser.
-        blocks: Whether the documents are bytes of blocks (:mod:`model.document_blocks`), each at
-            the earliest time of its documents.
+        blocks: Which documents share a block (:mod:`model.document_blocks`), at the earliest time
+            of its documents. None gives each document alone.
     """
 
     def __init__(
@@ -295,7 +288,7 @@ class ReadDocuments(_Read):
         settings: ReadSettings,
         tokeniser: TokeniserSettings,
         *,
-        blocks: bool = False,
+        blocks: Blocks | None = None,
     ) -> None:
         super().__init__(patterns, settings, tokeniser, blocks)
 

@@ -1,10 +1,11 @@
 """Turn tokenised documents into numbered minibatches, in one order for each model key.
 
-    documents: bytes (TokenisedDocument) -> minibatches: (key, bytes (NumberedMinibatch)),
-        dead_letters: bytes (JSON)
+    documents: bytes (DocumentBlock, or TokenisedDocument)
+        -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
 
 One stateful step in the global window decides the order. Its input must carry event times and may
-come in any order. :mod:`model.sequencing` has the logic.
+come in any order. :mod:`model.sequencing` has the logic. A block of documents has the earliest time
+of its documents, so that it holds the watermark for each of them.
 
 The step has event-time timers (:class:`transforms.stateful.StatefulDoFn`). In a job that streams,
 there is one for the end of each window that waits. In any other job there is one for the end of the
@@ -34,9 +35,10 @@ from apache_beam.transforms.userstate import (
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model import sequencing, wire
+from model import sequencing
+from model.document_blocks import by_key
 from model.learner_log.sequence_start import AddedTo, SequenceStart
-from model.records import NumberedMinibatch, TokenisedDocument
+from model.records import NumberedMinibatch
 from model.sequencing import ClosedWindow, SequenceHead
 from model.settings import SequenceSettings, TokeniserSettings
 from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
@@ -99,24 +101,22 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         bag: Any = _PENDING,
         timer: Any = _WINDOW,
     ) -> None:
-        """Add a document to its window."""
+        """Add documents to their windows."""
         key, data = element
-        before = self.read_head(key, head)
-        timestamp = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
-        end, _ = sequencing.assigned_end(before, timestamp, self._settings.window)
-        after, late = sequencing.add_document(
-            before,
+        added = sequencing.add_documents(
+            self.read_head(key, head),
             self.mirrors.of(key),
             bag,
             data[_TIME_BYTES:],
-            timestamp=timestamp,
+            earliest=int.from_bytes(data[:_TIME_BYTES], "big", signed=True),
             settings=self._settings,
         )
-        self.set_timer(key, timer, self._schedule.time_of(end))
+        for end in added.ends:
+            self.set_timer(key, timer, self._schedule.time_of(end))
         self.set_timer(key, timer, END_OF_STREAM)
-        if late:
-            self._late.inc()
-        self.write_head(key, after, head)
+        if added.late:
+            self._late.inc(added.late)
+        self.write_head(key, added.head, head)
 
     @on_timer(WINDOW)
     def close(
@@ -206,18 +206,13 @@ class Sequence(beam.PTransform):
         )
         outputs = (
             documents
-            | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
+            | "By key" >> beam.FlatMap(_keyed).with_output_types(tuple[bytes, bytes])
             | "Order" >> step.with_outputs(DEAD_LETTERS, main="minibatches")
         )
         return Sequenced(outputs.minibatches, outputs[DEAD_LETTERS])
 
 
-def _keyed(data: bytes) -> tuple[bytes, bytes]:
-    """Return the model key, and the event time with the document.
-
-    Only the header of the document is parsed.
-    """
-    header = wire.header_of(TokenisedDocument.MAGIC, data)
-    return header["key"].encode(), header["timestamp"].to_bytes(
-        _TIME_BYTES, "big", signed=True
-    ) + data
+def _keyed(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the documents of each model key, after their earliest event time."""
+    for key, earliest, part in by_key(data):
+        yield key.encode(), earliest.to_bytes(_TIME_BYTES, "big", signed=True) + part

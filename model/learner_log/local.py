@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from model.dead_letters import DeadLetter
+from model.document_blocks import gathered
 from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
@@ -25,7 +26,7 @@ from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch, TokenisedDocument
-from model.sequencing import add_document, check_newer, close_windows
+from model.sequencing import add_documents, check_newer, close_windows
 
 # The event time of Beam's transforms.constants.END_OF_STREAM. Candidates of the end of the input
 # carry it, and checkpoints hold candidates.
@@ -119,10 +120,8 @@ def _links(
     point = AddedTo(options.store, options.settings.islands, run.start)
     start = SequenceStart(options.tokeniser, settings, point if run.add_documents else None)
     head = start.head(key)
-    for document in documents:
-        head, _ = add_document(
-            head, mirror, bag, document.to_bytes(), timestamp=document.timestamp, settings=settings
-        )
+    for earliest, data in gathered(documents, settings.window):
+        head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     if run.add_documents:
         check_newer(key, head, mirror, bag, settings)
     while head.pending.due is not None:

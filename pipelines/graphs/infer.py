@@ -9,6 +9,7 @@ from typing import NamedTuple
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.document_blocks import Blocks
 from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER
@@ -179,7 +180,9 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
     together = inference_for(settings).needs_all_documents
-    documents, unreadable = read_source(pipeline, options, tokeniser, blocks=not together)
+    documents, unreadable = read_source(
+        pipeline, options, tokeniser, blocks=None if together else Blocks()
+    )
     training = training_documents(pipeline, options, settings, tokeniser)
     serving = Serving(
         store,

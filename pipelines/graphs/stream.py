@@ -5,6 +5,7 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.document_blocks import Blocks
 from model.inference.coverage import CoverageSettings
 from model.inference.labelling import LabelSettings
 from model.inference.model_cache import CacheSettings
@@ -35,7 +36,8 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """
     learning, settings = learn_options_of(options), inference_settings_of(options)
     given = settings_of(options, LabelSettings)
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
+    blocks = Blocks(learning.sequence.window)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
     label = Label(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
+from model.document_blocks import Blocks
 from pipelines.cli.settings_from_options import learn_options_of
 from pipelines.graphs.learning import (
     check_store,
@@ -20,7 +21,8 @@ from pipelines.graphs.sources import read_source
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
+    blocks = Blocks(learning.sequence.window)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
     write_events(learned.events, options)

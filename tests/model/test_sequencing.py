@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from streams import SECOND, SEQUENCE, TOKENISER, document, documents, links_of, shuffled
 
 from model import sequencing
+from model.document_blocks import to_bytes
 from model.errors import DamagedDataError
 from model.pending import ListBag, Mirror, PendingHead
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import (
     SequenceHead,
-    add_document,
+    add_documents,
     chain_start,
     close_windows,
     cut_minibatches,
@@ -39,15 +40,16 @@ class Sender:
         self.settings = replace(SEQUENCE, **others)
         self.head, self.mirror, self.bag = SequenceHead(0, bytes(32)), Mirror(), ListBag()
 
-    def send(self, item):
-        self.head, late = add_document(
+    def send(self, *items):
+        self.head, ends, late = add_documents(
             self.head,
             self.mirror,
             self.bag,
-            item.to_bytes(),
-            timestamp=item.timestamp,
+            to_bytes(items),
+            earliest=min(item.timestamp for item in items),
             settings=self.settings,
         )
+        assert ends
         return late
 
     def close_windows(self, seconds, **others):
@@ -167,8 +169,8 @@ def test_a_repeated_id_is_a_dead_letter_and_the_first_is_kept():
 def test_cut_by_documents_and_by_tokens():
     bounds = SequenceSettings(minibatch_size=3, minibatch_tokens=10)
     sizes = [4, 4, 4, 11, 1, 0, 0, 0, 10, 10]
-    parts = list(cut_minibatches([sized(str(i), size) for i, size in enumerate(sizes)], bounds))
-    assert [[len(d.tokens) for d in part] for part in parts] == [
+    parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
+    assert parts == [
         [4, 4],
         [4],
         [11],
@@ -181,16 +183,11 @@ def test_cut_by_documents_and_by_tokens():
 @settings(max_examples=100)
 @given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 5), st.integers(1, 12))
 def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
-    items = [sized(str(i), size) for i, size in enumerate(sizes)]
-    parts = [
-        list(part)
-        for part in cut_minibatches(
-            items, SequenceSettings(minibatch_size=most, minibatch_tokens=tokens)
-        )
-    ]
-    assert [d for part in parts for d in part] == items
+    bounds = SequenceSettings(minibatch_size=most, minibatch_tokens=tokens)
+    parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
+    assert [size for part in parts for size in part] == sizes
     assert all(
-        len(part) <= most and (len(part) == 1 or sum(len(d.tokens) for d in part) <= tokens)
+        len(part) <= most and (len(part) == 1 or 0 < sum(part) <= tokens or not sum(part))
         for part in parts
     )
 
@@ -206,6 +203,24 @@ def test_a_late_document_joins_the_window_that_is_open_now():
     found = sender.close_windows(20)
     assert [(m.ids, m.window_end) for m in found] == [(("late", "own"), 20 * SECOND)]
     assert [m.ids for m in sender.close_windows(30)] == [("b",)]
+
+
+def test_a_block_that_crosses_windows_is_taken_apart_and_its_late_documents_are_counted():
+    sender = Sender()
+    assert not sender.send(document("a", 5), document("b", 25), document("c", 6))
+    assert sender.head.pending.live == 2
+    assert [m.ids for m in sender.close_windows(10)] == [("a", "c")]
+    late = [document("late", 7), document("own", 14), document("later", 8)]
+    assert sender.send(*late, document("d", 26)) == 2
+    assert [m.ids for m in sender.close_windows(20)] == [("late", "later", "own")]
+    assert [m.ids for m in sender.close_windows(30)] == [("b", "d")]
+
+
+def test_a_block_of_one_window_stays_whole():
+    sender = Sender()
+    items = [document(f"d{i}", i) for i in range(9)]
+    sender.send(*items)
+    assert [data[8:] for data in sender.bag.elements] == [to_bytes(items)]
 
 
 def test_windows_that_are_due_together_close_in_their_order():

@@ -8,13 +8,13 @@ import fastavro
 import pytest
 from collecting import run
 
-from model.document_blocks import documents_in
+from model import document_blocks
+from model.document_blocks import Blocks, documents_in
 from model.errors import OptionError
 from model.reading.files import ReadSettings
 from model.reading.parsing import FieldNames, ParseSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
-from transforms import read as reading
 from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
@@ -100,10 +100,10 @@ def test_tokenised_documents_and_counters(tmp_path):
 @pytest.mark.parametrize("most", [{}, {"BLOCK_DOCUMENTS": 7}, {"BLOCK_TOKENS": 5}])
 def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatch, most, time_from):
     for name, value in most.items():
-        monkeypatch.setattr(reading, name, value)
+        monkeypatch.setattr(document_blocks, name, value)
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
     found = []
-    for blocks in (False, True):
+    for blocks in (None, Blocks(), Blocks(10)):
 
         def build(pipeline, blocks=blocks):
             patterns = [str(bad_sources / "*")]
@@ -120,7 +120,7 @@ def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatc
         )
         documents = sorted(one.to_bytes() for _, documents in read for one in documents)
         found.append((documents, sorted(letter for _, letter in held["dead"]), counters))
-    assert found[0] == found[1] and len(found[0][0]) > 60
+    assert found[0] == found[1] == found[2] and len(found[0][0]) > 60
 
 
 @pytest.fixture

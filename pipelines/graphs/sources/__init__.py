@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import apache_beam as beam
     from apache_beam.options.pipeline_options import PipelineOptions
 
+    from model.document_blocks import Blocks
     from transforms.read import Documents
 __all__ = [
     "SOURCES",
@@ -61,7 +62,7 @@ def read_source(
     options: PipelineOptions,
     tokeniser: TokeniserSettings,
     *,
-    blocks: bool = False,
+    blocks: Blocks | None = None,
 ) -> Documents:
     """Read tokenised documents from ``--source``, and what could not be read.
 
@@ -69,7 +70,7 @@ def read_source(
         pipeline: the pipeline.
         options: the parsed command line.
         tokeniser: the settings of the tokeniser.
-        blocks: whether the documents may come in blocks (:mod:`model.document_blocks`).
+        blocks: which documents may share a block (:mod:`model.document_blocks`); None for none.
 
     Raises:
         UsageError: an option that the source needs is missing.
@@ -77,5 +78,6 @@ def read_source(
         SourceError: the source does not exist.
     """
     source = source_settings_of(options)
-    read = source.read_blocks if blocks else source.read
-    return pipeline | "Read" >> read(options, tokeniser)
+    if blocks is None:
+        return pipeline | "Read" >> source.read(options, tokeniser)
+    return pipeline | "Read" >> source.read_blocks(options, tokeniser, blocks)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import apache_beam as beam
     from apache_beam.options.pipeline_options import PipelineOptions
 
+    from model.document_blocks import Blocks
+
 
 class SourceSettings(Record):
     """The base of the settings of all sources.
@@ -52,9 +54,9 @@ class SourceSettings(Record):
         raise NotImplementedError
 
     def read_blocks(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks
     ) -> beam.PTransform:
-        """As :meth:`read`, with documents in blocks (:mod:`model.document_blocks`) or alone."""
+        """As :meth:`read`, with documents that may share a block or are alone."""
         return self.read(options, tokeniser)
 
 

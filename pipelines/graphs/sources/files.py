@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import apache_beam as beam
     from apache_beam.options.pipeline_options import PipelineOptions
 
+    from model.document_blocks import Blocks
     from transforms.read import Documents, ReadDocuments
 
 
@@ -35,9 +36,11 @@ class Files(SourceSettings):
     def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
         return read_files(options, tokeniser, settings_of(options, InputSettings).input)
 
-    def read_blocks(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
+    def read_blocks(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks
+    ) -> ReadDocuments:
         patterns = settings_of(options, InputSettings).input
-        return read_files(options, tokeniser, patterns, blocks=True)
+        return read_files(options, tokeniser, patterns, blocks=blocks)
 
 
 def read_files(
@@ -46,7 +49,7 @@ def read_files(
     patterns: Sequence[str],
     option: str = "--input",
     *,
-    blocks: bool = False,
+    blocks: Blocks | None = None,
 ) -> ReadDocuments:
     """Return the transform that reads all files that the patterns match, alone or in blocks.
 
