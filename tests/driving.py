@@ -36,8 +36,9 @@ def bundle(fn, element, restriction=None, state=None, stop_after=None):
     done = Bundle()
     for output in fn.process(element, RestrictionTrackerView(tracker), estimator):
         done.outputs.append(output)
-        if len(done.outputs) == stop_after:
-            _, done.rest = tracker.try_split(0)
+        # Nothing is left to take away once all is claimed.
+        if len(done.outputs) == stop_after and (taken := tracker.try_split(0)) is not None:
+            _, done.rest = taken
             done.watermark = estimator.get_estimator_state()
     if deferred := tracker.deferred_status():
         assert done.rest is None

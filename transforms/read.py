@@ -155,13 +155,32 @@ class Emit(beam.DoFn):
         if self._blocks is None:
             yield from map(self.emit, items)
             return
-        assert self._tokeniser is not None, "blocks hold tokenised documents"
         gathering = Gathering(self._blocks)
         for item in items:
-            if isinstance(item, DeadLetter):
-                yield self.emit(item)
-            else:
-                yield from map(self._block, gathering.add(self._tokeniser.tokenise(item)))
+            yield from self.gather(gathering, item)
+        yield from self.rest(gathering)
+
+    def gather(
+        self,
+        gathering: Gathering,
+        item: Document | DeadLetter,
+        dead_time: Timestamp | None = None,
+    ) -> Iterator[Any]:
+        """Yield the outputs that end with an item, which may wait for others in its block.
+
+        Args:
+            gathering: What waits.
+            item: A document or a dead letter.
+            dead_time: As of :meth:`emit`.
+        """
+        if isinstance(item, DeadLetter):
+            yield self.emit(item, dead_time)
+        else:
+            assert self._tokeniser is not None, "blocks hold tokenised documents"
+            yield from map(self._block, gathering.add(self._tokeniser.tokenise(item)))
+
+    def rest(self, gathering: Gathering) -> Iterator[Any]:
+        """Yield the outputs for what waits."""
         yield from map(self._block, gathering.rest())
 
     def _block(self, documents: Sequence[TokenisedDocument]) -> TimestampedValue:

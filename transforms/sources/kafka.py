@@ -33,6 +33,7 @@ from typing import Any
 import apache_beam as beam
 
 from model import checks, wire
+from model.document_blocks import Blocks
 from model.errors import SourceError
 from model.reading.parsing import ParseSettings, parse_line
 from model.records import Document
@@ -258,9 +259,13 @@ class KafkaDoFn(LogSourceDoFn):
     """Read a partition; an element is a :class:`Partition`."""
 
     def __init__(
-        self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
+        self,
+        settings: KafkaSettings,
+        parse: ParseSettings,
+        tokeniser: TokeniserSettings,
+        blocks: Blocks | None = None,
     ) -> None:
-        super().__init__(tokeniser)
+        super().__init__(tokeniser, blocks)
         self._settings = settings
         self._parse = parse
 
@@ -295,15 +300,21 @@ class ReadKafka(beam.PTransform):
         settings: Where to read from, and when a partition counts as idle.
         parse: How messages are parsed.
         tokeniser: The settings of the tokeniser.
+        blocks: Which documents of a bundle share a block; None gives each alone.
     """
 
     def __init__(
-        self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
+        self,
+        settings: KafkaSettings,
+        parse: ParseSettings,
+        tokeniser: TokeniserSettings,
+        *,
+        blocks: Blocks | None = None,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
         self._settings = settings
-        self._fn = KafkaDoFn(settings, parse, tokeniser)
+        self._fn = KafkaDoFn(settings, parse, tokeniser, blocks)
 
     def expand(self, pipeline: Any) -> Documents:
         partitions = (

@@ -40,6 +40,7 @@ from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorP
 from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration
 
 from model.dead_letters import DeadLetter
+from model.document_blocks import Blocks, Gathering
 from model.records import Document
 from model.settings import TokeniserSettings
 from transforms.read import Documents, Emit
@@ -182,10 +183,11 @@ class LogSourceDoFn(Emit, _LogProvider):
 
     Args:
         tokeniser: The settings of the tokeniser. None emits documents with their texts.
+        blocks: Which documents of a bundle are emitted together; None emits each alone.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings | None) -> None:
-        super().__init__(tokeniser)
+    def __init__(self, tokeniser: TokeniserSettings | None, blocks: Blocks | None = None) -> None:
+        super().__init__(tokeniser, blocks)
 
     @abstractmethod
     def open(self, element: bytes, start: Position) -> LogReader:
@@ -222,8 +224,22 @@ class LogSourceDoFn(Emit, _LogProvider):
         Returns:
             The seconds to wait for more, or None if this call must read no further.
         """
+        gathering = None if self._blocks is None else Gathering(self._blocks)
+        wait = yield from self._entries(reader, tracker, estimator, gathering)
+        if gathering is not None:
+            yield from self.rest(gathering)
+        return wait
+
+    def _entries(
+        self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering | None
+    ) -> Generator[Any, None, float | None]:
+        """Emit the entries of one bundle, but for documents that are gathered.
+
+        A document behind the watermark of the bundle's start is late. It does not hold the
+        watermark, so it shares no block with documents that do.
+        """
         stop, size = LogRange.from_bytes(tracker.current_restriction()).stop, 0
-        end = time.monotonic() + BUNDLE_SECONDS
+        end, passed = time.monotonic() + BUNDLE_SECONDS, estimator.current_watermark()
         for _ in range(BUNDLE_ENTRIES):
             taken = reader.take()
             if taken is None:
@@ -236,7 +252,11 @@ class LogSourceDoFn(Emit, _LogProvider):
                 return None
             if isinstance(taken, Entry):
                 size += len(taken.item.text) if isinstance(taken.item, Document) else 0
-                yield self.emit(taken.item, estimator.current_watermark())
+                late = isinstance(taken.item, Document) and taken.item.timestamp < passed.micros
+                if gathering is None or late:
+                    yield self.emit(taken.item, estimator.current_watermark())
+                else:
+                    yield from self.gather(gathering, taken.item, estimator.current_watermark())
             if taken.watermark is not None:
                 estimator.advance(taken.watermark)
             if isinstance(taken, Pause):

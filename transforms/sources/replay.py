@@ -26,6 +26,7 @@ from typing import Any, cast
 import apache_beam as beam
 
 from model import checks, wire
+from model.document_blocks import Blocks
 from model.errors import OptionError
 from model.reading import replaying
 from model.reading.files import ReadSettings
@@ -102,9 +103,13 @@ class ReplayDoFn(LogSourceDoFn):
     """Read an archive; an element is the JSON list of its files in order."""
 
     def __init__(
-        self, settings: ReadSettings, tokeniser: TokeniserSettings, speed: float | None
+        self,
+        settings: ReadSettings,
+        tokeniser: TokeniserSettings,
+        speed: float | None,
+        blocks: Blocks | None = None,
     ) -> None:
-        super().__init__(tokeniser)
+        super().__init__(tokeniser, blocks)
         self._settings = settings
         self._speed = speed
 
@@ -147,6 +152,7 @@ class ReplayArchive(beam.PTransform):
         settings: How the files are read.
         tokeniser: The settings of the tokeniser.
         speed: Seconds of event time per second. None reads as fast as possible.
+        blocks: Which documents of a bundle share a block; None gives each alone.
 
     Raises:
         OptionError: The speed is not above 0, or times or ids are not to come from the fields of
@@ -159,6 +165,8 @@ class ReplayArchive(beam.PTransform):
         settings: ReadSettings,
         tokeniser: TokeniserSettings,
         speed: float | None = None,
+        *,
+        blocks: Blocks | None = None,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
@@ -185,7 +193,7 @@ class ReplayArchive(beam.PTransform):
             )
         self._patterns = tuple(patterns)
         self._settings = settings
-        self._fn = ReplayDoFn(settings, tokeniser, speed)
+        self._fn = ReplayDoFn(settings, tokeniser, speed, blocks)
 
     def expand(self, pipeline: Any) -> Documents:
         files = beam.Map(archive_of, self._patterns, self._settings).with_output_types(bytes)

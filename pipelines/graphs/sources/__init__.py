@@ -78,6 +78,4 @@ def read_source(
         SourceError: the source does not exist.
     """
     source = source_settings_of(options)
-    if blocks is None:
-        return pipeline | "Read" >> source.read(options, tokeniser)
-    return pipeline | "Read" >> source.read_blocks(options, tokeniser, blocks)
+    return pipeline | "Read" >> source.read(options, tokeniser, blocks)

@@ -44,20 +44,21 @@ class SourceSettings(Record):
     endless: ClassVar[Literal["never", "until", "always"]] = "always"
     runner: ClassVar[str] = "PrismRunner"
 
-    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> beam.PTransform:
+    def read(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> beam.PTransform:
         """Return the transform that reads the source into :class:`transforms.read.Documents`.
+
+        Args:
+            options: the parsed command line.
+            tokeniser: the settings of the tokeniser.
+            blocks: which documents may share a block (:mod:`model.document_blocks`); None for none.
 
         Raises:
             OptionError: a value cannot be used.
             SourceError: the source does not exist.
         """
         raise NotImplementedError
-
-    def read_blocks(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks
-    ) -> beam.PTransform:
-        """As :meth:`read`, with documents that may share a block or are alone."""
-        return self.read(options, tokeniser)
 
 
 SOURCES = Kinds()

@@ -33,11 +33,8 @@ class Files(SourceSettings):
     is_log = False
     endless = "never"
 
-    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadDocuments:
-        return read_files(options, tokeniser, settings_of(options, InputSettings).input)
-
-    def read_blocks(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks
+    def read(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadDocuments:
         patterns = settings_of(options, InputSettings).input
         return read_files(options, tokeniser, patterns, blocks=blocks)

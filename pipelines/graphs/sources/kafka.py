@@ -18,6 +18,7 @@ from transforms.sources.kafka_client import Until
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
+    from model.document_blocks import Blocks
     from transforms.sources.kafka import ReadKafka
     from transforms.sources.kafka_client import KafkaSettings
 
@@ -71,7 +72,9 @@ class Kafka(SourceSettings):
             max_delay=self.max_delay or 0,
         )
 
-    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadKafka:
+    def read(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReadKafka:
         from transforms.sources.kafka import ReadKafka, partitions_of
         from transforms.sources.kafka_client import properties
 
@@ -79,4 +82,4 @@ class Kafka(SourceSettings):
         properties(settings.config)
         # Check now that the topic exists. Workers list its partitions again.
         next(iter(partitions_of(b"", settings)), None)
-        return ReadKafka(settings, read_settings_of(options).parse, tokeniser)
+        return ReadKafka(settings, read_settings_of(options).parse, tokeniser, blocks=blocks)

@@ -14,6 +14,7 @@ from pipelines.graphs.sources.base import SOURCES, SourceSettings
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
+    from model.document_blocks import Blocks
     from transforms.sources.pubsub import ReadPubSub
 
 
@@ -35,7 +36,9 @@ class PubSub(SourceSettings):
         None, "the attribute with the event time of a message"
     )
 
-    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReadPubSub:
+    def read(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReadPubSub:
         # Imported here, because --help needs no Beam.
         from transforms.sources.pubsub import ReadPubSub
 

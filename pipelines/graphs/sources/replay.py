@@ -16,6 +16,7 @@ from pipelines.graphs.sources.base import SOURCES, SourceSettings
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
+    from model.document_blocks import Blocks
     from transforms.sources.replay import ReplayArchive
 
 
@@ -36,13 +37,15 @@ class Replay(SourceSettings):
         above=0,
     )
 
-    def read(self, options: PipelineOptions, tokeniser: TokeniserSettings) -> ReplayArchive:
+    def read(
+        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReplayArchive:
         # Imported here, because --help needs no Beam.
         from transforms.sources.replay import ReplayArchive, archive_of
 
         patterns = list(settings_of(options, InputSettings).input)
         settings = read_settings_of(options)
-        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed)
+        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed, blocks=blocks)
         # Check now that the files are an archive.
         archive_of(b"", patterns, settings)
         return replay

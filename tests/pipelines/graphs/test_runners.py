@@ -280,7 +280,7 @@ def test_a_source_that_does_not_say_that_it_ends_is_refused(monkeypatch):
 
         kind = "forever"
 
-        def read(self, options, tokeniser):
+        def read(self, options, tokeniser, blocks):
             raise AssertionError("the local runner would never return")
 
     monkeypatch.setattr(SOURCES, "_kinds", dict(SOURCES._kinds))

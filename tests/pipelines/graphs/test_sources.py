@@ -212,7 +212,7 @@ def lines(monkeypatch):
 
         lines_file: str | None = option(None, "the file")
 
-        def read(self, options, tokeniser):
+        def read(self, options, tokeniser, blocks):
             rows = Path(self.lines_file).read_text().splitlines()
             messages = [
                 json.dumps({"id": row, "timestamp": at, "text": row}).encode()

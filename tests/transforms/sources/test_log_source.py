@@ -4,10 +4,13 @@ import itertools
 
 import driving
 import pytest
+from apache_beam.transforms.window import TimestampedValue
 from log_battery import check_laws
 
+from model.document_blocks import Blocks, documents_in
 from model.reading.parsing import NUL, dead_letter
 from model.records import Document
+from model.settings import TokeniserSettings
 from transforms.sources import log_source
 from transforms.sources.log_source import READER_CACHE, Entry, LogSourceDoFn, Pause, ReaderCache
 from transforms.sources.ranges import LogRange, after
@@ -44,8 +47,8 @@ class Fake:
 class FakeDoFn(LogSourceDoFn):
     numbers = itertools.count()
 
-    def __init__(self, log):
-        super().__init__(None)
+    def __init__(self, log, tokeniser=None, blocks=None):
+        super().__init__(tokeniser, blocks)
         self.log = log
         self.number = next(self.numbers)
 
@@ -199,3 +202,56 @@ def test_readers_that_nobody_takes_are_closed_in_the_end():
     assert Fake.closed == 1
     assert cache.take("moved", (0,)) is None
     assert cache.take("here", (0,)) is not None
+
+
+def parts(bundles):
+    """The ids and the event time of each output of documents."""
+    outputs = [output for done in bundles for output in done.outputs]
+    return [
+        ("".join(document.id for document in documents_in(output.value)), output.timestamp.micros)
+        for output in outputs
+        if isinstance(output, TimestampedValue)
+    ]
+
+
+def log_of(*entries):
+    """A log of documents of one letter, whose watermark follows them."""
+    return [
+        entry
+        if isinstance(entry, float)
+        else Document(entry[0], entry[1] * 1000, "text", None, key)
+        for entry in entries
+        for key in ["" if isinstance(entry, float) or len(entry) < 3 else entry[2]]
+    ]
+
+
+def blocks_of(log, window=10_000, **others):
+    fn = FakeDoFn(log, TokeniserSettings(), Blocks(window))
+    fn.setup()
+    return driving.to_the_end(fn, b"", **others)
+
+
+def test_documents_of_a_key_and_window_share_a_block_within_a_bundle():
+    log = log_of(("a", 1), ("b", 12, "k"), ("c", 3), ("d", 13), 0.25, ("e", 14), ("f", 14, "k"))
+    first, second = blocks_of(log)
+    assert parts([first]) == [("ac", 1000), ("b", 12_000), ("d", 13_000)]
+    assert parts([second]) == [("e", 14_000), ("f", 14_000)]
+
+
+def test_what_is_late_shares_no_block_with_what_holds_the_watermark():
+    log = log_of(("a", 5), 0.25, ("b", 6), ("c", 1), ("d", 2), ("e", 7))
+    # Within a bundle the runner does not see the watermark, so b does not make c late: a does.
+    first, second = blocks_of(log)
+    assert parts([first]) == [("a", 5000)]
+    assert parts([second]) == [("c", 1000), ("d", 2000), ("be", 6000)]
+
+
+def test_a_bundle_that_is_split_emits_what_it_claimed():
+    log = log_of(("a", 1), ("b", 12), ("late", 0), ("c", 13), ("d", 14))
+    log.insert(2, LETTER)
+    bundles = blocks_of(log, stop_after=1)
+    # The runner takes the rest away behind the dead letter.
+    assert parts(bundles[:1]) == [("a", 1000), ("b", 12_000)]
+    assert [len(done.outputs) for done in bundles[:1]] == [3]
+    found = sorted(name for names, _ in parts(bundles[1:]) for name in names)
+    assert found == sorted("latecd")

@@ -5,6 +5,7 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
+from model.document_blocks import Blocks, documents_in
 from model.encoding import documents_to_avro
 from model.errors import DamagedDataError, OptionError
 from model.reading.files import ReadSettings
@@ -66,6 +67,25 @@ def test_a_replay_is_the_archive_in_order(archive, monkeypatch, entries):
     for bundle in bundles[:-1]:
         done += len(bundle.outputs)
         assert bundle.watermark == DOCUMENTS[done - 1].timestamp
+
+
+@pytest.mark.parametrize("entries", [1, 7, 1000])
+def test_blocks_hold_the_same_documents_and_none_is_held_over_a_bundle(
+    archive, monkeypatch, entries
+):
+    monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
+    fn = ReplayDoFn(SETTINGS, TOKENISER, None, Blocks(2**62))
+    fn.setup()
+    bundles, done = driving.to_the_end(fn, element(archive)), 0
+    for bundle in bundles:
+        held = [(output.timestamp, documents_in(output.value)) for output in bundle.outputs]
+        wanted = DOCUMENTS[done : done + min(entries, 256)]
+        assert [one.id for _, part in held for one in part] == [one.id for one in wanted]
+        # The first one of a bundle may be at the watermark, and none is late.
+        assert len(held) == (1 if wanted else 0)
+        assert all(time.micros == part[0].timestamp for time, part in held)
+        done += len(wanted)
+    assert done == len(DOCUMENTS)
 
 
 def test_the_laws_of_a_log(archive):
