@@ -61,6 +61,19 @@ def test_few_chains_run_again_only_when_the_documents_have_doubled(monkeypatch):
     assert batches == [(count, 3) for count in range(1, 20)]
 
 
+@pytest.mark.parametrize("prior", ["flat", "hierarchical"])
+def test_copies_share_the_tables_of_the_prior(prior):
+    settings = small(prior=prior, initial_documents=30)
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in STREAM[:3]:
+        learner.step(state, minibatch)
+    copy = provisional.initialised(state)
+    assert copy is not state.begun and copy.population is not state.begun.population
+    assert copy.prior.closing is state.begun.prior.closing
+    assert copy.prior.closing.exact is state.prior.closing.exact
+
+
 def test_words_that_leave_take_the_copy_with_them():
     settings = small(initial_documents=30, max_words=12)
     every, saved = snapshots(settings)
