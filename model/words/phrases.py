@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.records import IntArray, LongArray, Minibatch, TokenisedDocument, own_dictionary
+from model.dictionaries import own_dictionary
+from model.records import IntArray, LongArray, Minibatch, TokenisedDocument
 
 JOINER = "_"
 
