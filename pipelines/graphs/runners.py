@@ -187,6 +187,16 @@ def whole_bundles_in_checkpoints(flags: Flags) -> None:
         )
 
 
+def streaming_mode(flags: Flags) -> None:
+    """Let Flink run a job whose documents come as a stream in its streaming mode.
+
+    Otherwise it takes a source that ends for a batch: each stage ends before the next one begins,
+    the workers hold all documents, and a broker or ``--replay_speed`` holds nothing back.
+    """
+    if flags.live and not flags.get("streaming"):
+        flags.added.append("--streaming")
+
+
 def small_bundles(flags: Flags) -> None:
     """Keep the bundles of streams short.
 
@@ -327,6 +337,7 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
     "flinkrunner": (
         long_jobs,
         whole_bundles_in_checkpoints,
+        streaming_mode,
         small_bundles,
         fixed_key_groups,
         workers_of_a_cluster,
