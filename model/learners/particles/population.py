@@ -104,7 +104,7 @@ def with_capacity(
         alone = int(population.generation[0])
     before = population.words, population.topics
     after = (
-        shared_rows.with_capacity(
+        copy_on_write.with_capacity(
             population.words, words * max(1, parts_each(population)), count, each, alone
         ),
         shared_rows.with_capacity(population.topics, pages, page_rows, each, alone),

@@ -285,6 +285,26 @@ def _renumbered(
     return numbers, places[used]
 
 
+def with_capacity(
+    table: Table, logical: int, count: int, particles: int, alone: int | None = None
+) -> Table:
+    """Return the table with at least ``logical`` rows a particle, and free rows and blocks.
+
+    Args:
+        table: the table.
+        logical: rows of each particle.
+        count: the rows that each thread may write.
+        particles: how many particles of a thread write.
+        alone: the generation of the only particle, which keeps each row that it has written. None
+            where there are others, or rows are dropped.
+    """
+    table = with_rows(table, logical)
+    if alone is not None and (free := free_rows(table)) < count:
+        count = min(count, unowned(table, alone, logical, free))
+    blocks = int(blocks_needed.py_func(table, count, particles))
+    return reserve(table, count, blocks, shared=alone is None)
+
+
 def unowned(table: Table, generation: int, logical: int, enough: int) -> int:
     """Return how many of its first rows the only particle does not own.
 

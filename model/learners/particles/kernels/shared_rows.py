@@ -192,12 +192,7 @@ def with_capacity(
         # Particles that do not write may get old rows of those that do.
         everyone = count * -(-len(rows.line) // max(particles, 1))
         return storage.with_free_rows(rows, _ROWS_EACH * everyone)
-    table = copy_on_write.with_rows(rows, logical)
-    if alone is not None and (free := copy_on_write.free_rows(table)) < count:
-        # One more, since a page may be new to the history.
-        count = min(count, copy_on_write.unowned(table, alone, logical, free) + 1)
-    blocks = blocks_needed.py_func(table, count, particles)
-    return copy_on_write.reserve(table, count, blocks, shared=alone is None)
+    return copy_on_write.with_capacity(rows, logical, count, particles, alone)
 
 
 def replicate(rows: Rows, chosen: int, particles: int) -> Rows:
