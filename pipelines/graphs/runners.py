@@ -187,23 +187,15 @@ def whole_bundles_in_checkpoints(flags: Flags) -> None:
         )
 
 
-def streaming_mode(flags: Flags) -> None:
-    """Let Flink run a job whose documents come as a stream in its streaming mode.
+def streamed_in_small_bundles(flags: Flags) -> None:
+    """Let Flink stream what comes as a stream, in short bundles.
 
-    Otherwise it takes a source that ends for a batch: each stage ends before the next one begins,
-    the workers hold all documents, and a broker or ``--replay_speed`` holds nothing back.
-    """
-    if flags.live and not flags.get("streaming"):
-        flags.added.append("--streaming")
-
-
-def small_bundles(flags: Flags) -> None:
-    """Keep the bundles of streams short.
-
-    The output of a splittable source waits for the end of its bundle: by default a second at each
-    stage.
+    Otherwise it takes a source that ends for a batch, and the workers hold all documents. The
+    output of a splittable source waits for the end of its bundle: by default a second at each stage.
     """
     if flags.live:
+        if not flags.get("streaming"):
+            flags.added.append("--streaming")
         flags.default("max_bundle_time_mills", 100)
 
 
@@ -337,8 +329,7 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
     "flinkrunner": (
         long_jobs,
         whole_bundles_in_checkpoints,
-        streaming_mode,
-        small_bundles,
+        streamed_in_small_bundles,
         fixed_key_groups,
         workers_of_a_cluster,
     ),
