@@ -191,7 +191,8 @@ def streamed_in_small_bundles(flags: Flags) -> None:
     """Let Flink stream what comes as a stream, in short bundles.
 
     Otherwise it takes a source that ends for a batch, and the workers hold all documents. The
-    output of a splittable source waits for the end of its bundle: by default a second at each stage.
+    output of a splittable source waits for the end of its bundle: by default a second at each
+    stage.
     """
     if flags.live:
         if not flags.get("streaming"):
