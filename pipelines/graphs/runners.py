@@ -187,13 +187,16 @@ def whole_bundles_in_checkpoints(flags: Flags) -> None:
         )
 
 
-def small_bundles(flags: Flags) -> None:
-    """Keep the bundles of streams short.
+def streamed_in_small_bundles(flags: Flags) -> None:
+    """Let Flink stream what comes as a stream, in short bundles.
 
-    The output of a splittable source waits for the end of its bundle: by default a second at each
+    Otherwise it takes a source that ends for a batch, and the workers hold all documents. The
+    output of a splittable source waits for the end of its bundle: by default a second at each
     stage.
     """
     if flags.live:
+        if not flags.get("streaming"):
+            flags.added.append("--streaming")
         flags.default("max_bundle_time_mills", 100)
 
 
@@ -327,7 +330,7 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
     "flinkrunner": (
         long_jobs,
         whole_bundles_in_checkpoints,
-        small_bundles,
+        streamed_in_small_bundles,
         fixed_key_groups,
         workers_of_a_cluster,
     ),

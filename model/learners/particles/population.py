@@ -11,7 +11,7 @@ import numpy as np
 from model.learners.particles.kernels import copy_on_write, shared_rows
 from model.learners.particles.kernels.particles import PAGE, Population, Prior
 from model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
-from model.learners.particles.priors import parts_each, stored_length, with_words
+from model.learners.particles.priors import parts_each, stored_length
 from model.scaled import Scaled
 
 # Rows that one kernel call may write; more makes the pools larger without a gain. A token in parts
@@ -81,6 +81,7 @@ def with_capacity(
     words: int,
     pages: int,
     threads: int,
+    by_tokens: bool = False,
 ) -> Population:
     """Return the population with free rows for coming visits and counts that cannot overflow.
 
@@ -92,19 +93,21 @@ def with_capacity(
         words: rows that the table of words needs for each particle.
         pages: the same for topics.
         threads: how many threads write.
+        by_tokens: whether the kernel counts the rows that it may write for each token.
     """
     each = min(writers, -(-len(population.weight) // threads))
     count, page_rows = rows_needed.py_func(
         each, units, max(longest, 1), words, pages, parts_each(population) > 0
     )
+    alone = None
+    if len(population.weight) == 1 and not (by_tokens or parts_each(population)):
+        alone = int(population.generation[0])
     before = population.words, population.topics
     after = (
-        copy_on_write.reserve(
-            with_words(population, words),
-            count,
-            copy_on_write.BLOCKS_EACH * count,
+        copy_on_write.with_capacity(
+            population.words, words * max(1, parts_each(population)), count, each, alone
         ),
-        shared_rows.with_capacity(population.topics, pages, page_rows, each),
+        shared_rows.with_capacity(population.topics, pages, page_rows, each, alone),
     )
     if any(old is not new for old, new in zip(before, after, strict=True)):
         population = population._replace(words=after[0], topics=after[1])

@@ -225,7 +225,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
     """
     words = len(state.vocabulary)
     if state.based < words:
-        base = state.prior.base if len(state.prior.base) >= words else np.zeros(words + words // 2)
+        base = state.prior.base if len(state.prior.base) >= words else np.zeros(words + words // 8)
         base[: state.based] = state.prior.base[: state.based]
         base[state.based : words] = base_probabilities(
             state.settings, state.characters, state.vocabulary.words[state.based :]
@@ -241,6 +241,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         words=len(state.prior.base),
         pages=len(state.history.pages.words),
         threads=state.threads,
+        by_tokens=state.settings.by_tokens,
     )
 
 

@@ -136,6 +136,12 @@ def test_flinks_bundles_of_streams_are_short():
     assert "--max_bundle_time_mills=100" not in added(*FLINK)
 
 
+def test_flink_streams_what_comes_as_a_stream():
+    assert "--streaming" in added(*FLINK, "--source=replay")
+    assert "--streaming" not in added(*FLINK, "--streaming")
+    assert "--streaming" not in added(*FLINK)
+
+
 def test_flinks_key_groups_are_fixed():
     assert parsed(*FLINK).view_as(FlinkRunnerOptions).max_parallelism == 128
     assert (

@@ -13,7 +13,8 @@ Ownership marks say which parts a particle may write in place. Each particle has
 a line, a block or a row belongs to it if it bears the same number. When a resampling makes
 particles share, the ancestor and its children get new generations, so none of them owns what they
 share. :func:`sweep` finds the blocks and rows that no particle reaches when free ones run short.
-There are two lines for each particle, one of which is always free.
+There are two lines for each particle, one of which is always free. A particle that is alone shares
+nothing: :func:`adopt` gives it what a copy of a table has left without owners.
 
 Row 0 and block 0 are zero and have no owner, so rows that were never written take no memory. Each
 thread takes free rows and blocks from its own range (``cursors``), so threads need no locks.
@@ -131,6 +132,31 @@ def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: A
     table.row_owner[fresh] = generation
     blocks[lower, column] = fresh
     return fresh
+
+
+@inlined
+def blocks_needed(table: Any, rows: Any, particles: Any) -> Any:
+    """Return the largest number of blocks that particles need to write so many rows together.
+
+    A particle copies a block at most once, and those of one row again if it becomes a child.
+    """
+    each = table.lines.shape[1] * (BLOCK + 1) + BLOCKS_EACH
+    return min(BLOCKS_EACH * rows, particles * each)
+
+
+@kernel
+def adopt(table: Any, generation: Any) -> None:
+    """Give the only particle its line, and the blocks and rows that it reaches."""
+    table.line_owner[table.line[0]] = generation
+    for upper in table.lines[table.line[0]]:
+        if upper > 0:
+            table.block_owner[upper] = generation
+            for lower in table.blocks[upper]:
+                if lower > 0:
+                    table.block_owner[lower] = generation
+                    for row in table.blocks[lower]:
+                        if row > 0:
+                            table.row_owner[row] = generation
 
 
 @kernel
@@ -259,24 +285,66 @@ def _renumbered(
     return numbers, places[used]
 
 
-def reserve(table: Table, rows: int, blocks: int) -> Table:
+def with_capacity(
+    table: Table, logical: int, count: int, particles: int, alone: int | None = None
+) -> Table:
+    """Return the table with at least ``logical`` rows a particle, and free rows and blocks.
+
+    Args:
+        table: the table.
+        logical: rows of each particle.
+        count: the rows that each thread may write.
+        particles: how many particles of a thread write.
+        alone: the generation of the only particle, which keeps each row that it has written. None
+            where there are others, or rows are dropped.
+    """
+    table = with_rows(table, logical)
+    if alone is not None and (free := free_rows(table)) < count:
+        count = min(count, unowned(table, alone, logical, free))
+    blocks = int(blocks_needed.py_func(table, count, particles))
+    return reserve(table, count, blocks, shared=alone is None)
+
+
+def unowned(table: Table, generation: int, logical: int, enough: int) -> int:
+    """Return how many of its first rows the only particle does not own.
+
+    Args:
+        table: the table of one particle.
+        generation: the particle's generation.
+        logical: the number of rows.
+        enough: what may stay unowned. If there are more, the particle adopts what it reaches.
+    """
+    owned = int(np.count_nonzero(table.row_owner == generation))
+    if logical - owned > enough:
+        adopt(table, generation)
+        owned = int(np.count_nonzero(table.row_owner == generation))
+    return max(logical - owned, 0)
+
+
+def free_rows(table: Table) -> int:
+    """Return the smallest number of free rows in a thread's range."""
+    return int((table.cursors[:, END_ROW] - table.cursors[:, NEXT_ROW]).min())
+
+
+def reserve(table: Table, rows: int, blocks: int, shared: bool = True) -> Table:
     """Return the table with at least so many free rows and blocks in each thread's range.
 
     It sweeps first. If less than half of the pool is then free, the pool grows by half or more, so
-    both stay rare.
+    both stay rare. Without ``shared`` no particle copies a row. Only new rows are then needed, and
+    the pool of rows grows by an eighth.
     """
     threads, stretches = len(table.cursors), table.cursors.tolist()
     if all(last - row >= rows and end - block >= blocks for row, last, block, end in stretches):
         return table
-    free_rows, free_blocks = sweep(table)
-    used_rows, used_blocks = len(table.rows) - free_rows, len(table.blocks) - free_blocks
-    want_rows = max(threads * (rows + 1), used_rows)
+    left_rows, left_blocks = sweep(table)
+    used_rows, used_blocks = len(table.rows) - left_rows, len(table.blocks) - left_blocks
+    want_rows = max(threads * (rows + 1), used_rows if shared else 0)
     want_blocks = max(threads * (blocks + 1), used_blocks)
-    if free_rows >= want_rows and free_blocks >= want_blocks:
+    if left_rows >= want_rows and left_blocks >= want_blocks:
         return table
     grow_rows, grow_blocks = (
-        _growth(len(table.rows), free_rows, want_rows),
-        _growth(len(table.blocks), free_blocks, want_blocks),
+        _growth(len(table.rows), left_rows, want_rows, 2 if shared else 8),
+        _growth(len(table.blocks), left_blocks, want_blocks, 2),
     )
     table = table._replace(
         blocks=_longer(table.blocks, len(table.blocks) + grow_blocks),
@@ -290,8 +358,8 @@ def reserve(table: Table, rows: int, blocks: int) -> Table:
     return table
 
 
-def _growth(have: int, free: int, want: int) -> int:
-    return max(want - free, have // 2) if free < want else 0
+def _growth(have: int, free: int, want: int, part: int) -> int:
+    return max(want - free, have // part) if free < want else 0
 
 
 def nbytes(table: Table) -> int:

@@ -17,12 +17,12 @@ from model.gibbs.kernels.row_sums import prefetch
 from model.kernels.jit import inlined, kernel, page_inlined
 from model.learners.particles.kernels import copy_on_write
 from model.learners.particles.kernels.copy_on_write import (
-    BLOCKS_EACH,
     END_BLOCK,
     END_ROW,
     NEXT_BLOCK,
     NEXT_ROW,
     Table,
+    blocks_needed,
 )
 from model.learners.particles.kernels.full_history import storage, tree
 from model.learners.particles.kernels.full_history.tree import FREE_ROWS, Tree
@@ -147,7 +147,7 @@ def inherit(rows: Any, ancestors: Any) -> None:
 def _table_has_capacity(rows: Any, count: Any) -> Any:
     rows_left = rows.cursors[0, END_ROW] - rows.cursors[0, NEXT_ROW]
     blocks_left = rows.cursors[0, END_BLOCK] - rows.cursors[0, NEXT_BLOCK]
-    return rows_left >= count and blocks_left >= BLOCKS_EACH * count
+    return rows_left >= count and blocks_left >= blocks_needed(rows, count, len(rows.line))
 
 
 @kernel
@@ -175,7 +175,9 @@ def new_rows(
     )
 
 
-def with_capacity(rows: Rows, logical: int, count: int, particles: int) -> Rows:
+def with_capacity(
+    rows: Rows, logical: int, count: int, particles: int, alone: int | None = None
+) -> Rows:
     """Return the rows with at least ``logical`` rows for each particle and free rows to write.
 
     Args:
@@ -183,12 +185,14 @@ def with_capacity(rows: Rows, logical: int, count: int, particles: int) -> Rows:
         logical: rows of each particle.
         count: free rows for each thread.
         particles: how many particles of a thread write.
+        alone: the generation of the only particle, which keeps each row that it has written. None
+            where there are others, or rows are dropped.
     """
     if isinstance(rows, Tree):
         # Particles that do not write may get old rows of those that do.
         everyone = count * -(-len(rows.line) // max(particles, 1))
         return storage.with_free_rows(rows, _ROWS_EACH * everyone)
-    return copy_on_write.reserve(copy_on_write.with_rows(rows, logical), count, BLOCKS_EACH * count)
+    return copy_on_write.with_capacity(rows, logical, count, particles, alone)
 
 
 def replicate(rows: Rows, chosen: int, particles: int) -> Rows:

@@ -34,9 +34,9 @@ def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch
 def test_how_rows_are_shared_and_swept_changes_nothing(variant, monkeypatch):
     reserve, fed = copy_on_write.reserve, []
 
-    def restless(table, rows, blocks):
+    def restless(table, rows, blocks, shared=True):
         fed.append(copy_on_write.sweep(table))
-        return reserve(table, rows + len(fed) % 3, blocks + len(fed) % 2)
+        return reserve(table, rows + len(fed) % 3, blocks + len(fed) % 2, shared)
 
     monkeypatch.setattr(copy_on_write, "reserve", restless)
     monkeypatch.setattr(populations, "ROWS_AT_ONCE", 1)

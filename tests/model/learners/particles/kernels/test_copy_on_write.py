@@ -134,3 +134,36 @@ def test_memory_is_told():
     table = copy_on_write.new_table(3, 130, 4, 1)
     grown = copy_on_write.reserve(table, 1000, 10)
     assert copy_on_write.nbytes(grown) - copy_on_write.nbytes(table) >= 1000 * (4 * 4 + 8 + 4)
+
+
+def test_a_particle_that_is_alone_adopts_what_a_copy_left_without_owners():
+    """Its writes then take no free row, and the pool grows by new rows only."""
+    first = copy_on_write.with_capacity(copy_on_write.new_table(1, 1, LENGTH, 1), 2000, 1500, 1, 1)
+    for i in range(1500):
+        first.rows[copy_on_write.own_row(first, 0, i, 1, 0, False)] = i
+    table = copy_on_write.replicate(first, 0, 1)
+    table = copy_on_write.with_capacity(table, 2000, 10**6, 1, alone=7)
+    assert len(table.rows) <= 2000 + 2000 // 8
+    before = table.cursors.copy()
+    for i in range(1500):
+        table.rows[copy_on_write.own_row(table, 0, i, 7, 0, True), 0] += 1
+    assert (table.cursors == before).all()
+    for i in range(1500, 2000):
+        table.rows[copy_on_write.own_row(table, 0, i, 7, 0, False)] = i
+    assert table.cursors[0, copy_on_write.NEXT_ROW] <= table.cursors[0, copy_on_write.END_ROW]
+    found = [table.rows[copy_on_write.row_of.py_func(table, 0, i)].tolist() for i in range(2000)]
+    assert found == [[i + (i < 1500), i, i] for i in range(2000)]
+
+
+@pytest.mark.parametrize("particles", [1, 3])
+def test_no_write_needs_more_blocks_than_are_counted(particles):
+    table = copy_on_write.new_table(particles, 3000, LENGTH, 1)
+    count = 3000 * particles
+    blocks = int(copy_on_write.blocks_needed.py_func(table, count, particles))
+    assert blocks < count
+    table = copy_on_write.reserve(table, count, blocks)
+    before = table.cursors[0, copy_on_write.NEXT_BLOCK]
+    for p in range(particles):
+        for i in range(3000):
+            copy_on_write.own_row(table, p, i, p + 1, 0, True)
+    assert table.cursors[0, copy_on_write.NEXT_BLOCK] - before <= blocks
