@@ -146,9 +146,10 @@ def first_pass(
     tp, topics = len(prior.alpha), 0
     while evenly and topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
-    workspace = new_workspace(tp, TILE, population.words)
+    size = min(TILE, last - first)
+    workspace = new_workspace(tp, size, population.words)
     length = max(len(workspace.row), population.words.rows.shape[1])
-    repeated_rows = np.empty((new.repeated_words, TILE, length), population.words.rows.dtype)
+    repeated_rows = np.empty((new.repeated_words, size, length), population.words.rows.dtype)
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
         load_counts(population, pages, workspace, new.slot, new.begin, low, high)

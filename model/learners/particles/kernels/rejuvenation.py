@@ -75,7 +75,7 @@ def move_units(
         last: the particle after the last one.
         thread: the thread, whose free rows are used.
     """
-    workspace = new_workspace(len(prior.alpha), TILE, population.words)
+    workspace = new_workspace(len(prior.alpha), min(TILE, last - first), population.words)
     for low in range(first, last, TILE):
         high, number, named, used = min(low + TILE, last), index, 0, 0
         for unit in range(len(slots)):
