@@ -237,7 +237,13 @@ def _weigh_without(
         shares = splat(b, args[3])
         tp = b.extract_value(g.shape, 0)
         return _emit_weigh(
-            b, tp, q.data, g.data, lambda j: b.fadd(counts_at(b, n.data, j), shares), args[4], args[5]
+            b,
+            tp,
+            q.data,
+            g.data,
+            lambda j: b.fadd(counts_at(b, n.data, j), shares),
+            args[4],
+            args[5],
         )
 
     return _F(scratch, gain, row, _F, _N, _F), codegen

@@ -1,8 +1,8 @@
 """Machine code for eight numbers at a time, written with llvmlite.
 
-Numba's own loops store a vector and read it back with another width; LLVM lowers <8 x double> for any
-CPU, and the lanes are the same on each. No fast-math flag is set, so LLVM neither reorders a sum
-nor contracts a product into an FMA.
+Numba's own loops store a vector and read it back with another width. LLVM lowers <8 x double> for
+any CPU, and the lanes are the same on each. No fast-math flag is set, so LLVM neither reorders a
+sum nor contracts a product into an FMA.
 
 ``b`` is the builder throughout.
 """

@@ -243,7 +243,7 @@ def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thre
             _drop_empty(words, p, part, place)
 
 
-@page_kernel
+@page_inlined
 def _drop_empty(words: Any, p: Any, part: Any, place: Any) -> None:
     """Replace a part that p owns by row 0 if it has no tokens; a sweep then finds its row."""
     for k in range(PART):
@@ -254,7 +254,7 @@ def _drop_empty(words: Any, p: Any, part: Any, place: Any) -> None:
     words.blocks[lower, part % BLOCK] = 0
 
 
-@page_kernel
+@page_inlined
 def count_in_part(
     words: Any,
     p: Any,
@@ -275,7 +275,7 @@ def count_in_part(
     words.rows[place, t % PART] += step
     if tables:
         words.rows[place, PART + t % PART] += step
-    if step < 0:
+    if step < 0 and words.rows[place, t % PART] == 0:
         _drop_empty(words, p, part, place)
 
 

@@ -201,7 +201,11 @@ def _move_token(
         )
     else:
         row = words.rows[row_of(words, p, w)]
-        n, tables, shared = np.int64(row[old]), tables_of(prior, row, old), tables_of_word(prior, row)
+        n, tables, shared = (
+            np.int64(row[old]),
+            tables_of(prior, row, old),
+            tables_of_word(prior, row),
+        )
     closed = closes_table(prior, n, tables, workspace.table_uniforms[i, 2 * place])
     base = base_with(population, prior, p, shared, w, closed)
     n, tables = n - 1, tables - closed

@@ -85,9 +85,7 @@ def _part_in_copy(length: Any, own: Any, parts: Any, t: Any) -> Any:
 
 
 @page_inlined
-def counts_in_copy(
-    words: Any, prior: Any, own: Any, parts: Any, t: Any
-) -> Any:
+def counts_in_copy(words: Any, prior: Any, own: Any, parts: Any, t: Any) -> Any:
     """Return (n_wt, t_wt) of a copy."""
     length = words.rows.shape[1]
     if in_parts(words, len(prior.alpha)):

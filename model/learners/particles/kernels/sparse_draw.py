@@ -44,11 +44,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from model.kernels.jit import page_inlined, page_kernel
+from model.kernels.jit import inlined, page_inlined, page_kernel
 from model.learners.particles.kernels.lanes import (
     DOUBLE,
     DOUBLES,
@@ -66,8 +67,6 @@ from model.learners.particles.kernels.lanes import (
     with_lane,
 )
 from model.learners.particles.kernels.parts import PART
-from model.kernels.jit import inlined
-import numpy as np
 
 # Blocks of a span.
 SPAN = 16
@@ -143,7 +142,7 @@ def add_up(sums: Any, gain: Any, strength: Any) -> None:
     _add_total(sums, blocks)
 
 
-@page_kernel
+@page_inlined
 def add_up_again(sums: Any, gain: Any, strength: Any, t: Any) -> None:
     """Add up the sums that topic t is in."""
     blocks = blocks_of(len(gain))
@@ -215,7 +214,7 @@ def pick_in_parts(
     return t, total
 
 
-@page_kernel
+@page_inlined
 def _pick_own(scratch: Any, found: Any, r: Any) -> Any:
     """Return the topic of the word's parts at which their weight exceeds r."""
     count = found[0]
@@ -234,9 +233,7 @@ def _pick_own(scratch: Any, found: Any, r: Any) -> Any:
 
 
 @page_kernel
-def _pick_smoothing(
-    sums: Any, gain: Any, strength: Any, old: Any, taken: Any, r: Any
-) -> Any:
+def _pick_smoothing(sums: Any, gain: Any, strength: Any, old: Any, taken: Any, r: Any) -> Any:
     """Return the topic at which the smoothing exceeds r."""
     blocks = blocks_of(len(gain))
     block = old // PART if old >= 0 else -1
@@ -322,7 +319,9 @@ def _weigher(has_tables: bool) -> Any:
         old: Any,
     ) -> Any:
         def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-            into, gains, row, places = (each.data for each in arrays(context, b, sig, args, 0, 1, 2, 4))
+            into, gains, row, places = (
+                each.data for each in arrays(context, b, sig, args, 0, 1, 2, 4)
+            )
             discounts = splat(b, args[5])
             none = ir.Constant(ir.VectorType(row.type.pointee, LANES), None)
 
@@ -339,7 +338,7 @@ def _weigher(has_tables: bool) -> Any:
             return context.make_tuple(b, sig.return_type, [mass, _added(b, tables)])
 
         given = scratch, gain, rows, types.int64, found, types.float64, types.int64
-        return types.Tuple((types.float64, types.int64))(*given), codegen
+        return types.BaseTuple.from_types((types.float64, types.int64))(*given), codegen
 
     return weigh
 
