@@ -136,6 +136,18 @@ def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: A
     return fresh
 
 
+@page_inlined
+def free_row(table: Any, row: Any, thread: Any) -> None:
+    """Give a row that its particle alone owned, and does not reach any more, to the next write.
+
+    The thread must have taken a row from its stretch; otherwise the row is free after a sweep.
+    """
+    begin = table.cursors[thread - 1, END_ROW] if thread > 0 else 0
+    if table.cursors[thread, NEXT_ROW] > begin:
+        table.cursors[thread, NEXT_ROW] -= 1
+        table.free_rows[table.cursors[thread, NEXT_ROW]] = row
+
+
 @kernel
 def inherit(table: Any, ancestors: Any) -> None:
     """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""

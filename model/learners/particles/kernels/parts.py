@@ -25,7 +25,7 @@ from numba.np.arrayobj import make_array
 
 from model.gibbs.kernels.row_sums import prefetch
 from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
-from model.learners.particles.kernels.copy_on_write import BLOCK, own_row, row_of
+from model.learners.particles.kernels.copy_on_write import BLOCK, free_row, own_row, row_of
 from model.learners.particles.kernels.particles import tables_of
 from model.learners.particles.kernels.table_counts import update_counts
 
@@ -240,18 +240,19 @@ def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thre
             place = own_row(words, p, part, generation, thread, False)
             for k in range(length):
                 words.rows[place, k] = row[t + k] if k < PART else row[tp + t + k - PART]
-            _drop_empty(words, p, part, place)
+            _drop_empty(words, p, part, place, thread)
 
 
 @page_inlined
-def _drop_empty(words: Any, p: Any, part: Any, place: Any) -> None:
-    """Replace a part that p owns by row 0 if it has no tokens; a sweep then finds its row."""
+def _drop_empty(words: Any, p: Any, part: Any, place: Any, thread: Any) -> None:
+    """Replace a part that p owns by row 0 if it has no tokens; its row is free again."""
     for k in range(PART):
         if words.rows[place, k] != 0:
             return
     block = part // BLOCK
     lower = words.blocks[words.lines[words.line[p], block // BLOCK], block % BLOCK]
     words.blocks[lower, part % BLOCK] = 0
+    free_row(words, place, thread)
 
 
 @page_inlined
@@ -276,7 +277,7 @@ def count_in_part(
     if tables:
         words.rows[place, PART + t % PART] += step
     if step < 0 and words.rows[place, t % PART] == 0:
-        _drop_empty(words, p, part, place)
+        _drop_empty(words, p, part, place, thread)
 
 
 @page_inlined

@@ -3,8 +3,7 @@
 Each topic is drawn given all others (Canini et al. 2009, eq. 3). Notation:
 :mod:`model.learners.particles.kernels.particles`. A move does not take the token out of the counts.
 It corrects q of the old topic only, and it writes (and copies shared rows) only if the topic or the
-tables change. Where words are in parts, the corrections are made in the buffer of the word and in
-the workspace, and undone where nothing changes.
+tables change.
 """
 
 from __future__ import annotations
@@ -216,17 +215,9 @@ def _move_token(
     )
     q = gain * ((n - prior.discount * tables) + backoff)
     if parted:
+        sums, of_gain, of_strength = workspace.sums[i], workspace.gain[i], workspace.strength[i]
         t, _ = pick_in_parts(
-            workspace.sums[i],
-            workspace.scratch,
-            workspace.gain[i],
-            workspace.strength[i],
-            workspace.parts,
-            mass,
-            base,
-            old,
-            q,
-            u,
+            sums, workspace.scratch, of_gain, of_strength, workspace.parts, mass, base, old, q, u
         )
     else:
         t = _draw_whole(prior, workspace, i, row, a, base, old, q, u)
