@@ -47,6 +47,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+from numba.core.types.containers import Tuple
 from numba.extending import intrinsic
 
 from model.kernels.jit import inlined, page_inlined, page_kernel
@@ -338,7 +339,7 @@ def _weigher(has_tables: bool) -> Any:
             return context.make_tuple(b, sig.return_type, [mass, _added(b, tables)])
 
         given = scratch, gain, rows, types.int64, found, types.float64, types.int64
-        return types.BaseTuple.from_types((types.float64, types.int64))(*given), codegen
+        return Tuple((types.float64, types.int64))(*given), codegen
 
     return weigh
 
