@@ -21,7 +21,7 @@ from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.learners.particles import chains, priors
 
-TOPICS = (50, 100, 200, 512, 1000, 2000, 5000)
+TOPICS = (50, 100, 200, 257, 512, 1000, 2000, 5000)
 DOCUMENTS, MINIBATCH = 1000, 50
 _PRIORS = ("hierarchical", "flat")
 

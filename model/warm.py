@@ -65,8 +65,8 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
         duplicates=CountOnce(),
         rejuvenation=EveryDocument(moves=1, challengers=Challengers(judges=1)),
     ),
-    # From 513 topics on words are in parts.
-    OLda(topics=513, initial=NoInitialBatch()),
+    # From 257 topics on words are in parts.
+    OLda(topics=257, initial=NoInitialBatch()),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
     FixvocVb(topics=2),
     FixvocHybrid(topics=2),

@@ -100,7 +100,7 @@ LEARNERS = {
         "newest": 8,
     },
     "o-lda": {"learner": "o-lda"},
-    "words in parts": {"learner": "o-lda", "topics": 513, "initial": "none"},
+    "words in parts": {"learner": "o-lda", "topics": 257, "initial": "none"},
     "given": {
         "vocabulary": "given",
         "vocabulary_file": tuple(f"w{i}" for i in range(25)),

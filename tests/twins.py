@@ -32,57 +32,82 @@ def draw(q, u):
 
     Returns (topic, sum of all weights, whether rounding left nothing above r).
     """
-    cum, s = [], [0.0] * 8
-    for j, value in enumerate(q):
-        s[j % 8] = s[j % 8] + value
-        cum.append(s[j % 8])
-    s01, s23, s45, s67 = s[0] + s[1], s[2] + s[3], s[4] + s[5], s[6] + s[7]
-    h = s01 + s23
-    pre = [s[0], s01, s01 + s[2], h, h + s[4], h + s45, h + (s45 + s[6]), h + (s45 + s67)]
-    x = u * pre[7]
-    lane = sum(p <= x for p in pre[:7])
-    r = x - (pre[lane - 1] if lane else 0.0)
-    t = lane + 8 * sum(c <= r for c in cum[lane::8])
+    cum, pre = lane_sums(q)
+    t = found_at(cum, pre, u * pre[7])
     back = t >= len(q)
     if back:
         t = max((k for k in range(len(q)) if q[k] > 0), default=0)
     return t, pre[7], back
 
 
+def lane_sums(q):
+    """Return (cum, pre) of steps 1 and 2."""
+    cum, s = [], [0.0] * 8
+    for j, value in enumerate(q):
+        s[j % 8] = s[j % 8] + value
+        cum.append(s[j % 8])
+    s01, s23, s45, s67 = s[0] + s[1], s[2] + s[3], s[4] + s[5], s[6] + s[7]
+    h = s01 + s23
+    return cum, [s[0], s01, s01 + s[2], h, h + s[4], h + s45, h + (s45 + s[6]), h + (s45 + s67)]
+
+
+def found_at(cum, pre, x):
+    """Return the topic of steps 3 and 4, or one behind the last."""
+    lane = sum(p <= x for p in pre[:7])
+    r = x - (pre[lane - 1] if lane else 0.0)
+    return lane + 8 * sum(c <= r for c in cum[lane::8])
+
+
+def eight(x):
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
+
+
+def in_eights(values, width=8):
+    """Sums of each ``width`` values, which are filled up with zeros."""
+    padded = values + [0.0] * (-len(values) % width)
+    pieces = [padded[j : j + width] for j in range(0, len(padded), width)]
+    return [in_order([eight(piece[j : j + 8]) for j in range(0, width, 8)]) for piece in pieces]
+
+
 def in_order(values):
-    total = 0.0
-    for value in values:
+    total = values[0]
+    for value in values[1:]:
         total += value
     return total
 
 
-def draw_in_parts(gain, strength, counts, tables, discount, base, u):
-    """Do steps 1 to 3 of model.learners.particles.kernels.sparse_draw; returns (topic, total)."""
+def draw_in_parts(gain, strength, counts, tables, discount, base, u, old=-1, q_old=0.0):
+    """Do steps 1 to 6 of model.learners.particles.kernels.sparse_draw; returns (topic, total)."""
     own = [
         g * (float(n) - discount * float(k)) for g, n, k in zip(gain, counts, tables, strict=True)
     ]
+    filled = [j for j in range(0, len(own), 8) if any(counts[j : j + 8])] or [0]
     smooth = [g * s for g, s in zip(gain, strength, strict=True)]
-    blocks = [in_order(smooth[j : j + 8]) for j in range(0, len(smooth), 8)]
-    spans = [in_order(blocks[j : j + 16]) for j in range(0, len(blocks), 16)]
-    marks = [0.0]
-    for j in range(0, len(own), 8):
-        marks.append(marks[-1] + in_order(own[j : j + 8]))
-    mass = marks[-1]
-    total = mass + base * in_order(spans)
+    blocks = in_eights(smooth)
+    spans = in_eights(blocks, 16)
+    total = in_order([0.0, *in_eights(spans)])
+    if old >= 0:
+        own[old], taken, smooth[old] = 0.0, smooth[old], 0.0
+        blocks[old // 8] -= taken
+        spans[old // 128] -= taken
+        total -= taken
+    listed = [own[j + k] for j in filled for k in range(8)]
+    cum, pre = lane_sums(listed)
+    mass = pre[7]
+    total = (mass + q_old) + base * total
     x = u * total
-    if x < mass:
-        part = sum(mark <= x for mark in marks) - 1
-        r, so_far = x - marks[part], 0.0
-        topics = [t for t in range(8 * part, 8 * part + 8) if own[t] > 0]
-        for t in topics:
-            so_far += own[t]
-            if so_far > r:
-                return t, total
-        return topics[-1], total
-    r = (x - mass) / base
+    if x < q_old:
+        return old, total
+    if x - q_old < mass:
+        at = found_at(cum, pre, x - q_old)
+        if at >= len(listed):
+            at = max(k for k in range(at % 8, len(listed), 8) if listed[k] > 0)
+        return filled[at // 8] + at % 8, total
+    r = (x - q_old - mass) / base
     place, r = passed(spans, 0, len(spans), r)
     place, r = passed(blocks, 16 * place, min(16 * place + 16, len(blocks)), r)
-    return passed(smooth, 8 * place, 8 * place + 8, r)[0], total
+    places = [t for t in range(8 * place, 8 * place + 8) if smooth[t] > 0]
+    return (passed(smooth, 8 * place, 8 * place + 8, r)[0] if places else max(old, 0)), total
 
 
 def passed(values, first, stop, r):
@@ -156,21 +181,25 @@ class Particle:
 
         ``closed`` says whether its table closes.
         """
-        topics = range(len(self.alpha))
-        taken = [t == old and self.bug != "not taken out" for t in topics]
-        gain = [self.gain(d, t, taken[t]) for t in topics]
-        strength = [
-            self.a + self.discount * (self.topic_tables[t] - closed * taken[t]) for t in topics
-        ]
-        counts = [self.words[w][t] - taken[t] for t in topics]
-        tables = [self.tables[w][t] - closed * taken[t] for t in topics]
+        topics, out = range(len(self.alpha)), self.bug != "not taken out"
+        gain = [self.gain(d, t) for t in topics]
+        strength = [self.a + self.discount * self.topic_tables[t] for t in topics]
+        counts, tables = self.words[w], self.tables[w]
+        q_old = 0.0
+        if old >= 0:
+            q_old = self.gain(d, old, out) * (
+                ((counts[old] - out) - self.discount * (tables[old] - closed * out))
+                + (self.a + self.discount * (self.topic_tables[old] - closed * out)) * base
+            )
         if self.parted:
             lists = [values + self.pads for values in (gain, strength, counts, tables)]
-            return draw_in_parts(*lists, self.discount, base, u)
+            return draw_in_parts(*lists, self.discount, base, u, old, q_old)
         q = [
             g * ((n - self.discount * k) + s * base)
             for g, s, n, k in zip(gain, strength, counts, tables, strict=True)
         ]
+        if old >= 0:
+            q[old] = q_old
         return draw(q + self.pads, u)[:2]
 
     def opens_table(self, n, tables, backoff, u):

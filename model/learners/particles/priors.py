@@ -20,11 +20,9 @@ from model.records import FloatArray, IntArray, LongArray
 from model.snapshot import TopicWordPrior
 from model.words.character_model import CharacterModel
 
-# From so many topics on, the counts of words are in parts. Whole rows are faster to draw from up to
-# about 1,000 topics with the flat prior and 2,000 with the hierarchical one (python -m benchmarks
-# many_topics), and with fewer topics than this those of 50,000 words fit into the default of
-# --max_state_mb.
-PARTED_FROM = 513
+# From so many topics on, the counts of words are in parts. With fewer, visits to whole rows are
+# faster under the hierarchical prior (python -m benchmarks many_topics).
+PARTED_FROM = 257
 
 
 def new_prior(settings: ParticleSettings) -> Prior:

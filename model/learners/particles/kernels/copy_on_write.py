@@ -23,6 +23,7 @@ Threads and sweeps decide which physical row holds a count; no result depends on
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,8 @@ from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
 BLOCK = 32
 _SHIFT = 5
 _MASK = BLOCK - 1
+# Bytes of a cache line.
+_LINE = 64
 # Blocks that the write of one row needs at most.
 BLOCKS_EACH = 2
 
@@ -157,6 +160,18 @@ def adopt(table: Any, generation: Any) -> None:
                     for row in table.blocks[lower]:
                         if row > 0:
                             table.row_owner[row] = generation
+
+
+@page_inlined
+def free_row(table: Any, row: Any, thread: Any) -> None:
+    """Give a row that its particle alone owned, and does not reach any more, to the next write.
+
+    The thread must have taken a row from its stretch; otherwise the row is free after a sweep.
+    """
+    begin = table.cursors[thread - 1, END_ROW] if thread > 0 else 0
+    if table.cursors[thread, NEXT_ROW] > begin:
+        table.cursors[thread, NEXT_ROW] -= 1
+        table.free_rows[table.cursors[thread, NEXT_ROW]] = row
 
 
 @kernel
@@ -370,6 +385,14 @@ def nbytes(table: Table) -> int:
 def _longer(array: npt.NDArray[Any], length: int, axis: int = 0) -> npt.NDArray[Any]:
     shape = list(array.shape)
     shape[axis] = length
-    longer = np.zeros(shape, array.dtype)
+    longer = _on_lines(shape, array.dtype)
     longer[tuple(slice(size) for size in array.shape)] = array
     return longer
+
+
+def _on_lines(shape: list[int], dtype: Any) -> npt.NDArray[Any]:
+    """Return zeros that begin on a cache line, so that a part of eight topics lies in one."""
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.zeros(size + _LINE, np.uint8)
+    first = -raw.ctypes.data % _LINE
+    return raw[first : first + size].view(dtype).reshape(shape)

@@ -32,7 +32,7 @@ topic with gain > 0 is taken; its q is positive because shares are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,20 +40,29 @@ from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
 from model.kernels.jit import inlined, kernel
+from model.learners.particles.kernels.lanes import (
+    BITS,
+    DOUBLE,
+    DOUBLES,
+    I32,
+    INT,
+    LANES,
+    ZERO,
+    arrays,
+    at,
+    counts_at,
+    loop,
+    prefixes_of,
+    splat,
+    with_lane,
+)
 
-LANES = 8
 _SPARE = 16  # room for a zero and the eight prefixes behind q and cum
 _LINE = 64  # bytes of a cache line
 
-_DOUBLE, _INT, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
-_DOUBLES, _INTS = ir.VectorType(_DOUBLE, LANES), ir.VectorType(_INT, LANES)
-_I32S, _BITS = ir.VectorType(_I32, LANES), ir.VectorType(ir.IntType(1), LANES)
-_ZERO = ir.Constant(_DOUBLES, None)
 _F, _N = types.float64, types.intp
-_Z = LANES  # in a shuffle of (sums, zeros): this lane is 0.0
 
 
 def padded(topics: int) -> int:
@@ -119,51 +128,6 @@ def draw_discounted(
     return _pick(scratch, gain, u), total
 
 
-def _shuffle(b: Any, x: Any, lanes: list[int]) -> Any:
-    return b.shuffle_vector(x, ir.Constant(x.type, None), ir.Constant(_I32S, lanes))
-
-
-def _splat(b: Any, scalar: Any) -> Any:
-    vector = ir.VectorType(scalar.type, LANES)
-    return _shuffle(
-        b, b.insert_element(ir.Constant(vector, ir.Undefined), scalar, _I32(0)), [0] * LANES
-    )
-
-
-def _prefixes(b: Any, s: Any) -> Any:
-    """Emit step 2. The shuffle between halves is the last one; adding 0.0 changes no bit."""
-    s = b.fadd(s, _shuffle(b, s, [_Z, 0, _Z, 2, _Z, 4, _Z, 6]))
-    s = b.fadd(s, _shuffle(b, s, [_Z, _Z, 1, 1, _Z, _Z, 5, 5]))
-    return b.fadd(s, _shuffle(b, s, [_Z, _Z, _Z, _Z, 3, 3, 3, 3]))
-
-
-def _at(b: Any, base: Any, j: Any, vector: Any) -> Any:
-    return b.bitcast(b.gep(base, [j], inbounds=True), vector.as_pointer())
-
-
-def _loop(
-    b: Any,
-    name: str,
-    first: Any,
-    end: Any,
-    start: Sequence[Any],
-    step: Callable[..., Sequence[Any]],
-) -> Any:
-    """Emit: do values = step(j, *values) for j from `first` by 8 while j < end, at least once."""
-    before, body, after = b.block, b.append_basic_block(name), b.append_basic_block(name + ".end")
-    b.branch(body)
-    b.position_at_end(body)
-    values = (first, *start)
-    now = [b.phi(value.type) for value in values]
-    then = (b.add(now[0], _INT(LANES)), *step(*now))
-    for phi, value, value_then in zip(now, values, then, strict=True):
-        phi.add_incoming(value, before)
-        phi.add_incoming(value_then, body)
-    b.cbranch(b.icmp_signed("<", then[0], end), body, after)
-    b.position_at_end(after)
-    return then[1:]
-
-
 def _sums(b: Any, scratch: Any, tp: Any) -> Any:
     """Return the addresses of cum and pre.
 
@@ -185,61 +149,53 @@ def _emit_weigh(
     cum, pre = _sums(b, scratch, tp)
 
     def step(j: Any, total: Any) -> list[Any]:
-        q = b.fmul(b.load(_at(b, gain, j, _DOUBLES), align=8), weight(j))
+        q = b.fmul(b.load(at(b, gain, j, DOUBLES), align=8), weight(j))
         if old is not None:
             # In the register: a store to q[old] would make the next vector load wait for it.
-            here = b.icmp_signed(
-                "==", _splat(b, b.sub(old, j)), ir.Constant(_INTS, list(range(LANES)))
-            )
-            q = b.select(here, _splat(b, q_old), q)
+            q = with_lane(b, q, b.sub(old, j), q_old)
         total = b.fadd(total, q)
-        b.store(total, _at(b, cum, j, _DOUBLES), align=8)
+        b.store(total, at(b, cum, j, DOUBLES), align=8)
         return [total]
 
-    prefixes = _prefixes(b, *_loop(b, "weigh", _INT(0), tp, [_ZERO], step))
-    b.store(_DOUBLE(0.0), b.gep(pre, [_INT(LANES - 1)], inbounds=True))
-    b.store(prefixes, _at(b, pre, _INT(LANES), _DOUBLES), align=8)
-    return b.extract_element(prefixes, _I32(LANES - 1))
+    prefixes = prefixes_of(b, *loop(b, "weigh", INT(0), tp, [ZERO], step))
+    b.store(DOUBLE(0.0), b.gep(pre, [INT(LANES - 1)], inbounds=True))
+    b.store(prefixes, at(b, pre, INT(LANES), DOUBLES), align=8)
+    return b.extract_element(prefixes, I32(LANES - 1))
 
 
 def _emit_pick(b: Any, tp: Any, scratch: Any, gain: Any, u: Any) -> Any:
     """Emit steps 3 and 4."""
     cum, pre = _sums(b, scratch, tp)
-    prefixes = b.load(_at(b, pre, _INT(LANES), _DOUBLES), align=8)
-    x = b.fmul(u, b.extract_element(prefixes, _I32(LANES - 1)))
+    prefixes = b.load(at(b, pre, INT(LANES), DOUBLES), align=8)
+    x = b.fmul(u, b.extract_element(prefixes, I32(LANES - 1)))
     below = b.and_(
-        b.fcmp_ordered("<=", prefixes, _splat(b, x)), ir.Constant(_BITS, [1] * (LANES - 1) + [0])
+        b.fcmp_ordered("<=", prefixes, splat(b, x)), ir.Constant(BITS, [1] * (LANES - 1) + [0])
     )
-    lane = b.zext(b.ctpop(b.bitcast(below, ir.IntType(LANES))), _INT)
-    r = b.fsub(x, b.load(b.gep(pre, [b.add(lane, _INT(LANES - 1))], inbounds=True)))
+    lane = b.zext(b.ctpop(b.bitcast(below, ir.IntType(LANES))), INT)
+    r = b.fsub(x, b.load(b.gep(pre, [b.add(lane, INT(LANES - 1))], inbounds=True)))
 
     def step(j: Any, t: Any) -> list[Any]:
         passed = b.fcmp_ordered("<=", b.load(b.gep(cum, [j], inbounds=True)), r)
-        return [b.add(t, b.shl(b.zext(passed, _INT), _INT(3)))]
+        return [b.add(t, b.shl(b.zext(passed, INT), INT(3)))]
 
-    (t,) = _loop(b, "count", lane, tp, [lane], step)
+    (t,) = loop(b, "count", lane, tp, [lane], step)
 
     # Rounding left nothing above r: search from the end for the last q > 0.
     found, back, drawn = b.block, b.append_basic_block("back"), b.append_basic_block("drawn")
     b.cbranch(b.icmp_signed("<", t, tp), drawn, back)
     b.position_at_end(back)
-    last = b.phi(_INT)
+    last = b.phi(INT)
     last.add_incoming(tp, found)
-    before_last = b.sub(last, _INT(1))
+    before_last = b.sub(last, INT(1))
     last.add_incoming(before_last, back)
-    positive = b.fcmp_ordered(">", b.load(b.gep(gain, [before_last], inbounds=True)), _DOUBLE(0.0))
-    b.cbranch(b.or_(positive, b.icmp_signed("==", before_last, _INT(0))), drawn, back)
+    positive = b.fcmp_ordered(">", b.load(b.gep(gain, [before_last], inbounds=True)), DOUBLE(0.0))
+    b.cbranch(b.or_(positive, b.icmp_signed("==", before_last, INT(0))), drawn, back)
     b.position_at_end(drawn)
-    topic = b.phi(_INT)
+    topic = b.phi(INT)
     topic.add_incoming(t, found)
     topic.add_incoming(before_last, back)
     # By way of 32 bits LLVM knows that t >= 0 and drops numba's test for negative indices.
-    return b.zext(b.trunc(topic, _I32), _INT)
-
-
-def _counts(b: Any, row: Any, j: Any) -> Any:
-    counts = ir.VectorType(row.type.pointee, LANES)
-    return b.sitofp(b.load(_at(b, row, j, counts), align=row.type.pointee.width // 8), _DOUBLES)
+    return b.zext(b.trunc(topic, I32), INT)
 
 
 def _check(scratch: Any, gain: Any, row: Any) -> None:
@@ -257,19 +213,15 @@ def _check(scratch: Any, gain: Any, row: Any) -> None:
             raise TypingError(f"{name} must be a contiguous 1-d array of {allowed[0]}, not {array}")
 
 
-def _arrays(context: Any, b: Any, sig: Any, args: Any, *places: int) -> list[Any]:
-    return [make_array(sig.args[k])(context, b, args[k]) for k in places]
-
-
 @intrinsic
 def _weigh(typing: Any, scratch: Any, gain: Any, row: Any, share: Any) -> Any:
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        q, g, n = _arrays(context, b, sig, args, 0, 1, 2)
-        shares = _splat(b, args[3])
+        q, g, n = arrays(context, b, sig, args, 0, 1, 2)
+        shares = splat(b, args[3])
         tp = b.extract_value(g.shape, 0)
-        return _emit_weigh(b, tp, q.data, g.data, lambda j: b.fadd(_counts(b, n.data, j), shares))
+        return _emit_weigh(b, tp, q.data, g.data, lambda j: b.fadd(counts_at(b, n.data, j), shares))
 
     return _F(scratch, gain, row, _F), codegen
 
@@ -281,11 +233,17 @@ def _weigh_without(
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        q, g, n = _arrays(context, b, sig, args, 0, 1, 2)
-        shares = _splat(b, args[3])
+        q, g, n = arrays(context, b, sig, args, 0, 1, 2)
+        shares = splat(b, args[3])
         tp = b.extract_value(g.shape, 0)
         return _emit_weigh(
-            b, tp, q.data, g.data, lambda j: b.fadd(_counts(b, n.data, j), shares), args[4], args[5]
+            b,
+            tp,
+            q.data,
+            g.data,
+            lambda j: b.fadd(counts_at(b, n.data, j), shares),
+            args[4],
+            args[5],
         )
 
     return _F(scratch, gain, row, _F, _N, _F), codegen
@@ -306,13 +264,13 @@ def _weigh_discounted(
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        q, g, n, c = _arrays(context, b, sig, args, 0, 1, 2, 4)
-        discounts, bases, tp = _splat(b, args[3]), _splat(b, args[5]), b.extract_value(g.shape, 0)
+        q, g, n, c = arrays(context, b, sig, args, 0, 1, 2, 4)
+        discounts, bases, tp = splat(b, args[3]), splat(b, args[5]), b.extract_value(g.shape, 0)
 
         def weight(j: Any) -> Any:
-            counts = _counts(b, n.data, j)
-            off = b.fmul(discounts, _counts(b, n.data, b.add(j, tp)))
-            backoff = b.fmul(b.load(_at(b, c.data, j, _DOUBLES), align=8), bases)
+            counts = counts_at(b, n.data, j)
+            off = b.fmul(discounts, counts_at(b, n.data, b.add(j, tp)))
+            backoff = b.fmul(b.load(at(b, c.data, j, DOUBLES), align=8), bases)
             return b.fadd(b.fsub(counts, off), backoff)
 
         return _emit_weigh(b, tp, q.data, g.data, weight, args[6], args[7])
@@ -323,7 +281,7 @@ def _weigh_discounted(
 @intrinsic
 def _pick(typing: Any, scratch: Any, gain: Any, u: Any) -> Any:
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
-        sums, g = _arrays(context, b, sig, args, 0, 1)
+        sums, g = arrays(context, b, sig, args, 0, 1)
         return _emit_pick(b, b.extract_value(g.shape, 0), sums.data, g.data, args[2])
 
     return _N(scratch, gain, _F), codegen

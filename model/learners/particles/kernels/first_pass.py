@@ -25,20 +25,27 @@ from model.learners.particles.kernels.draw import draw, draw_discounted
 from model.learners.particles.kernels.particles import (
     PAGE,
     base_of,
+    base_with,
     normalise,
     page_at,
-    tables_of,
     times,
 )
 from model.learners.particles.kernels.parts import (
     count_in_word,
-    gather,
+    counts_in_word,
+    find_parts,
     in_parts,
-    insert_part,
+    prefetch_parts,
 )
-from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row
-from model.learners.particles.kernels.sparse_draw import draw_in_parts
-from model.learners.particles.kernels.table_counts import joint_factor, opens_table, update_counts
+from model.learners.particles.kernels.repeated_words import (
+    copy_word,
+    count_in_copy,
+    counts_in_copy,
+    new_repeated_words,
+)
+from model.learners.particles.kernels.shared_rows import own_row, prefetch_row
+from model.learners.particles.kernels.sparse_draw import pick_in_parts, weigh_parts
+from model.learners.particles.kernels.table_counts import joint_factor, opens_table
 from model.learners.particles.kernels.workspace import (
     TILE,
     compute_gains,
@@ -146,9 +153,9 @@ def first_pass(
     tp, topics = len(prior.alpha), 0
     while evenly and topics < tp and prior.alpha[topics] > 0.0:
         topics += 1
-    workspace = new_workspace(tp, TILE, population.words)
-    length = max(len(workspace.row), population.words.rows.shape[1])
-    repeated_rows = np.empty((new.repeated_words, TILE, length), population.words.rows.dtype)
+    size = min(TILE, last - first)
+    workspace = new_workspace(tp, size, population.words)
+    repeated = new_repeated_words(new.repeated_words, size, population.words, tp)
     for low in range(first, last, TILE):
         high = min(low + TILE, last)
         load_counts(population, pages, workspace, new.slot, new.begin, low, high)
@@ -163,7 +170,7 @@ def first_pass(
                 prior,
                 workspace,
                 new,
-                repeated_rows,
+                repeated,
                 start,
                 start + count,
                 0,
@@ -182,7 +189,7 @@ def draw_tokens(
     prior: Any,
     workspace: Any,
     new: Any,
-    repeated_rows: Any,
+    repeated: Any,
     begin: Any,
     stop: Any,
     used: Any,
@@ -197,7 +204,7 @@ def draw_tokens(
         prior: the prior.
         workspace: counts, gains and uniforms of these particles.
         new: the tokens; takes the topics.
-        repeated_rows: [repeated words, particles, L], rows of words that occur several times.
+        repeated: words that occur several times.
         begin: the first token, counted from ``new.begin``.
         stop: the token after the last one.
         used: the index of the first token's uniform in the workspace.
@@ -208,15 +215,20 @@ def draw_tokens(
     for k in range(begin, stop):
         w, place = new.words[k], used + (k - begin)
         normaliser = 1.0 / (prior.alpha_sum + (new.begin + k))
-        for p in range(low, high):
-            workspace.word_row[p - low] = prefetch_row(population.words, p, w)
+        if in_parts(population.words, len(prior.alpha)):
+            following = new.words[min(k + 2, stop - 1)]
+            for p in range(low, high):
+                prefetch_parts(population.words, p, following, len(prior.alpha))
+        else:
+            for p in range(low, high):
+                workspace.word_row[p - low] = prefetch_row(population.words, p, w)
         for p in range(low, high):
             _draw_token(
                 population,
                 prior,
                 workspace,
                 new,
-                repeated_rows,
+                repeated,
                 k,
                 place,
                 normaliser,
@@ -232,7 +244,7 @@ def _draw_token(
     prior: Any,
     workspace: Any,
     new: Any,
-    repeated_rows: Any,
+    repeated: Any,
     k: Any,
     place: Any,
     normaliser: Any,
@@ -244,42 +256,85 @@ def _draw_token(
 
     ``place`` is the index of its uniform, ``normaliser`` 1 / (sum of alpha + tokens before it).
     """
-    w, repeat, discount = new.words[k], new.repeat_number[k], prior.discount
-    gain, strength, scratch = workspace.gain, workspace.strength, workspace.scratch
-    parted = in_parts(population.words, len(prior.alpha))
-    if parted:
-        if not new.is_repeat[k]:
-            gather(population.words, p, w, len(prior.alpha), workspace.row)
-        row = workspace.row
+    words, w, tp, repeat = population.words, new.words[k], len(prior.alpha), new.repeat_number[k]
+    at = repeat if repeat != NOT_REPEATED else 0
+    own, listed = repeated.rows[at, i], repeated.parts[at, i]
+    if repeat != NOT_REPEATED and not new.is_repeat[k]:
+        copy_word(words, p, w, workspace.word_row[i], tp, own, listed)
+    u = workspace.uniforms[i, place]
+    if in_parts(words, tp):
+        if repeat != NOT_REPEATED:
+            t, total, base = _draw_in_parts(population, prior, workspace, own, listed, w, p, i, u)
+        else:
+            find_parts(words, p, w, tp, workspace.parts)
+            t, total, base = _draw_in_parts(
+                population, prior, workspace, words.rows, workspace.parts, w, p, i, u
+            )
     else:
-        row = population.words.rows[current_row(population.words, workspace.word_row[i], p, w)]
-    if repeat != NOT_REPEATED:
-        if not new.is_repeat[k]:
-            for j in range(len(row)):
-                repeated_rows[repeat, i, j] = row[j]
-        row = repeated_rows[repeat, i]
-    base, u = base_of(population, prior, p, row, w, 0), workspace.uniforms[i, place]
-    if parted:
-        t, total = draw_in_parts(
-            workspace.sums[i], workspace.marks, gain[i], strength[i], row, discount, base, u
-        )
-    elif discount > 0.0:
-        t, total = draw_discounted(scratch, gain[i], row, discount, strength[i], base, -1, 0.0, u)
-    else:
-        t, total = draw(scratch, gain[i], row, population.concentration[p, 0] * base, u)
+        row = own if repeat != NOT_REPEATED else words.rows[workspace.word_row[i]]
+        t, total, base = _draw_whole(population, prior, workspace, row, w, p, i, u)
     if topics:
         t = np.int64(u * topics)
-    n, tables, backoff = row[t], tables_of(prior, row, t), strength[i, t] * base
+    if repeat != NOT_REPEATED:
+        n, tables = counts_in_copy(words, prior, own, listed, t)
+    else:
+        n, tables = counts_in_word(words, prior, p, w, t)
+    backoff = workspace.strength[i, t] * base
     opened = opens_table(prior, n, tables, backoff, workspace.table_uniforms[i, 2 * place])
     times(population.weight, population.weight_exponent, p, total * normaliser)
-    factor = gain[i, t] * joint_factor(prior, n, tables, backoff, opened) * normaliser
+    factor = workspace.gain[i, t] * joint_factor(prior, n, tables, backoff, opened) * normaliser
     times(population.joint, population.joint_exponent, p, factor)
     count_token(population, prior, workspace, p, i, t, 1, opened)
     new.topics[k, p], new.opened[k, p] = t, opened
     if repeat != NOT_REPEATED:
-        update_counts(row, len(prior.alpha), t, 1, opened)
-        if parted:
-            insert_part(row, t, len(prior.alpha))
+        count_in_copy(words, tp, own, listed, t, opened)
+
+
+@page_inlined
+def _draw_in_parts(
+    population: Any,
+    prior: Any,
+    workspace: Any,
+    rows: Any,
+    parts: Any,
+    w: Any,
+    p: Any,
+    i: Any,
+    u: Any,
+) -> Any:
+    """Draw the topic of a word whose listed parts are in ``rows``; return (t, total, B(w))."""
+    scratch, gain, length = workspace.scratch, workspace.gain[i], population.words.rows.shape[1]
+    mass, tables = weigh_parts(scratch, gain, rows, length, parts, prior.discount, -1)
+    base = base_with(population, prior, p, tables, w, 0)
+    t, total = pick_in_parts(
+        workspace.sums[i],
+        scratch,
+        gain,
+        workspace.strength[i],
+        parts,
+        mass,
+        base,
+        -1,
+        0.0,
+        u,
+    )
+    return t, total, base
+
+
+@page_inlined
+def _draw_whole(
+    population: Any, prior: Any, workspace: Any, row: Any, w: Any, p: Any, i: Any, u: Any
+) -> Any:
+    """Draw the topic of a word with a whole row, and return (t, total, B(w))."""
+    gain, scratch, discount = workspace.gain[i], workspace.scratch, prior.discount
+    base = base_of(population, prior, p, row, w, 0)
+    if discount > 0.0:
+        t, total = draw_discounted(
+            scratch, gain, row, discount, workspace.strength[i], base, -1, 0.0, u
+        )
+    else:
+        t, total = draw(scratch, gain, row, population.concentration[p, 0] * base, u)
+    return t, total, base
 
 
 @page_inlined

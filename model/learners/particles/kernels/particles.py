@@ -156,14 +156,14 @@ def page_at(pages: Any, slot: Any, position: Any) -> Any:
 @inlined
 def base_of(population: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
     """Return B(w) without ``closed`` of the word's tables; ``row`` has the word's counts."""
-    if prior.tables == NONE:
-        return prior.base[w]
-    return base_with(population, prior, p, row[2 * len(prior.alpha)], w, closed)
+    return base_with(population, prior, p, tables_of_word(prior, row), w, closed)
 
 
 @inlined
 def base_with(population: Any, prior: Any, p: Any, tables: Any, w: Any, closed: Any) -> Any:
     """Return B(w) of a word with so many tables, without ``closed`` of them."""
+    if prior.tables == NONE:
+        return prior.base[w]
     a_0 = population.concentration[p, 1]
     return (tables - closed + a_0 * prior.base[w]) / (population.tables[p] - closed + a_0)
 
@@ -172,3 +172,9 @@ def base_with(population: Any, prior: Any, p: Any, tables: Any, w: Any, closed: 
 def tables_of(prior: Any, row: Any, t: Any) -> Any:
     """Return t_wt, which is 0 where there are no tables."""
     return np.int64(row[len(prior.alpha) + t]) if prior.tables != NONE else 0
+
+
+@inlined
+def tables_of_word(prior: Any, row: Any) -> Any:
+    """Return m_w, which is 0 where there are no tables."""
+    return np.int64(row[2 * len(prior.alpha)]) if prior.tables != NONE else 0

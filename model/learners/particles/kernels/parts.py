@@ -18,9 +18,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
+from model.gibbs.kernels.row_sums import prefetch
 from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
-from model.learners.particles.kernels.copy_on_write import BLOCK, own_row, row_of
+from model.learners.particles.kernels.copy_on_write import BLOCK, free_row, own_row, row_of
+from model.learners.particles.kernels.particles import tables_of
 from model.learners.particles.kernels.table_counts import update_counts
 
 # Topics of a part.
@@ -73,19 +79,89 @@ def note_part(row: Any, t: Any, tp: Any) -> None:
     row[end + row[end]] = t // PART
 
 
-@page_kernel
-def insert_part(row: Any, t: Any, tp: Any) -> None:
-    """Note that topic t of a buffer was written, in the order of parts and each part once."""
-    end, part = len(row) - list_length(tp), t // PART
-    place = end + row[end]
-    while place > end and row[place] > part:
-        place -= 1
-    if place > end and row[place] == part:
-        return
-    for at in range(end + row[end], place, -1):
-        row[at + 1] = row[at]
-    row[place + 1] = part
-    row[end] += 1
+@inlined
+def found_length(tp: Any) -> Any:
+    """Return the length of a list of :func:`find_parts`."""
+    return 2 * (tp // PART) + 3
+
+
+@page_inlined
+def find_parts(words: Any, p: Any, w: Any, tp: Any, found: Any) -> None:
+    """List the parts of a word that have tokens, in ascending order.
+
+    ``found`` takes their number, then the part and the physical row of each. A word without tokens
+    has one part, 0, at row 0.
+    """
+    count: Any = np.uint64(0)
+    line, first = words.line[p], w * (parts_of(tp) // BLOCK)
+    for stretch in range((tp + _STRETCH - 1) // _STRETCH):
+        block = np.uint64(first + stretch)
+        upper = words.lines[np.uint64(line), block // np.uint64(BLOCK)]
+        lower = words.blocks[upper, block % np.uint64(BLOCK)]
+        bits = filled_bits(words.blocks, np.int64(lower))
+        while bits:
+            c = lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            found[np.uint64(2) * count + np.uint64(1)] = stretch * BLOCK + np.int64(c)
+            found[np.uint64(2) * count + np.uint64(2)] = words.blocks[lower, c]
+            count += np.uint64(1)
+    if count == 0:
+        found[1], found[2] = 0, 0
+        count = np.uint64(1)
+    found[0] = count
+
+
+@page_inlined
+def prefetch_blocks(words: Any, p: Any, w: Any, tp: Any) -> None:
+    """Prefetch where the parts of a word are."""
+    first = w * (parts_of(tp) // BLOCK)
+    for stretch in range((tp + _STRETCH - 1) // _STRETCH):
+        block = np.uint64(first + stretch)
+        upper = words.lines[np.uint64(words.line[p]), block // np.uint64(BLOCK)]
+        lower = np.int64(words.blocks[upper, block % np.uint64(BLOCK)])
+        prefetch(words.blocks, lower * BLOCK)
+        prefetch(words.blocks, lower * BLOCK + BLOCK // 2)
+
+
+@page_inlined
+def prefetch_parts(words: Any, p: Any, w: Any, tp: Any) -> None:
+    """Prefetch the parts of a word that have tokens."""
+    first = w * (parts_of(tp) // BLOCK)
+    length = words.rows.shape[1]
+    for stretch in range((tp + _STRETCH - 1) // _STRETCH):
+        block = np.uint64(first + stretch)
+        upper = words.lines[np.uint64(words.line[p]), block // np.uint64(BLOCK)]
+        lower = words.blocks[upper, block % np.uint64(BLOCK)]
+        bits = filled_bits(words.blocks, np.int64(lower))
+        while bits:
+            place = np.int64(words.blocks[lower, lowest_bit(bits)])
+            bits &= bits - np.uint64(1)
+            prefetch(words.rows, place * length)
+
+
+@intrinsic
+def filled_bits(typing: Any, blocks: Any, block: Any) -> Any:
+    """Return a bit for each entry of a block that is not 0."""
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        data = make_array(sig.args[0])(context, b, args[0]).data
+        kind = ir.VectorType(data.type.pointee, BLOCK)
+        begin = b.gep(data, [b.mul(args[1], ir.IntType(64)(BLOCK))], inbounds=True)
+        entries = b.load(b.bitcast(begin, kind.as_pointer()), align=4)
+        filled = b.icmp_unsigned("!=", entries, ir.Constant(kind, None))
+        return b.zext(b.bitcast(filled, ir.IntType(BLOCK)), ir.IntType(64))
+
+    return types.uint64(blocks, types.int64), codegen
+
+
+@intrinsic
+def lowest_bit(typing: Any, bits: Any) -> Any:
+    """Return the place of the lowest bit of a number that is not 0."""
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        return b.cttz(args[0], ir.IntType(1)(1))
+
+    return types.uint64(types.uint64), codegen
 
 
 @page_inlined
@@ -164,21 +240,22 @@ def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thre
             place = own_row(words, p, part, generation, thread, False)
             for k in range(length):
                 words.rows[place, k] = row[t + k] if k < PART else row[tp + t + k - PART]
-            _drop_empty(words, p, part, place)
+            _drop_empty(words, p, part, place, thread)
 
 
-@page_kernel
-def _drop_empty(words: Any, p: Any, part: Any, place: Any) -> None:
-    """Replace a part that p owns by row 0 if it has no tokens; a sweep then finds its row."""
+@page_inlined
+def _drop_empty(words: Any, p: Any, part: Any, place: Any, thread: Any) -> None:
+    """Replace a part that p owns by row 0 if it has no tokens; its row is free again."""
     for k in range(PART):
         if words.rows[place, k] != 0:
             return
     block = part // BLOCK
     lower = words.blocks[words.lines[words.line[p], block // BLOCK], block % BLOCK]
     words.blocks[lower, part % BLOCK] = 0
+    free_row(words, place, thread)
 
 
-@page_kernel
+@page_inlined
 def count_in_part(
     words: Any,
     p: Any,
@@ -199,8 +276,8 @@ def count_in_part(
     words.rows[place, t % PART] += step
     if tables:
         words.rows[place, PART + t % PART] += step
-    if step < 0:
-        _drop_empty(words, p, part, place)
+    if step < 0 and words.rows[place, t % PART] == 0:
+        _drop_empty(words, p, part, place, thread)
 
 
 @page_inlined
@@ -221,6 +298,28 @@ def count_in_word(
     else:
         row = words.rows[own_row(words, p, w, generation, thread, True)]
         update_counts(row, tp, t, step, tables)
+
+
+@page_inlined
+def counts_in_part(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
+    """Return (n_wt, t_wt) of a word in parts; t_wt is 0 where there are no tables."""
+    place = row_of(words, p, part_of(w, t, tp))
+    column = np.uint64(t % PART)
+    tables: Any = 0
+    if words.rows.shape[1] > PART:
+        tables = np.int64(words.rows[place, column + np.uint64(PART)])
+    return np.int64(words.rows[place, column]), tables
+
+
+@page_inlined
+def counts_in_word(words: Any, prior: Any, p: Any, w: Any, t: Any) -> Any:
+    """Return (n_wt, t_wt) of a word, in parts or not."""
+    if in_parts(words, len(prior.alpha)):
+        n, tables = counts_in_part(words, p, w, len(prior.alpha), t)
+    else:
+        row = words.rows[row_of(words, p, w)]
+        n, tables = np.int64(row[t]), tables_of(prior, row, t)
+    return n, tables
 
 
 @inlined

@@ -3,8 +3,7 @@
 Each topic is drawn given all others (Canini et al. 2009, eq. 3). Notation:
 :mod:`model.learners.particles.kernels.particles`. A move does not take the token out of the counts.
 It corrects q of the old topic only, and it writes (and copies shared rows) only if the topic or the
-tables change. Where words are in parts, the corrections are made in the buffer of the word and in
-the workspace, and undone where nothing changes.
+tables change.
 """
 
 from __future__ import annotations
@@ -18,15 +17,23 @@ from model.learners.particles.kernels.draw import draw_discounted, draw_without
 from model.learners.particles.kernels.particles import (
     GONE,
     PAGE,
-    base_of,
+    base_with,
     normalise,
     page_at,
     tables_of,
+    tables_of_word,
     times,
 )
-from model.learners.particles.kernels.parts import count_in_word, gather, in_parts
+from model.learners.particles.kernels.parts import (
+    count_in_word,
+    counts_in_part,
+    find_parts,
+    in_parts,
+    prefetch_blocks,
+    prefetch_parts,
+)
 from model.learners.particles.kernels.shared_rows import current_row, own_row, prefetch_row, row_of
-from model.learners.particles.kernels.sparse_draw import add_up_again, draw_in_parts
+from model.learners.particles.kernels.sparse_draw import pick_in_parts, weigh_parts
 from model.learners.particles.kernels.table_counts import (
     closes_table,
     joint_factor,
@@ -34,7 +41,6 @@ from model.learners.particles.kernels.table_counts import (
 )
 from model.learners.particles.kernels.workspace import (
     TILE,
-    compute_gain,
     compute_gains,
     count_token,
     fill_draws,
@@ -75,7 +81,7 @@ def move_units(
         last: the particle after the last one.
         thread: the thread, whose free rows are used.
     """
-    workspace = new_workspace(len(prior.alpha), TILE, population.words)
+    workspace = new_workspace(len(prior.alpha), min(TILE, last - first), population.words)
     for low in range(first, last, TILE):
         high, number, named, used = min(low + TILE, last), index, 0, 0
         for unit in range(len(slots)):
@@ -143,13 +149,20 @@ def _move_page(
     thread: Any,
 ) -> None:
     """Redraw tokens here..there-1 of a page; ``used`` is the index of their first uniform."""
-    parted = in_parts(population.words, len(prior.alpha))
+    parted, tp = in_parts(population.words, len(prior.alpha)), len(prior.alpha)
     for p in range(low, high):
         workspace.topic_row[p - low] = row_of(population.topics, p, page)
     for k in range(here, there):
         w, following = pages.words[page, k], pages.words[page, min(k + AHEAD, there - 1)]
-        for p in range(low, high if following != GONE and not parted else low):
-            prefetch_row(population.words, p, following)
+        if parted:
+            later = pages.words[page, min(k + 2 * AHEAD, there - 1)]
+            for p in range(low, high if later != GONE else low):
+                prefetch_blocks(population.words, p, later, tp)
+            for p in range(low, high if following != GONE else low):
+                prefetch_parts(population.words, p, following, tp)
+        else:
+            for p in range(low, high if following != GONE else low):
+                prefetch_row(population.words, p, following)
         for p in range(low, high if w != GONE else low):
             _move_token(
                 population, prior, workspace, page, k, w, used + (k - here), p, p - low, thread
@@ -177,29 +190,44 @@ def _move_token(
     tp, a, generation = len(prior.alpha), population.concentration[p, 0], population.generation[p]
     workspace.topic_row[i] = current_row(topics, workspace.topic_row[i], p, page)
     u, old = workspace.uniforms[i, place], np.int64(topics.rows[workspace.topic_row[i], k])
-    if in_parts(words, tp):
-        gather(words, p, w, tp, workspace.row)
-        row = workspace.row
+    parted, mass = in_parts(words, tp), 0.0
+    if parted:
+        found, scratch, rows = workspace.parts, workspace.scratch, words.rows
+        n, tables = counts_in_part(words, p, w, tp, old)
+        find_parts(words, p, w, tp, found)
+        mass, shared = weigh_parts(
+            scratch, workspace.gain[i], rows, rows.shape[1], found, prior.discount, old
+        )
     else:
         row = words.rows[row_of(words, p, w)]
-    n, tables = row[old] - 1, tables_of(prior, row, old)
-    closed = closes_table(prior, n + 1, tables, workspace.table_uniforms[i, 2 * place])
-    base = base_of(population, prior, p, row, w, closed)
-    tables -= closed
+        n, tables, shared = (
+            np.int64(row[old]),
+            tables_of(prior, row, old),
+            tables_of_word(prior, row),
+        )
+    closed = closes_table(prior, n, tables, workspace.table_uniforms[i, 2 * place])
+    base = base_with(population, prior, p, shared, w, closed)
+    n, tables = n - 1, tables - closed
     strength = a + prior.discount * (population.topic_tables[p, old] - closed)
     backoff = strength * base
     gain = (prior.alpha[old] + (workspace.counts[i, old] - 1)) / (
         a + (population.totals[p, old] - 1)
     )
-    if in_parts(words, tp):
-        workspace.gain[i, old], workspace.strength[i, old] = gain, strength
-        t = _draw_in_parts(prior, workspace, i, base, old, closed, u)
+    q = gain * ((n - prior.discount * tables) + backoff)
+    if parted:
+        sums, of_gain, of_strength = workspace.sums[i], workspace.gain[i], workspace.strength[i]
+        t, _ = pick_in_parts(
+            sums, workspace.scratch, of_gain, of_strength, workspace.parts, mass, base, old, q, u
+        )
     else:
-        q = gain * ((n - prior.discount * tables) + backoff)
         t = _draw_whole(prior, workspace, i, row, a, base, old, q, u)
     gain_t, n_t, tables_t, backoff_t = gain, n, tables, backoff
     if t != old:
-        gain_t, n_t, tables_t = workspace.gain[i, t], np.int64(row[t]), tables_of(prior, row, t)
+        if parted:
+            n_t, tables_t = counts_in_part(words, p, w, tp, t)
+        else:
+            n_t, tables_t = np.int64(row[t]), tables_of(prior, row, t)
+        gain_t = workspace.gain[i, t]
         backoff_t = workspace.strength[i, t] * base
     u = workspace.table_uniforms[i, 2 * place + 1]
     opened = opens_table(prior, n_t, tables_t, backoff_t, u)
@@ -212,8 +240,6 @@ def _move_token(
         count_in_word(words, p, w, tp, t, 1, opened, generation, thread)
         count_token(population, prior, workspace, p, i, old, -1, closed)
         count_token(population, prior, workspace, p, i, t, 1, opened)
-    elif in_parts(words, tp):
-        compute_gain(population, prior, workspace, p, i, old)
     if t != old:
         workspace.topic_row[i] = own_row(topics, p, page, generation, thread, True)
         topics.rows[workspace.topic_row[i], k] = t
@@ -238,22 +264,4 @@ def _draw_whole(
         t, _ = draw_discounted(scratch, gain, row, discount, strength, base, old, q, u)
     else:
         t, _ = draw_without(scratch, gain, row, a * base, old, q, u)
-    return t
-
-
-@page_inlined
-def _draw_in_parts(
-    prior: Any, workspace: Any, i: Any, base: Any, old: Any, closed: Any, u: Any
-) -> Any:
-    """Draw the topic of a token of a word in parts, which is taken out of the word's buffer.
-
-    The old topic's gain and strength in the workspace are those without the token.
-    """
-    row = workspace.row
-    row[old] -= 1
-    if closed:
-        row[len(prior.alpha) + old] -= 1
-    sums, gain, strength = workspace.sums[i], workspace.gain[i], workspace.strength[i]
-    add_up_again(sums, gain, strength, old)
-    t, _ = draw_in_parts(sums, workspace.marks, gain, strength, row, prior.discount, base, u)
     return t

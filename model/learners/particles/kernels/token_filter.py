@@ -23,6 +23,7 @@ from model.learners.particles.kernels.history import LONGEST, TOKENS, Choice, ad
 from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
 from model.learners.particles.kernels.parts import in_parts
 from model.learners.particles.kernels.rejuvenation import move_units
+from model.learners.particles.kernels.repeated_words import new_repeated_words
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED, resample, reweight
 from model.learners.particles.kernels.shared_rows import has_capacity
 from model.learners.particles.kernels.workspace import (
@@ -161,10 +162,8 @@ def _filter_page(
 ) -> Any:
     """Filter the tokens of ``new``, which lie in one page, one after another."""
     size = len(population.weight)
-    ancestors, none = (
-        np.empty(size, np.int64),
-        np.empty((0, size, population.words.rows.shape[1]), population.words.rows.dtype),
-    )
+    ancestors = np.empty(size, np.int64)
+    none = new_repeated_words(0, size, population.words, len(prior.alpha))
     count, units = len(pages.words), rejuvenation.moves + EXTRA_UNITS
     words, topics = rows_needed(
         size,

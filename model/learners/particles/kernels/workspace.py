@@ -24,7 +24,7 @@ from model.kernels.random import TABLE_DRAWS, fill_uniforms
 from model.learners.particles.kernels.arrivals import count_tokens
 from model.learners.particles.kernels.draw import aligned, new_scratch
 from model.learners.particles.kernels.particles import PAGE
-from model.learners.particles.kernels.parts import PART, in_parts, row_buffer
+from model.learners.particles.kernels.parts import found_length, in_parts
 from model.learners.particles.kernels.sparse_draw import add_up, add_up_again, sums_length
 from model.learners.particles.kernels.table_counts import SAMPLED
 
@@ -43,10 +43,9 @@ class Workspace(NamedTuple):
         table_uniforms: float64[16, 64], two for each token's tables.
         word_row: int64[16], the physical row of the current word.
         topic_row: int64[16], the physical row of the current page's topics, in moves.
-        row: a buffer for the whole row of a word in parts.
+        parts: int64, a list of the parts of a word (:mod:`model.learners.particles.kernels.parts`).
         sums: float64[16, n], the sums of :mod:`model.learners.particles.kernels.sparse_draw`; n is
             0 where words are not in parts.
-        marks: float64, a buffer for the weights of a word's parts.
     """
 
     scratch: npt.NDArray[np.float64]
@@ -57,9 +56,8 @@ class Workspace(NamedTuple):
     table_uniforms: npt.NDArray[np.float64]
     word_row: npt.NDArray[np.int64]
     topic_row: npt.NDArray[np.int64]
-    row: npt.NDArray[Any]
+    parts: npt.NDArray[np.int64]
     sums: npt.NDArray[np.float64]
-    marks: npt.NDArray[np.float64]
 
 
 @kernel
@@ -80,9 +78,8 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
         np.zeros((size, 2 * PAGE)),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
-        row_buffer(words, tp),
+        np.zeros(found_length(tp), np.int64),
         np.zeros((size, length)),
-        np.zeros(tp // PART),
     )
 
 
