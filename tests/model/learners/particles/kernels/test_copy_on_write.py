@@ -167,3 +167,23 @@ def test_no_write_needs_more_blocks_than_are_counted(particles):
         for i in range(3000):
             copy_on_write.own_row(table, p, i, p + 1, 0, True)
     assert table.cursors[0, copy_on_write.NEXT_BLOCK] - before <= blocks
+
+
+@pytest.mark.parametrize("thread", [0, 1])
+def test_a_row_that_is_given_back_is_the_next_one_of_its_thread(thread):
+    table = copy_on_write.reserve(copy_on_write.new_table(2, 10, LENGTH, 2), 5, 20)
+    for i in (1, 2):
+        own = copy_on_write.own_row(table, thread, i, thread + 1, thread, False)
+    copy_on_write.free_row(table, own, thread)
+    others = table.cursors[1 - thread].copy()
+    assert copy_on_write.own_row(table, thread, 3, thread + 1, thread, False) == own
+    assert (table.cursors[1 - thread] == others).all()
+
+
+@pytest.mark.parametrize("thread", [0, 1])
+def test_no_row_is_given_back_to_a_stretch_that_nothing_was_taken_from(thread):
+    table = copy_on_write.reserve(copy_on_write.new_table(2, 10, LENGTH, 2), 5, 20)
+    before, rows = table.cursors.copy(), table.free_rows.copy()
+    copy_on_write.free_row(table, 1, thread)
+    assert (table.cursors == before).all()
+    assert (table.free_rows == rows).all()
