@@ -35,7 +35,6 @@ from benchmarks.speed import kernel, one_pass, sharing
 from benchmarks.stop_words import compare_stop_words
 from benchmarks.variational import variational
 from benchmarks.versions import versions
-from benchmarks.windows import windows
 from benchmarks.yao import yao
 
 CASES = {
@@ -51,7 +50,6 @@ CASES = {
     "pipeline": pipeline,
     "versions": versions,
     "first_versions": first_versions,
-    "windows": windows,
     "scale": scale,
     "capacity": capacity,
     "runners": runners,

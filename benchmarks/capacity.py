@@ -1,9 +1,10 @@
 """What a learner costs: ``python -m benchmarks capacity``, for docs/capacity.md.
 
-Documents are synthetic: 100 words by Zipf's law from 8,000, as in :mod:`benchmarks.scale`. A
-learner first learns 300 documents, which contain the initial batch, and is then measured over the
-next ones. Rates are documents in a second of one processor. Sizes are those of the state in memory
-(as ``--max_state_mb`` and ``--memory_mb`` count it), of a checkpoint and of a snapshot.
+Documents are synthetic: 100 words by Zipf's law from 8,000, as in
+:mod:`benchmarks.scale.made_up`. A learner first learns 300 documents, which contain the initial
+batch, and is then measured over the next ones. Rates are documents in a second of one processor.
+Sizes are those of the state in memory (as ``--max_state_mb`` and ``--memory_mb`` count it), of a
+checkpoint and of a snapshot.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.corpora import minibatches
-from benchmarks.scale import made_up_words
+from benchmarks.scale.made_up import made_up_words
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.publishing.snapshot_file import snapshot_to_file

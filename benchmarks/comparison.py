@@ -48,7 +48,7 @@ import numpy as np
 from benchmarks.corpora import letters_of, may_body, may_words, records, stop_words
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from benchmarks.runners import ROOT
-from benchmarks.scale import CHILD
+from benchmarks.scale.commands import CHILD
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import coherence
 from model.evaluation.mixed import judge_words, most_telling

@@ -1,0 +1,134 @@
+"""Work without commands: ``python benchmarks/scale/bare.py NAME ...`` prints its seconds.
+
+:class:`~benchmarks.scale.commands.Tree` runs it with the packages of the tree that is measured.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from model.compositions import compose
+from model.inference import MaxEnt, PublishedModel, inference_for
+from model.inference.classifier_store import ClassifierStore
+from model.inference.serving import BATCH
+from model.learners import LEARNER, learner_for
+from model.publishing.store import ModelStore
+from model.reading.files import ReadSettings, read_file
+from model.records import Document, Minibatch, TokenisedDocument
+from model.sequencing import chain_start, sequence_documents
+from model.settings import SequenceSettings, TokeniserSettings
+from model.words.tokeniser import Tokeniser
+
+_MONTH = 30 * 86_400_000_000
+
+
+def maxent(folder: str, name: str) -> list[float]:
+    """Seconds a document of parsing, tokenising and the method, in batches, without anything."""
+    store, classifiers = ModelStore(f"{folder}/models"), ClassifierStore(f"{folder}/models")
+    manifest = store.manifest("")
+    published = PublishedModel(
+        store.get_snapshot(manifest),
+        manifest.version,
+        classifiers.get("", classifiers.find("", manifest.version, "maxent")),
+    )
+    method, tokeniser = inference_for(MaxEnt()), Tokeniser(manifest.tokeniser)
+    prepared = method.prepare(MaxEnt(), published)
+    best = float("inf")
+    # The first round compiles.
+    for _ in range(3):
+        began, count, batch = time.process_time(), 0, []
+        for document in read(folder, name):
+            batch.append(tokeniser.tokenise(document))
+            if len(batch) == BATCH:
+                method.infer(prepared, batch)
+                count, batch = count + BATCH, []
+        best = min(best, (time.process_time() - began) / count)
+    return [best]
+
+
+def learner(folder: str, name: str, skipped: str) -> list[float]:
+    """Seconds a document of parsing, tokenising and, after the first documents, learning."""
+    cleaned, sequence = TokeniserSettings(), SequenceSettings(window=_MONTH)
+    tokeniser, began = Tokeniser(cleaned), time.process_time()
+    documents = [tokeniser.tokenise(document) for document in read(folder, name)]
+    reading = (time.process_time() - began) / len(documents)
+    settings = compose(LEARNER, {"learner": "o-lda", "concentrations": "fixed", "topics": 20})
+    learner, seen, seconds = learner_for(settings), 0, 0.0
+    state = learner.init(settings, "", 0)
+    for link in sequence_documents("", documents, sequence, chain_start("", cleaned, sequence)):
+        minibatch, began = link.minibatch(), time.process_time()
+        learner.step(state, minibatch)
+        seconds += (time.process_time() - began) * (seen >= int(skipped))
+        seen += len(minibatch)
+    return [reading + seconds / (len(documents) - int(skipped))]
+
+
+def read(folder: str, name: str) -> list[Document]:
+    """Return the documents of a file."""
+    with (Path(folder) / f"{name}.jsonl").open("rb") as stream:
+        found = list(read_file(stream, f"{name}.jsonl", ReadSettings()))
+    return [item for item in found if isinstance(item, Document)]
+
+
+def topics(name: str, number: str, words: str, count: str) -> list[float]:
+    """Learn documents of many words, make a snapshot and a checkpoint; the seconds of it all."""
+    began = time.process_time()
+    settings = compose(LEARNER, {"learner": name, "topics": int(number), "initial": "none"})
+    learner = learner_for(settings)
+    state, generator = learner.init(settings, "", 0), np.random.default_rng(1)
+    bounds = np.cumsum(1.0 / np.arange(1, int(words) + 1))
+    for first in range(0, int(count), 50):
+        drawn = np.searchsorted(bounds, generator.random((50, 100)) * bounds[-1])
+        documents = [
+            TokenisedDocument.from_words(
+                Document(str(first + n), first + n, "", None), [f"w{word}" for word in row]
+            )
+            for n, row in enumerate(drawn.tolist())
+        ]
+        batch = first // 50 + 1
+        learner.step(state, Minibatch.from_documents("", batch, batch, True, documents))
+    learner.snapshot(state)
+    learner.save(state)
+    return [time.process_time() - began]
+
+
+def version() -> list[float]:
+    """Cost of a version of 30,000 words and 50 topics, of which every 37th count has changed.
+
+    Returns:
+        Seconds of encode, decode, align, changes, and of all from the model to LATEST. The last
+        number is its bytes in relation to those of an Avro file.
+    """
+    from dataclasses import replace
+
+    from benchmarks.versions import avro, fresh, made_up, milliseconds, published
+    from model.publishing.alignment import align_topics
+    from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_file
+    from model.publishing.topic_changes import changes
+
+    before = made_up(30_000, 50)
+    after = replace(before, counts=before.counts + (np.arange(len(before.counts)) % 37 == 0))
+    encode, file = milliseconds(lambda: snapshot_to_file(after))
+    decode, _ = milliseconds(lambda: snapshot_from_bytes(file.data, "", file.digest))
+    both = [
+        fresh(lambda work, *two: work(*two), work, before, after)
+        for work in (align_topics, changes)
+    ]
+    seconds = [one / 1000 for one in (encode, decode, *both, published(before, after)[0])]
+    return [*seconds, len(file.data) / len(avro(after))]
+
+
+WORKS: dict[str, Callable[..., list[float]]] = {
+    "maxent": maxent,
+    "learner": learner,
+    "topics": topics,
+    "version": version,
+}
+
+if __name__ == "__main__":
+    print(*WORKS[sys.argv[1]](*sys.argv[2:]))

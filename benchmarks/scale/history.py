@@ -1,0 +1,57 @@
+"""Costs over time: windows, versions, and what expires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.scale.commands import Row, Tree, places
+from benchmarks.scale.made_up import Made, write
+from benchmarks.scale.settings import TRAINING
+
+_SECONDS = 10
+
+
+def windows(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
+    """Learn one archive with 10 to 100,000 windows.
+
+    A minibatch ends where its window ends, so 100,000 windows mean 100,000 minibatches in place of
+    500.
+    """
+    documents, first = 5 * count, 0.0
+    write(folder / "long.jsonl", documents, Made(seconds=_SECONDS))
+    others = TRAINING[:3]
+    for number in (10, documents // 100, documents):
+        flags = f"--window={documents * _SECONDS // number}s", f"--publish_every={documents}s"
+        took = tree.spent("train", *places(folder, "long", f"models-{number}"), *others, *flags)
+        first = first or took.seconds
+        yield Row(
+            f"{number:,} windows of {documents:,} documents",
+            took.seconds,
+            took.seconds / first,
+            "2 x ten windows" if number > 10 else "",
+            f"{took.megabytes:,.0f} MB",
+        )
+
+
+def version(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
+    """Measure a version of 30,000 words and 50 topics."""
+    *parts, seconds, share = tree.bare("version")
+    named = zip(("encode", "decode", "align", "changes"), parts, strict=True)
+    facts = ", ".join(f"{name} {1000 * part:.1f} ms" for name, part in named)
+    yield Row("encode, decode, align and changes", sum(parts), wanted=".03 s", facts=facts)
+    yield Row("a version, from the model to LATEST", seconds, share, ".03 s; .4 of Avro's bytes")
+
+
+def expiry(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
+    """Files and bytes of a store that keeps all, and of one that keeps a week."""
+    write(folder / "some.jsonl", count)
+    others = [*TRAINING[:3], "--window=6h", "--publish_every=6h"]
+    all_bytes = 0
+    for name, rules in (("all versions", "all"), ("a week", "7d")):
+        given = places(folder, "some", f"models-{rules}")
+        took = tree.spent("train", *given, *others, f"--keep=versions:{rules},checkpoints:3")
+        sizes = [path.stat().st_size for path in (folder / f"models-{rules}").rglob("*")]
+        all_bytes = all_bytes or sum(sizes)
+        facts = f"{len(sizes):,} files, {sum(sizes) / 1e6:,.1f} MB"
+        yield Row(f"kept: {name}", took.seconds, sum(sizes) / all_bytes, "", facts)
