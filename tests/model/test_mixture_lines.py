@@ -105,8 +105,9 @@ def test_more_mixtures_than_are_written_in_one_call_keep_their_order():
 
 
 @pytest.mark.parametrize("most", [1, 3, 20])
-def test_equal_topics_are_in_the_order_of_their_places(most):
-    one = replace(even(20), proportions=np.array([0.05, 0.1, 0.0, 0.1] * 5))
+@pytest.mark.parametrize("values", [[0.05, 0.1, 0.0, 0.1] * 5, [0.0] * 7 + [1.0] + [0.0] * 12])
+def test_equal_topics_are_in_the_order_of_their_places(values, most):
+    one = replace(even(20), proportions=np.array(values))
     wanted = as_they_are(range(20)).largest(one.proportions, most)
     before = one.proportions.copy()
     assert list(largest_topics([one, one], most)) == [wanted, wanted]
