@@ -18,8 +18,8 @@ from typing import Any
 import fastavro
 
 from model import wire
-from model.groups import as_they_are
 from model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from model.mixture_lines import ids_of, largest_topics, mixture_lines
 from model.records import Document, TopicMixture
 from model.times import to_iso
 
@@ -90,8 +90,7 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
             the largest groups and parts of the catalogue, without hidden ones; the id of a part is
             below 0.
     """
-    groups = mixture.groups or as_they_are(mixture.topic_ids or range(len(mixture.proportions)))
-    largest = groups.largest(mixture.proportions, top_topics)
+    (largest,), ids = largest_topics([mixture], top_topics), ids_of(mixture)
     others: dict[str, Any] = {} if mixture.none is None else {"none": mixture.none}
     if mixture.names:
         others["topic_names"] = [mixture.names[group] for group, _ in largest]
@@ -103,7 +102,7 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
         "model_version": mixture.model_version,
         "method": mixture.method,
         "proportions": mixture.proportions.tolist(),
-        "top_topics": [groups.ids[group] for group, _ in largest],
+        "top_topics": [ids[group] for group, _ in largest],
         "words_known": mixture.words_known,
         "tokens": mixture.tokens,
     }
@@ -111,9 +110,8 @@ def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
 
 def mixture_to_json(mixture: TopicMixture, top_topics: int) -> bytes:
     """Return a mixture as JSON on one line, with its time in ISO 8601."""
-    return wire.canonical_json(
-        mixture_fields(mixture, top_topics) | {"timestamp": to_iso(mixture.timestamp)}
-    ).encode()
+    (line,) = mixture_lines([mixture], top_topics)
+    return line.encode()
 
 
 def row_key(mixture: TopicMixture) -> bytes:
@@ -125,9 +123,8 @@ def row_key(mixture: TopicMixture) -> bytes:
 
 def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
     """Return JSON lines for bytes of mixtures or of blocks of them, with times in ISO 8601."""
-    return b"".join(
-        mixture_to_json(mixture, top_topics) + b"\n" for mixture in _sorted_mixtures(records)
-    )
+    lines = mixture_lines(_sorted_mixtures(records), top_topics)
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:

@@ -49,8 +49,7 @@ def infer_document(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     write(folder / "few.jsonl", count // 10)
     write(folder / "many.jsonl", count)
     few, many = (
-        tree.spent("infer", *labelled(folder, name), "--method=maxent").seconds
-        for name in ("few", "many")
+        tree.least("infer", *labelled(folder, name), "--method=maxent") for name in ("few", "many")
     )
     (bare,) = tree.bare("maxent", folder, "many")
     rest = (many - few) / (count - count // 10)

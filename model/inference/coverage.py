@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +29,8 @@ from model.times import MICROSECONDS_PER_SECOND, to_iso
 # The share of known distinct words below which a model should be trained again.
 RETRAIN_BELOW = 0.7
 _WORDS = "<u8"
+# Words whose digests are at hand: those that many documents have and the model does not know.
+_MEMO_WORDS = 10_000
 _DAY = 24 * 3600 * MICROSECONDS_PER_SECOND
 
 
@@ -168,6 +171,7 @@ def _words_at(documents: NumberedDocuments, places: LongArray) -> set[str]:
     return {documents[d].words[at] for d, at in zip(owners.tolist(), within, strict=True)}
 
 
+@lru_cache(_MEMO_WORDS)
 def _digest(word: str) -> int:
     return int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
 

@@ -270,7 +270,7 @@ class Tokeniser:
     def _kept(self, text: str, key: str) -> list[str]:
         words = self._words_of(key) if self._by_key else self._words
         found = self._cut(_plain(text))
-        return [word for word in map(words.__getitem__, found) if word]
+        return list(filter(None, map(words.__getitem__, found)))
 
     def _words_of(self, key: str) -> _Words:
         """Return the words of a language, with its stop words."""

@@ -24,6 +24,7 @@ from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
 from pipelines.graphs.bundle_metrics import metrics_consolidated
+from pipelines.graphs.garbage import collect_now
 from pipelines.graphs.local_state import state_uncached
 from transforms.constants import NAMESPACE
 from transforms.event_times import PREFIX, lags
@@ -73,6 +74,7 @@ def run(
     pipeline = beam.Pipeline(options=options)
     build(pipeline, options)
     _BEAM_ERRORS.addFilter(_is_unreported)
+    collect_now()
     try:
         with metrics_consolidated(), state_uncached(), progress():
             result = pipeline.run()
