@@ -114,7 +114,7 @@ def build_trie(runs: Any, counts: Any, characters: Any) -> Any:
 
 @kernel
 def _number_nodes(runs: Any) -> Any:
-    """Number the nodes of all runs, of their ends and of their prefixes; node 0 is empty.
+    """Give numbers to the nodes of all runs, of their ends and of their prefixes; 0 is empty.
 
     Returns:
         int64, the edges; int32, the node that each leads to; int32[n, width], the node of the run
@@ -128,7 +128,8 @@ def _number_nodes(runs: Any) -> Any:
     edges, leads = hash_edges(sources[:0], targets[:0], shift)
     for r in range(n):
         for first in range(width):
-            node, context = 0, 0
+            node: Any = 0
+            context: Any = 0
             for at in range(first, width):
                 if 2 * total >= len(edges):
                     shift -= 1
