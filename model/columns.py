@@ -29,16 +29,38 @@ _HEAD = 2
 Array = npt.NDArray[Any]
 
 
+class Content(NamedTuple):
+    """What a column has, and what a digest of it covers.
+
+    Attributes:
+        kind: the number of its type in :data:`TYPES`.
+        body: the values.
+    """
+
+    kind: int
+    body: bytes
+
+    @property
+    def values(self) -> Array:
+        """The values in the type that was stored, without a copy."""
+        return np.frombuffer(self.body, np.dtype(TYPES[self.kind]))
+
+    @property
+    def pieces(self) -> tuple[bytes, bytes]:
+        """The bytes of the type and of the values, for a digest."""
+        return bytes([self.kind]), self.body
+
+
 class Column(NamedTuple):
     """A column before it is packed.
 
     Attributes:
-        content: the number of its type in :data:`TYPES`, and its values.
+        content: its type and its values.
         repeats: whether values come again, as counts do. Other columns are packed by planes: the
             first byte of every value, then the second, and so on.
     """
 
-    content: bytes
+    content: Content
     repeats: bool
 
     @classmethod
@@ -48,23 +70,25 @@ class Column(NamedTuple):
         Whole numbers get the narrowest type that holds them all.
         """
         kind = _narrowest(values)
-        return cls(bytes([kind]) + wire.array_to_bytes(values, TYPES[kind]), repeats)
+        return cls(Content(kind, wire.array_to_bytes(values, TYPES[kind])), repeats)
 
     @classmethod
     def of_bytes(cls, data: bytes) -> Column:
         """Return a column of bytes."""
-        return cls(bytes([0]) + data, False)
+        return cls(Content(0, data), False)
 
 
 def pack_columns(columns: Sequence[Column]) -> list[bytes]:
     """Return the packed bytes of the columns of one file."""
     packed = [_packed(column) for column in columns]
-    if sum(len(column.content) for column in columns) <= MOST * sum(map(len, packed)) + SLACK:
+    contents = [column.content for column in columns]
+    # One byte of each content is its type.
+    if sum(1 + len(one.body) for one in contents) <= MOST * sum(map(len, packed)) + SLACK:
         return packed
-    return [bytes([column.content[0], _PLAIN]) + column.content[1:] for column in columns]
+    return [bytes([one.kind, _PLAIN]) + one.body for one in contents]
 
 
-def unpack_columns(name: str, packed: Sequence[bytes], lengths: Sequence[int]) -> list[bytes]:
+def unpack_columns(name: str, packed: Sequence[bytes], lengths: Sequence[int]) -> list[Content]:
     """Return the contents of the columns of one file.
 
     Args:
@@ -82,11 +106,6 @@ def unpack_columns(name: str, packed: Sequence[bytes], lengths: Sequence[int]) -
     return [_unpacked(name, data, size) for data, size in zip(packed, sizes, strict=True)]
 
 
-def values_of(content: bytes) -> Array:
-    """Return the values of a column in the type that was stored, without a copy."""
-    return np.frombuffer(content, np.dtype(TYPES[content[0]]), offset=1)
-
-
 def _narrowest(values: Array) -> int:
     """Return the number of the first type that holds all values."""
     if values.dtype.kind == "f":
@@ -99,7 +118,7 @@ def _narrowest(values: Array) -> int:
 
 
 def _packed(column: Column) -> bytes:
-    kind, values = column.content[0], column.content[1:]
+    kind, values = column.content
     if column.repeats:
         return bytes([kind, _DEFLATED]) + zlib.compress(values, 1)
     width = np.dtype(TYPES[kind]).itemsize
@@ -116,20 +135,21 @@ def _size(name: str, data: bytes, length: int) -> int:
     return length * np.dtype(TYPES[data[0]]).itemsize
 
 
-def _unpacked(name: str, data: bytes, size: int) -> bytes:
-    kind, how, body = data[0], data[1], data[_HEAD:]
-    whole = True
-    if how != _PLAIN:
-        body, whole = _inflated(name, body, size)
+def _unpacked(name: str, data: bytes, size: int) -> Content:
+    kind, how, whole = data[0], data[1], True
+    if how == _PLAIN:
+        body = data[_HEAD:]
+    else:
+        body, whole = _inflated(name, memoryview(data)[_HEAD:], size)
     if not whole or len(body) != size:
         checks.refuse(f"bytes of a column of {name}", "another number", f"{size}")
-    if how == _PLANES:
-        width = np.dtype(TYPES[kind]).itemsize
+    # Values of one byte have one plane.
+    if how == _PLANES and (width := np.dtype(TYPES[kind]).itemsize) > 1:
         body = np.frombuffer(body, np.uint8).reshape(width, -1).T.tobytes()
-    return bytes([kind]) + body
+    return Content(kind, body)
 
 
-def _inflated(name: str, data: bytes, size: int) -> tuple[bytes, bool]:
+def _inflated(name: str, data: memoryview, size: int) -> tuple[bytes, bool]:
     """Return what Deflate unpacks to, ``size`` + 1 bytes at most, and whether that is all."""
     unpacker = zlib.decompressobj()
     try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,16 @@ def digest(*parts: bytes) -> bytes:
     for part in parts:
         state.update(_U64.pack(len(part)))
         state.update(part)
+    return state.digest()
+
+
+def digest_of_pieces(parts: Iterable[Sequence[bytes]]) -> bytes:
+    """Return :func:`digest` of parts, each given as pieces that are not joined."""
+    state = hashlib.sha256()
+    for pieces in parts:
+        state.update(_U64.pack(sum(map(len, pieces))))
+        for piece in pieces:
+            state.update(piece)
     return state.digest()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,10 @@ class ServedModel:
     version: str
     classifier: str | None = None
     file: ModelFile | None = field(default=None, compare=False)
+
+    def __reduce__(self) -> tuple[type[ServedModel], tuple[Any, ...]]:
+        # A graph holds thousands of them, and the form of a dataclass takes four times as long.
+        return ServedModel, (self.key, self.version, self.classifier, self.file)
 
 
 class Waiting(NamedTuple):
@@ -225,8 +229,7 @@ class Serving:
             OptionError: There is no such version, or no classifier for it.
             DamagedDataError: A file does not have the content that was written.
         """
-        store = ModelStore(self.store)
-        found = None
+        store, found = _store_at(self.store), None
         if CLASSIFIER in inference_for(self.settings).needs:
             classifiers = ClassifierStore(self.store)
             found = classifiers.get(
@@ -237,6 +240,12 @@ class Serving:
         file = served.file or ModelFile.of(store.manifest(served.key, served.version))
         snapshot = store.get_model(served.key, served.version, file)
         return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
+
+
+@lru_cache(maxsize=4)
+def _store_at(root: str) -> ModelStore:
+    """Return a store; it is kept, because all models of a run come from one."""
+    return ModelStore(root)
 
 
 def _block(

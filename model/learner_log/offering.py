@@ -20,6 +20,7 @@ from model.learners.base import Learner, Summary
 from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Standing, choose
+from model.publishing.held import CANDIDATES, copy_of
 from model.publishing.store import ModelStore
 from model.records import Minibatch
 
@@ -85,6 +86,8 @@ def offer(
         tokeniser=options.tokeniser,
     )
     digest = store.put_snapshot(snapshot)
+    # The publisher needs it next, and mostly runs in the same process.
+    CANDIDATES.put((store.root, key, digest), copy_of(snapshot))
     events = _events_of_chain(head, learner, state, standing.number, chains)
     candidate = replace(
         _candidate(head, summary, digest, key=key, island=island, at=at),

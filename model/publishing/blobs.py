@@ -25,17 +25,16 @@ import errno
 import fcntl
 import hashlib
 import os
-import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote
 
 from model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
-from model.files.leftovers import PREFIX, remove_leftovers
+from model.publishing.local_files import read_regular, sync_folder, write_beside
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
@@ -107,6 +106,7 @@ class Blobs(Protocol):
         """Remove a path if it has this stamp; return whether it is gone afterwards."""
 
 
+@lru_cache(maxsize=1024)
 def escape_key(key: str) -> str:
     """Return the name of the folder of a key.
 
@@ -200,11 +200,11 @@ class LocalBlobs:
 
     def read(self, path: str) -> bytes:
         with self._explained():
-            return _read_regular(self._inside(path), self.where(path))
+            return read_regular(self._inside(path), self.where(path))
 
     def read_start(self, path: str, most: int) -> bytes:
         with self._explained():
-            return _read_regular(self._inside(path), self.where(path), most)
+            return read_regular(self._inside(path), self.where(path), most)
 
     def exists(self, path: str) -> bool:
         with self._explained():
@@ -228,7 +228,7 @@ class LocalBlobs:
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
         target = self._path(path)
         with self._explained():
-            new = _write_beside(target, data)
+            new = write_beside(target, data)
         replaced = False
         try:
             with self._lock():
@@ -236,7 +236,7 @@ class LocalBlobs:
                     return False
                 os.replace(new, target)  # noqa: PTH105
                 replaced = True
-                _sync(target.rpartition("/")[0])
+                sync_folder(target.rpartition("/")[0])
                 return True
         finally:
             if not replaced:
@@ -271,11 +271,15 @@ class LocalBlobs:
                 return False
             target = self._inside(path)
             target.unlink()
-            _sync(str(target.parent))
+            sync_folder(str(target.parent))
             return True
 
     def _path(self, path: str) -> str:
         return f"{self._root}/{path}"
+
+    @cached_property
+    def _real_root(self) -> str:
+        return os.path.realpath(self._root)
 
     def _inside(self, path: str) -> Path:
         """Return the file of a path; a link may lead anywhere, and must stay within the store.
@@ -284,7 +288,7 @@ class LocalBlobs:
             DamagedDataError: It leads out of the store, or back to itself.
         """
         # Most paths have no link below the root, and need not be resolved from the start.
-        real, parts = os.path.realpath(self._root), path.split("/")
+        real, parts = self._real_root, path.split("/")
         within = accumulate(parts, "{}/{}".format, initial=real)
         if ".." not in parts and not any(map(os.path.islink, within)):
             return Path(f"{real}/{path}")
@@ -356,45 +360,3 @@ def blobs_at(root: str) -> Blobs:
             "--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy
         )
     return LocalBlobs(root)
-
-
-def _read_regular(path: Path, name: str, most: int = -1) -> bytes:
-    """Return the first bytes of a regular file, or all; another kind may have no end, or block."""
-    # Without O_NONBLOCK a named pipe would wait here for its writer.
-    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    if not stat.S_ISREG(os.fstat(number).st_mode):
-        os.close(number)
-        raise DamagedDataError(
-            f"{name} is not a regular file; the model store holds files and folders only"
-        )
-    with os.fdopen(number, "rb") as file:
-        return file.read(most)
-
-
-def _write_beside(target: str, data: bytes) -> str:
-    """Write a complete file under a temporary name in the folder of ``target``; return its name.
-
-    The folder is made where it does not exist.
-    """
-    folder = target.rpartition("/")[0]
-    there = os.path.isdir(folder)  # noqa: PTH112
-    if not there:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    number, name = tempfile.mkstemp(prefix=PREFIX, dir=folder)
-    with os.fdopen(number, "wb") as file:
-        # mkstemp's 0600 would hide the file from other users of a shared folder.
-        os.fchmod(number, 0o644)
-        file.write(data)
-        file.flush()
-        os.fsync(number)
-    if there:
-        remove_leftovers(Path(name))
-    return name
-
-
-def _sync(folder: str) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

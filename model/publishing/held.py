@@ -2,7 +2,7 @@
 
 A version is compared with its parent. A :class:`Held` keeps the parents of many keys, up to a
 number of bytes in all; the ones that were used least recently leave first. A model that left is
-read from the store again.
+read from the store again. Another one keeps the candidates that were written in this process.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import replace
 
 from model.snapshot import Snapshot
 
-_MOST_BYTES = 256 << 20
+_MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20
 # A topic and a count by word, a row and a count by topic.
 _ENTRY_BYTES = 4 + 8 + 8 + 8
 # About what a short string takes, with its base, its offset, and its place in a tuple.
@@ -23,7 +24,7 @@ Name = tuple[str, str, str]
 
 
 class Held:
-    """Models by the root of their store, their key and their version.
+    """Models by the root of their store, their key, and their version or digest.
 
     Args:
         most: The bytes that the models may take in all, about.
@@ -61,8 +62,28 @@ class Held:
 
 
 HELD = Held()
+# Where the publisher runs in other processes, nothing takes candidates from here.
+CANDIDATES = Held(_MOST_CANDIDATES)
 
 
 def size_of(snapshot: Snapshot) -> int:
     """Return the bytes that a model takes in memory, about."""
     return _ENTRY_BYTES * len(snapshot.counts) + _WORD_BYTES * len(snapshot.words)
+
+
+def copy_of(snapshot: Snapshot) -> Snapshot:
+    """Return a model whose arrays are its own; a learner may go on writing those of the model."""
+    prior, letters = snapshot.prior, snapshot.prior.characters
+    if letters is not None:
+        # Without the trie, which takes more memory than all the rest of a small model.
+        letters = replace(letters, spelling=replace(letters.spelling))
+    return replace(
+        snapshot,
+        alpha=snapshot.alpha.copy(),
+        prior=replace(
+            prior, strength=prior.strength.copy(), base=prior.base.copy(), characters=letters
+        ),
+        offsets=snapshot.offsets.copy(),
+        topics=snapshot.topics.copy(),
+        counts=snapshot.counts.copy(),
+    )

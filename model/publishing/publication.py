@@ -21,7 +21,7 @@ from model.pending import Bag
 from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
 from model.publishing.choice import PublishSettings, Rival, Standing, choose
-from model.publishing.held import HELD, Held
+from model.publishing.held import CANDIDATES, HELD, Held
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.succession import Succession
@@ -200,7 +200,9 @@ class Publisher:
             group[0].event_time,
         )
         best = group[standing.number]
-        offered = self._store.get_candidate(self._key, best.snapshot)
+        offered = CANDIDATES.get(
+            self._name(best.snapshot), lambda: self._store.get_candidate(self._key, best.snapshot)
+        )
         before = self._model(last) if last else None
         topics = Succession.of(before, last.ids(offered.topic_count) if last else None, offered)
         manifest = Manifest(
@@ -240,6 +242,8 @@ class Publisher:
             # Before the version, so that no reader finds it without its names.
             name_topics(self._store.root, self._key, self._names)
         published = self._store.publish(manifest)
+        for candidate in group:
+            CANDIDATES.drop(self._name(candidate.snapshot))
         self._keep(published, topics.after, parent)
         return best.at, published
 
@@ -255,5 +259,5 @@ class Publisher:
             self._held.drop(self._name(parent))
         self._held.put(self._name(published.version), snapshot)
 
-    def _name(self, version: str) -> tuple[str, str, str]:
-        return self._store.root, self._key, version
+    def _name(self, name: str) -> tuple[str, str, str]:
+        return self._store.root, self._key, name

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from model import checks, wire
-from model.columns import Array, Column, pack_columns, unpack_columns, values_of
+from model.columns import Array, Column, Content, pack_columns, unpack_columns
 from model.errors import DamagedDataError
 from model.records import IntArray, LongArray
 from model.settings import TokeniserSettings
@@ -152,8 +152,9 @@ def has_digest(data: bytes, digest: str) -> bool:
     return True
 
 
-def _digest(header: dict[str, Any], contents: Sequence[bytes]) -> str:
-    return wire.digest(MAGIC, wire.canonical_json(header).encode(), *contents).hex()
+def _digest(header: dict[str, Any], contents: Sequence[Content]) -> str:
+    parts = [(MAGIC,), (wire.canonical_json(header).encode(),)]
+    return wire.digest_of_pieces([*parts, *(content.pieces for content in contents)]).hex()
 
 
 def _steps(topics: IntArray, offsets: LongArray) -> IntArray:
@@ -167,21 +168,34 @@ def _steps(topics: IntArray, offsets: LongArray) -> IntArray:
     return steps
 
 
-def _topics(steps: Array, offsets: LongArray) -> IntArray:
-    """Return the topics of which :func:`_steps` made steps."""
-    sums = np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
-    before = np.repeat(sums[offsets[:-1]], np.diff(offsets))
-    return sums[1:] - before
+def _topics(steps: Array, offsets: LongArray, lengths: Array) -> Array:
+    """Return the topics of which :func:`_steps` made steps, in the narrowest type for the sums."""
+    narrow = len(steps) * int(steps.max(initial=0)) < 2**31
+    sums = np.zeros(len(steps) + 1, np.int32 if narrow else np.int64)
+    np.cumsum(steps, out=sums[1:])
+    before = np.repeat(sums[offsets[:-1]], lengths)
+    found: Array = sums[1:] - before
+    return found
 
 
-def _assemble(facts: Facts, contents: Sequence[bytes], name: str) -> Snapshot:
+def _check_order(topics: Array, steps: Array, offsets: LongArray, facts: Facts, name: str) -> None:
+    """Refuse topics of a word that do not ascend: a later step that is 0."""
+    first = offsets[:-1][np.diff(offsets) > 0]
+    if np.count_nonzero(steps == 0) > np.count_nonzero(steps[first] == 0):
+        words = np.repeat(np.arange(facts.words), np.diff(offsets))
+        # The offset makes the topics of the next word larger.
+        apart = words * facts.topics + topics
+        checks.ascending(f"topics of a word of {name}", apart, strictly=True)
+
+
+def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
     """Check every field and return the snapshot.
 
     Raises:
         DamagedDataError: A field is wrong.
     """
-    text, spelling = contents[0][1:], contents[-1][1:]
-    base, lengths, steps, counts, alpha, strength = map(values_of, contents[1:-1])
+    text, spelling = contents[0].body, contents[-1].body
+    base, lengths, steps, counts, alpha, strength = (one.values for one in contents[1:-1])
     words = WordList.from_bytes(text)
     checks.equal(f"words of {name}", len(words), facts.words)
     checks.whole(f"sequence of {name}", facts.sequence)
@@ -192,11 +206,9 @@ def _assemble(facts: Facts, contents: Sequence[bytes], name: str) -> Snapshot:
     checks.measures(f"counts of {name}", counts)
     checks.whole(f"buckets of {name}", facts.buckets, 0, facts.words + 1)
     offsets = _offsets(lengths, facts, name)
-    topics = _topics(_whole(steps, f"topics of {name}"), offsets)
+    topics = _topics(_whole(steps, f"topics of {name}"), offsets, lengths)
     checks.within(f"topics of {name}", topics, 0, facts.topics)
-    # The topics of a word ascend. The offset makes those of the next word larger.
-    apart = np.repeat(np.arange(facts.words) * facts.topics, lengths) + topics
-    checks.ascending(f"topics of a word of {name}", apart, strictly=True)
+    _check_order(topics, steps, offsets, facts, name)
     return Snapshot(
         key=facts.key,
         sequence=facts.sequence,
@@ -211,7 +223,7 @@ def _assemble(facts: Facts, contents: Sequence[bytes], name: str) -> Snapshot:
         ),
         words=words,
         offsets=offsets,
-        topics=topics.astype(np.int32),
+        topics=topics.astype(np.int32, copy=False),
         counts=counts.astype(np.float64),
         tokeniser=TokeniserSettings.from_json(facts.tokeniser, f"the tokeniser of {name}"),
         buckets=facts.buckets,

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -87,82 +87,14 @@ class NgramModel:
 
     @cached_property
     def _trie(self) -> Trie:
-        """The trie of runs of every length; each level has the suffixes of the one before."""
-        from model.words.kernels.ngram_trie import Trie, hash_edges
+        """The trie of the runs, and of their last 1 to ``order`` characters."""
+        from model.words.kernels.ngram_trie import build_trie
 
-        runs, counts = self.runs, self.counts
-        levels: list[tuple[Codes, LongArray, Any]] = [(runs, counts, None)]
-        for _ in range(self.order):
-            ends = runs[:, 1:]
-            first, where = _distinct(ends)
-            runs, counts = ends[first], np.bincount(where, counts).astype(np.int64)
-            levels.append((runs, counts, where))
-        contexts, nodes, edges, total = _number([runs for runs, _, _ in levels])
-        seen, left = np.zeros(total), np.ones(total)
-        shorter: Any = 1.0 / self.characters
-        for (_, counts, where), context, node in zip(
-            levels[::-1], contexts[::-1], nodes[::-1], strict=True
-        ):
-            kinds, tokens = (
-                np.bincount(context, minlength=total),
-                np.bincount(context, counts, minlength=total),
-            )
-            seen[node] = (counts + kinds[context] * shorter) / (kinds[context] + tokens[context])
-            used = kinds > 0
-            left[used] = kinds[used] / (kinds[used] + tokens[used])
-            shorter = seen[node][where] if where is not None else None
-        shift = 64 - int(2 * total).bit_length()
-        table, leads = hash_edges(*edges, shift)
-        return Trie(table, leads, shift, seen, left)
+        # Counts that were read cannot be written, for which the kernel would be compiled anew.
+        trie: Trie = build_trie(self.runs, self.counts.copy(), self.characters)
+        return trie
 
 
 def code_points(words: Sequence[str]) -> Codes:
     """Return the code points of words, one after the other, uint32."""
     return np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
-
-
-def _distinct(runs: Codes) -> tuple[LongArray, LongArray]:
-    """Find the distinct rows of an array.
-
-    Returns:
-        int64, the first index of each distinct row, in the order of their characters; int64, for
-        each row which of these it is.
-    """
-    from model.words.kernels.ngram_trie import CODE_BITS
-
-    which: Any = np.zeros(len(runs), np.int64)
-    first: Any = np.zeros(min(1, len(runs)), np.int64)
-    for column in runs.T:
-        _, first, which = np.unique(
-            which << CODE_BITS | column, return_index=True, return_inverse=True
-        )
-    return first, which
-
-
-def _number(
-    levels: Sequence[Codes],
-) -> tuple[list[LongArray], list[LongArray], tuple[LongArray, npt.NDArray[np.int32]], int]:
-    """Assign numbers to the nodes of all runs and of their prefixes.
-
-    Returns:
-        For each level the nodes of the contexts and of the runs; (edges, the node that each leads
-        to); the number of nodes.
-    """
-    from model.words.kernels.ngram_trie import CODE_BITS
-
-    contexts: list[LongArray] = [np.zeros(len(runs), np.int64) for runs in levels]
-    nodes = list(contexts)
-    edges: list[Any] = []
-    total = 1
-    for depth in range(levels[0].shape[1]):
-        deep = [level for level, runs in enumerate(levels) if runs.shape[1] > depth]
-        keys = np.concatenate(
-            [nodes[level] << CODE_BITS | levels[level][:, depth] for level in deep]
-        )
-        found, which = np.unique(keys, return_inverse=True)
-        parts = np.split(total + which, np.cumsum([len(levels[level]) for level in deep])[:-1])
-        for level, part in zip(deep, parts, strict=True):
-            contexts[level], nodes[level] = nodes[level], part
-        edges.append(found)
-        total += len(found)
-    return contexts, nodes, (np.concatenate(edges), np.arange(1, total, dtype=np.int32)), total

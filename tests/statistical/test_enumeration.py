@@ -203,7 +203,7 @@ def assignments_by_kernel(chains, sweeps):
     """Count how often batch Gibbs ends in each of the 64 assignments."""
     state = new_state(made(BASE), "", 0, 1)
     begin_minibatch(state, 0)
-    slots = [state.history.begin(np.array(text, np.int32), None) for text in TEXTS]
+    slots = state.history.begin_all([(np.array(text, np.int32), None) for text in TEXTS])
     run_chains(state, slots, chains, sweeps)
     return count([topics_of(state, chain) for chain in range(chains)])
 

@@ -60,6 +60,25 @@ def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
     return p
 
 
+@kernel
+def first_moments(tokens: Any, lengths: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
+    """Return those of several documents, one after another, float64[n].
+
+    Args:
+        tokens: int32[n], rows of ``phi``, of one document after another.
+        lengths: int64[D], the tokens of each document.
+        phi: float64[V, T].
+        alpha: float64[T].
+        alpha_sum: sum of alpha.
+    """
+    p, begin = np.empty(len(tokens)), 0
+    for length in lengths:
+        end = begin + length
+        p[begin:end] = first_moment(tokens[begin:end], phi, alpha, alpha_sum)
+        begin = end
+    return p
+
+
 @inlined
 def _resample(parents: Any, weights: Any, u: Any) -> Any:
     """Resample systematically: fill ``parents`` in proportion to the weights, by one uniform.

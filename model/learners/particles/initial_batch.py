@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from model.errors import OptionError
-from model.evaluation.kernels.held_out import first_moment
+from model.evaluation.kernels.held_out import first_moments
 from model.evaluation.nmi import nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
 from model.learners.particles.arrivals import document_counts, note_arrivals
@@ -34,12 +34,12 @@ from model.learners.particles.priors import word_probabilities
 from model.learners.particles.state import (
     ParticleState,
     begin_minibatch,
-    ensure_capacity,
     learn_spelling,
     plant_seeds,
 )
-from model.learners.particles.stepping import draw_documents, learn_document, visit
+from model.learners.particles.stepping import draw_documents, learn_documents, visit
 from model.learners.particles.word_blocks import Block, in_blocks
+from model.records import IntArray
 from model.scaled import Scaled
 
 TRAINED_SHARE = 0.8
@@ -85,32 +85,31 @@ def initialise(state: ParticleState, chains: int) -> None:
     begin_minibatch(state, 0)
     held_out = batch.choice == "perplexity" and chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
-    slots = state.history.begin_all(waiting[:trained]).tolist()
+    slots = state.history.begin_all(waiting[:trained])
     generations = int(state.resampler.counters[-1])
     run_chains(state, slots, chains, batch.sweeps)
     chosen = _best(state, slots, waiting, trained) if chains > 1 else 0
     particles = state.settings.island_particles
     state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
-    for slot in slots:
+    for slot in slots.tolist():
         state.history.admit(slot, *state.stream)
-    note_arrivals(state, np.array(slots, np.int32))
-    state.history.release(slots)
+    note_arrivals(state, slots)
+    state.history.release(slots.tolist())
     state.documents += trained
     state.tokens += sum(len(tokens) for tokens, _ in waiting[:trained])
     begin_minibatch(state, 0)
-    for tokens, label in waiting[trained:]:
-        learn_document(state, tokens, label)
+    learn_documents(state, waiting[trained:])
     # The next minibatch resets the evidence, so these tokens are not scored.
     state.scored = 0
 
 
-def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int) -> None:
+def run_chains(state: ParticleState, slots: IntArray, chains: int, sweeps: int) -> None:
     """Replace the population by chains of batch Gibbs over the documents in ``slots``.
 
     Args:
         state: the learner's state, with the documents in its history.
-        slots: the documents.
+        slots: int32[D], the documents.
         chains: C, the number of chains.
         sweeps: sweeps of each chain.
     """
@@ -118,19 +117,18 @@ def run_chains(state: ParticleState, slots: list[int], chains: int, sweeps: int)
         state.prior, chains, state.threads, whole_past=state.settings.rejuvenation.whole_past
     )
     plant_seeds(state)
-    ensure_capacity(state, 0, 1, 0)
     draw_documents(state, slots, INITIAL_TOPICS, evenly=True)
-    units, positions = np.array(slots, np.int32), np.full(len(slots), WHOLE_DOCUMENT, np.int64)
+    positions = np.full(len(slots), WHOLE_DOCUMENT, np.int64)
     # A call costs as much as some thousand draws. Only draws of concentrations come between sweeps.
     fixed = not state.settings.prior.learns_concentrations
     together = max(1, _VISITS // max(1, len(slots))) if fixed else 1
     for first in range(0, sweeps, together):
         some = min(together, sweeps - first)
-        visit(state, np.tile(units, some), np.tile(positions, some), INITIAL_SWEEP)
+        visit(state, np.tile(slots, some), np.tile(positions, some), INITIAL_SWEEP)
         learn_concentrations(state, INITIAL_CONCENTRATION)
 
 
-def _best(state: ParticleState, slots: list[int], waiting: Documents, trained: int) -> int:
+def _best(state: ParticleState, slots: IntArray, waiting: Documents, trained: int) -> int:
     chains = range(len(state.population.weight))
     if state.initial.choice == "nmi":
         labels = [label for _, label in waiting]
@@ -153,9 +151,9 @@ def _best(state: ParticleState, slots: list[int], waiting: Documents, trained: i
     return max(chains, key=lambda chain: (scores[chain], -chain))
 
 
-def most_frequent_topics(state: ParticleState, particle: int, slots: Any) -> list[int]:
+def most_frequent_topics(state: ParticleState, particle: int, slots: IntArray) -> list[int]:
     """Return each document's most frequent topic in one particle, the first of equals."""
-    counts = document_counts(state, state.population, particle, np.array(slots, np.int32))
+    counts = document_counts(state, state.population, particle, slots)
     return [int(topic) for topic in counts.argmax(axis=1)]
 
 
@@ -167,9 +165,6 @@ def _held_out_probability(state: ParticleState, chain: int, blocks: list[Block])
     prior, found = state.prior, []
     for block in blocks:
         phi = word_probabilities(state.population, prior, chain, block.words)
-        alpha, ends = prior.alpha[: phi.shape[1]], np.cumsum(block.lengths)[:-1]
-        found += [
-            first_moment(tokens, phi, alpha, prior.alpha_sum)
-            for tokens in np.split(block.tokens, ends)
-        ]
+        alpha, lengths = prior.alpha[: phi.shape[1]], np.array(block.lengths)
+        found.append(first_moments(block.tokens, lengths, phi, alpha, prior.alpha_sum))
     return Scaled.product(np.concatenate(found))

@@ -40,7 +40,6 @@ from model.evaluation.nmi import nmi
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles import loading, saving
 from model.learners.particles.arrivals import arrivals
-from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
 from model.learners.particles.forgetting import forget
@@ -72,7 +71,7 @@ from model.learners.particles.state import (
     new_state,
     plant_seeds,
 )
-from model.learners.particles.stepping import learn_document, resamplings
+from model.learners.particles.stepping import learn_documents, resamplings
 from model.learners.particles.topic_weights import learn_weights
 from model.learners.particles.trials import observe, release
 from model.records import IntArray, Minibatch
@@ -101,13 +100,7 @@ class ParticleLearner:
         by_tokens = state.settings.half_life == AUTO
         forget(state, state.tokens if by_tokens else minibatch.window_end)
         documents = _documents_to_learn(state, known_words(words, minibatch), minibatch)
-        if state.settings.ess_threshold or state.settings.by_tokens:
-            for w_i, label in documents:
-                # Update ω_i, draw z_i, normalise ω_i, resample, and rejuvenate R(i).
-                learn_document(state, w_i, label)
-        elif documents:
-            # The same without resampling, in one call. ω_i(p) stays 1 / P.
-            learn_by_chains(state, documents)
+        learn_documents(state, documents)
         learned, tokens, scored = before
         if state.waiting is None and draw_is_due(tokens, state.tokens, len(state.vocabulary)):
             learn_concentrations(state)
@@ -277,9 +270,9 @@ def _minibatch_evidence(state: ParticleState) -> Scaled:
 
 def _in_sample(state: ParticleState, best: int) -> float | None:
     """Return the nMI of topics and labels over the labelled documents of the history."""
-    slots = [int(slot) for slot in state.history.slots() if state.history.labels[slot] is not None]
-    if not slots:
+    labels = state.history.labels
+    if not any(label is not None for label in labels):
         return None
-    return nmi(
-        [state.history.labels[slot] for slot in slots], most_frequent_topics(state, best, slots)
-    )
+    slots = [slot for slot in state.history.slots().tolist() if labels[slot] is not None]
+    topics = most_frequent_topics(state, best, np.array(slots, np.int32))
+    return nmi([labels[slot] for slot in slots], topics)

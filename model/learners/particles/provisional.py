@@ -26,7 +26,7 @@ from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.initial_batch import initialise
 from model.learners.particles.initial_settings import ENDLESS
 from model.learners.particles.state import ParticleState, begin_minibatch, new_state
-from model.learners.particles.stepping import learn_document
+from model.learners.particles.stepping import learn_documents
 
 TOPICS_TOGETHER = 50
 
@@ -60,8 +60,7 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
     copy = state.begun if count == len(waiting) else _copied(state.begun)
     copy.vocabulary.extend(state.vocabulary.words)
     begin_minibatch(copy, state.sequence)
-    for tokens, label in waiting[count:]:
-        learn_document(copy, tokens, label)
+    learn_documents(copy, waiting[count:])
     return copy
 
 

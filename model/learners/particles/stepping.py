@@ -15,6 +15,9 @@ import numpy.typing as npt
 
 from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.particles.arrivals import note_arrivals
+from model.learners.particles.chains import learn_by_chains
+from model.learners.particles.history import Documents
+from model.learners.particles.kernels import chains
 from model.learners.particles.kernels.chains import TOKENS_AT_ONCE
 from model.learners.particles.kernels.first_pass import (
     TokenDraws,
@@ -35,6 +38,17 @@ from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenat
 from model.learners.particles.population import over_slices, tokens_at_once
 from model.learners.particles.state import ParticleState, choice_of, draws, ensure_capacity
 from model.records import IntArray
+
+
+def learn_documents(state: ParticleState, documents: Documents) -> None:
+    """Learn documents of the current minibatch, given as word numbers with their labels."""
+    if state.settings.ess_threshold or state.settings.by_tokens:
+        for tokens, label in documents:
+            # Update ω_i, draw z_i, normalise ω_i, resample, and rejuvenate R(i).
+            learn_document(state, tokens, label)
+    elif documents:
+        # The same without resampling, in one call. ω_i(p) stays 1 / P.
+        learn_by_chains(state, documents)
 
 
 def learn_document(state: ParticleState, tokens: IntArray, label: str | None) -> None:
@@ -81,26 +95,38 @@ def _rejuvenation_is_due(state: ParticleState, resampled: bool) -> bool:
 
 
 def draw_documents(
-    state: ParticleState, slots: list[int], purpose: int, evenly: bool = False
+    state: ParticleState, slots: IntArray, purpose: int, evenly: bool = False
 ) -> None:
     """Draw and write topics for the tokens of documents in all particles, without resampling.
 
     Args:
         state: the learner's state.
-        slots: the documents.
+        slots: int32[n], the documents.
         purpose: names the draws (:mod:`model.kernels.random`).
         evenly: draw each topic with probability 1 / T, whatever the counts.
     """
-    index = state.drawn
-    everyone = np.arange(len(state.population.weight), dtype=np.int64)
-    for slot in slots:
-        _write_topics(state, _draw_topics(state, slot, index, purpose, evenly), everyone)
-        index += int(state.history.pages.length[slot])
+    index, particles = state.drawn, len(state.population.weight)
+    lengths = state.history.pages.length[slots]
+    longest = max(int(lengths.max(initial=1)), 1)
+    at_once = max(1, tokens_at_once(state.population) // (longest * particles))
+    for first in range(0, len(slots), at_once):
+        part = slice(first, first + at_once)
+        ensure_capacity(state, particles, min(at_once, len(slots) - first), longest)
+        run = partial(
+            chains.draw_documents,
+            state.population,
+            state.prior,
+            state.history.pages,
+            draws(state, purpose),
+            slots[part],
+            index,
+            evenly,
+        )
+        over_slices(particles, state.threads, run)
+        index += int(lengths[part].sum())
 
 
-def _draw_topics(
-    state: ParticleState, slot: int, index: int, purpose: int, evenly: bool = False
-) -> TokenDraws:
+def _draw_topics(state: ParticleState, slot: int, index: int, purpose: int) -> TokenDraws:
     """Draw topics for a document in all particles, and return those that are not written yet.
 
     A long document is drawn in parts. Every part but the last is written at once, since there is
@@ -124,7 +150,7 @@ def _draw_topics(
                 source,
                 drawn,
                 index,
-                evenly,
+                False,
                 first,
                 last,
             )
@@ -205,7 +231,7 @@ def filter_tokens_of(state: ParticleState, slot: int) -> None:
     at, end = 0, int(history.pages.length[slot])
     if end == 0:
         # No token writes the counts of the slot, so clear those of its last document.
-        draw_documents(state, [slot], FIRST_PASS)
+        draw_documents(state, np.array([slot], np.int32), FIRST_PASS)
     while at < end:
         ensure_capacity(
             state,

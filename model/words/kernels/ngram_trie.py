@@ -74,6 +74,77 @@ def hash_edges(sources: Any, targets: Any, shift: Any) -> Any:
     return edges, leads
 
 
+@kernel
+def build_trie(runs: Any, counts: Any, characters: Any) -> Any:
+    """Return the trie of runs of ``width`` characters, and of their last 1 to width - 1.
+
+    Args:
+        runs: uint32[n, width], distinct runs.
+        counts: int64[n], how often each occurs.
+        characters: size of the alphabet.
+    """
+    sources, targets, ends, contexts, total = _number_nodes(runs)
+    used, kinds, tokens = (
+        np.zeros(total, np.int64),
+        np.zeros(total, np.int64),
+        np.zeros(total, np.int64),
+    )
+    for r in range(len(runs)):
+        for first in range(runs.shape[1]):
+            node, context = ends[r, first], contexts[r, first]
+            kinds[context] += used[node] == 0
+            used[node] += counts[r]
+            tokens[context] += counts[r]
+    seen, left = np.zeros(total), np.ones(total)
+    # Shorter runs first: the rest of a longer one is mixed with them.
+    for first in range(runs.shape[1] - 1, -1, -1):
+        for r in range(len(runs)):
+            node, context = ends[r, first], contexts[r, first]
+            shorter = seen[ends[r, first + 1]] if first + 1 < runs.shape[1] else 1.0 / characters
+            all_kinds = np.float64(kinds[context])
+            whole = all_kinds + tokens[context]
+            seen[node] = (used[node] + all_kinds * shorter) / whole
+            left[context] = all_kinds / whole
+    shift = 64
+    while 1 << (64 - shift) <= 2 * total:
+        shift -= 1
+    edges, leads = hash_edges(sources[: total - 1], targets[: total - 1], shift)
+    return Trie(edges, leads, shift, seen, left)
+
+
+@kernel
+def _number_nodes(runs: Any) -> Any:
+    """Give numbers to the nodes of all runs, of their ends and of their prefixes; 0 is empty.
+
+    Returns:
+        int64, the edges; int32, the node that each leads to; int32[n, width], the node of the run
+        from each of its characters on, and that of its context; the number of nodes.
+    """
+    n, width = runs.shape
+    most = n * width * (width + 1) // 2
+    sources, targets = np.empty(most, np.int64), np.empty(most, np.int32)
+    ends, contexts = np.empty((n, width), np.int32), np.empty((n, width), np.int32)
+    shift, total = 54, 1
+    edges, leads = hash_edges(sources[:0], targets[:0], shift)
+    for r in range(n):
+        for first in range(width):
+            node: Any = 0
+            context: Any = 0
+            for at in range(first, width):
+                if 2 * total >= len(edges):
+                    shift -= 1
+                    edges, leads = hash_edges(sources[: total - 1], targets[: total - 1], shift)
+                edge = np.int64(node) << CODE_BITS | np.int64(runs[r, at])
+                place = _place(edges, shift, edge)
+                if edges[place] == _EMPTY:
+                    edges[place], leads[place] = edge, total
+                    sources[total - 1], targets[total - 1] = edge, total
+                    total += 1
+                node, context = np.int64(leads[place]), node
+            ends[r, first], contexts[r, first] = node, context
+    return sources, targets, ends, contexts, total
+
+
 @inlined
 def _follow(trie: Any, node: Any, c: Any) -> Any:
     """Return the node of the run that is c longer, or -1."""

@@ -1,6 +1,11 @@
+from dataclasses import replace
+
+import numpy as np
 from made import random_snapshot
 
-from model.publishing.held import Held, size_of
+from model.publishing.held import Held, copy_of, size_of
+from model.publishing.snapshot_file import snapshot_to_file
+from model.words.character_model import CharacterModel
 
 
 def name(version):
@@ -48,3 +53,18 @@ def test_a_model_that_is_larger_than_the_bound_is_not_held():
     # The sum is that of what is held.
     held.put(name("1"), random_snapshot(words=5))
     held.get(name("1"), never)
+
+
+def test_a_copy_has_the_same_bytes_and_shares_no_array():
+    snapshot = random_snapshot()
+    letters = CharacterModel.fit(snapshot.words)
+    snapshot = replace(snapshot, prior=replace(snapshot.prior, characters=letters))
+    copied, digest = copy_of(snapshot), snapshot_to_file(snapshot).digest
+    assert snapshot_to_file(copied).digest == digest
+    for name in ("alpha", "offsets", "topics", "counts"):
+        assert not np.shares_memory(getattr(snapshot, name), getattr(copied, name))
+    for name in ("strength", "base"):
+        assert not np.shares_memory(getattr(snapshot.prior, name), getattr(copied.prior, name))
+    # The trie, which fitting made.
+    assert "_trie" in vars(letters.spelling)
+    assert "_trie" not in vars(copied.prior.characters.spelling)

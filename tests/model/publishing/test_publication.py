@@ -83,6 +83,19 @@ def test_a_version_for_each_sequence_that_all_islands_offer(tmp_path):
     assert receiver.head.waiting == 0 and receiver.bag.elements == []
 
 
+def test_a_candidate_of_this_process_is_not_read_again(tmp_path, monkeypatch):
+    (offers,) = candidates_of(tmp_path, 1)
+    reads, read = [], ModelStore.get_candidate
+    monkeypatch.setattr(
+        ModelStore, "get_candidate", lambda *given: reads.append(given[2]) or read(*given)
+    )
+    versions = as_json(Receiver(tmp_path, 1).send(*offers))
+    assert versions and not reads
+    # It is not held any longer, and what is read comes to the same.
+    assert as_json(Receiver(tmp_path, 1).send(*offers)) == versions
+    assert reads
+
+
 def test_the_order_of_arrival_changes_nothing(tmp_path):
     first, second = (offers[:3] for offers in candidates_of(tmp_path, 2))
     want = as_json(Receiver(tmp_path, 2).send(*first, *second))

@@ -115,6 +115,65 @@ def schedule_visits(
 
 
 @kernel
+def draw_document(
+    population: Any,
+    prior: Any,
+    pages: Any,
+    draws: Any,
+    slot: Any,
+    index: Any,
+    evenly: Any,
+    everyone: Any,
+    first: Any,
+    last: Any,
+    thread: Any,
+) -> None:
+    """Draw and write the topics of a document in particles first..last-1.
+
+    Args:
+        population: the particles.
+        prior: the prior.
+        pages: the tokens of the history.
+        draws: names the draws.
+        slot: the document.
+        index: the index of its first draw.
+        evenly: draw each topic with probability 1 / T, whatever the counts.
+        everyone: int64[P], 0 .. P - 1.
+        first: the first particle.
+        last: the particle after the last one.
+        thread: the thread, whose free rows are used.
+    """
+    length, size = pages.length[slot], len(population.weight)
+    for at in range(0, max(length, 1), TOKENS_AT_ONCE):
+        stop = min(at + TOKENS_AT_ONCE, length)
+        new = new_token_draws(pages, slot, at, stop, size, len(prior.alpha), True)
+        first_pass(population, prior, pages, draws, new, index, evenly, first, last)
+        write_draws(population, pages, new, everyone, first, last, thread)
+
+
+@kernel
+def draw_documents(
+    population: Any,
+    prior: Any,
+    pages: Any,
+    draws: Any,
+    slots: Any,
+    index: Any,
+    evenly: Any,
+    first: Any,
+    last: Any,
+    thread: Any,
+) -> None:
+    """Do the same for several documents; ``index`` is that of the first draw of the first."""
+    everyone = np.arange(len(population.weight))
+    for slot in slots:
+        draw_document(
+            population, prior, pages, draws, slot, index, evenly, everyone, first, last, thread
+        )
+        index += pages.length[slot]
+
+
+@kernel
 def run_chains(
     population: Any,
     prior: Any,
@@ -148,13 +207,19 @@ def run_chains(
     size, everyone = len(population.weight), np.arange(len(population.weight))
     for d in range(begin, end):
         named = Draws(draws.key0, draws.key1, schedule.sequences[d], draws.purpose)
-        slot, length = schedule.slots[d], pages.length[schedule.slots[d]]
-        for at in range(0, max(length, 1), TOKENS_AT_ONCE):
-            new = new_token_draws(
-                pages, slot, at, min(at + TOKENS_AT_ONCE, length), size, len(prior.alpha), True
-            )
-            first_pass(population, prior, pages, named, new, schedule.drawn[d], False, first, last)
-            write_draws(population, pages, new, everyone, first, last, thread)
+        draw_document(
+            population,
+            prior,
+            pages,
+            named,
+            schedule.slots[d],
+            schedule.drawn[d],
+            False,
+            everyone,
+            first,
+            last,
+            thread,
+        )
         for p in range(first, last):
             weights[d, p], exponents[d, p] = population.weight[p], population.weight_exponent[p]
             population.weight[p], population.weight_exponent[p] = 1.0 / size, 0

@@ -8,8 +8,8 @@ import pytest
 from learner_battery import plain, results, run
 from learner_variants import VARIANTS, settings_of, small
 
-from model.learners.particles import particle_filter, stepping
 from model.learners.particles import population as populations
+from model.learners.particles import stepping
 from model.learners.particles.kernels import copy_on_write
 
 
@@ -22,7 +22,7 @@ def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch
         for tokens, label in documents:
             stepping.learn_document(state, tokens, label)
 
-    monkeypatch.setattr(particle_filter, "learn_by_chains", one_by_one)
+    monkeypatch.setattr(stepping, "learn_by_chains", one_by_one)
     monkeypatch.setattr(stepping, "TOKENS_AT_ONCE", part)
     saved, witnesses, infos, _ = run(settings_of(variant))
     assert (saved, witnesses, infos) == plain(settings_of(variant))[:3]
