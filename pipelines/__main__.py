@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pipelines.cli.invocation import as_subcommand
+from pipelines.graphs.garbage import end_uncollected
 
 COMMAND = "beam-topics"
 COMMANDS = (
@@ -62,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: that of the program; 2 where there is none of this name.
     """
+    if argv is None:
+        end_uncollected()
     given = list(sys.argv[1:] if argv is None else argv)
     if not given or given[0] in ("-h", "--help"):
         print(listing())

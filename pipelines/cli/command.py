@@ -32,7 +32,7 @@ from pipelines.cli.invocation import shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import check_settings
 from pipelines.cli.shared_options import UsageError
-from pipelines.graphs.garbage import collect_now, collected_later
+from pipelines.graphs.garbage import collect_now, collected_later, end_uncollected
 from pipelines.graphs.malloc import limit_malloc
 from pipelines.graphs.runners import check_name, complete, is_local
 
@@ -238,6 +238,8 @@ def command(
 
     def main(argv: Sequence[str] | None = None) -> int:
         limit_malloc()
+        if argv is None:
+            end_uncollected()
         try:
             with collected_later():
                 given = arranged(sys.argv[1:] if argv is None else argv, prog, groups)

@@ -7,8 +7,10 @@ frees the memory of a process anyway. Together this took .4 of the time of ``inf
 documents.
 
 So a program begins without collections. Before the job runs, what is there is set aside
-(``gc.freeze``): the collector does not walk it, and collects what the job makes as usual. When the
-process ends, everything is set aside. Buffers are flushed and ``atexit`` functions run as before.
+(``gc.freeze``): the collector does not walk it, and collects what the job makes as usual. When a
+process ends that ran nothing but a program, everything is set aside. Standard streams are flushed
+and ``atexit`` functions run as before. A process that calls a pipeline's ``main`` ends as it would
+have ended.
 """
 
 from __future__ import annotations
@@ -22,13 +24,17 @@ from contextvars import ContextVar
 _WAITS: ContextVar[bool] = ContextVar("collections wait", default=False)
 
 
+def end_uncollected() -> None:
+    """Collect nothing when this process ends."""
+    atexit.register(gc.freeze)
+
+
 @contextmanager
 def collected_later() -> Iterator[None]:
     """Collect nothing until :func:`collect_now`, or until the block ends.
 
     After the block the collector works as before, for programs that call a pipeline's ``main``.
     """
-    atexit.register(gc.freeze)
     if not gc.isenabled():
         yield
         return

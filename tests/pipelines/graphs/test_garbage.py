@@ -17,13 +17,16 @@ from pipelines.graphs.garbage import collect_now, collected_later
 ROOT = Path(__file__).parents[3]
 # What is registered first runs last.
 AT_EXIT = """
-import atexit, gc
+import atexit, gc, importlib, sys
 atexit.register(lambda: print(gc.get_freeze_count()))
-from pipelines.show import main
+_, module, by, *argv = sys.argv
+main = importlib.import_module(module).main
+sys.argv = [module, *argv]
 try:
-    main(["--help"])
+    main() if by == "itself" else main(argv)
 except SystemExit:
-    print(gc.get_freeze_count())
+    pass
+print(gc.get_freeze_count())
 """
 
 
@@ -103,9 +106,17 @@ def test_a_program_without_a_graph_collects_when_it_runs(graph):
     assert seen() == (True, False)
 
 
-def test_at_the_end_of_the_process_nothing_is_collected():
+@pytest.mark.parametrize("by", ["itself", "another"])
+@pytest.mark.parametrize("program", [["pipelines.show"], ["pipelines.__main__", "show"]])
+def test_nothing_is_collected_at_the_end_of_a_process_that_is_a_program(by, program):
+    module, *argv = program
     done = subprocess.run(
-        [sys.executable, "-c", AT_EXIT], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", AT_EXIT, module, by, *argv, "--help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    *_, after_main, at_exit = done.stdout.split()
-    assert int(after_main) == 0 < int(at_exit)
+    after_main, at_exit = map(int, done.stdout.split()[-2:])
+    assert after_main == 0
+    assert (at_exit > 0) == (by == "itself")
