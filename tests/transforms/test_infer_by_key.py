@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import apache_beam as beam
 import pytest
@@ -30,6 +31,14 @@ def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("store")
     train(ITEMS, learn_options(path, fake_settings(), publish_every=("windows", 4)))
     return ModelStore(str(path))
+
+
+def test_a_model_crosses_with_all_of_its_fields():
+    served = ServedModel("é", "1", "d", ModelFile("s", (1, 0), (2, 1)))
+    crossed = pickle.loads(pickle.dumps(served))
+    assert crossed == served and crossed.file == served.file
+    # The file does not tell two models apart.
+    assert crossed == ServedModel("é", "1", "d")
 
 
 def serving(store, settings=SETTINGS, cache_mb=64):

@@ -124,7 +124,7 @@ def run_chains(state: ParticleState, slots: IntArray, chains: int, sweeps: int) 
     together = max(1, _VISITS // max(1, len(slots))) if fixed else 1
     for first in range(0, sweeps, together):
         some = min(together, sweeps - first)
-        visit(state, np.tile(slots, some), np.tile(positions, some), INITIAL_SWEEP)
+        visit(state, np.tile(slots, some), np.tile(positions, some), INITIAL_SWEEP, owned=True)
         learn_concentrations(state, INITIAL_CONCENTRATION)
 
 

@@ -36,6 +36,7 @@ from model.learners.particles.kernels.resampling import (
 )
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
 from model.learners.particles.population import over_slices, tokens_at_once
+from model.learners.particles.priors import parts_each
 from model.learners.particles.state import ParticleState, choice_of, draws, ensure_capacity
 from model.records import IntArray
 
@@ -190,7 +191,9 @@ def rejuvenate(state: ParticleState) -> None:
     visit(state, slots[:found], positions[:found], MOVE)
 
 
-def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> None:
+def visit(
+    state: ParticleState, slots: Any, positions: Any, purpose: int, owned: bool = False
+) -> None:
     """Redraw the topics of units in all particles, as many units at a time as there is room for.
 
     Args:
@@ -198,14 +201,18 @@ def visit(state: ParticleState, slots: Any, positions: Any, purpose: int) -> Non
         slots: int32[n], the units' documents.
         positions: int64[n], the units' tokens; -1 for whole documents.
         purpose: names the draws (:mod:`model.kernels.random`).
+        owned: whether the particles own the rows of all of these tokens, so that visits copy none.
     """
     counters, particles = state.resampler.counters, len(state.population.weight)
+    # A part that a visit makes is a new row, and a row of a tree may move.
+    moves = parts_each(state.population) or state.settings.rejuvenation.whole_past
+    writers = 0 if owned and not moves else particles
     lengths = np.where(positions < 0, state.history.pages.length[slots], 1)
     longest = max(int(lengths.max(initial=1)), 1)
     at_once = max(1, tokens_at_once(state.population) // (longest * particles))
     for first in range(0, len(slots), at_once):
         part = slice(first, first + at_once)
-        ensure_capacity(state, particles, min(at_once, len(slots) - first), longest)
+        ensure_capacity(state, writers, min(at_once, len(slots) - first), longest)
         source, index = draws(state, purpose), int(counters[MOVES])
         run = partial(
             move_units,
