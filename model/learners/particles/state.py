@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.following import Following, change_test
 from model.learners.particles.history import Documents, History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
+from model.learners.particles.kernels.equal_rows import words_at_hand
 from model.learners.particles.kernels.history import Choice
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
@@ -242,6 +243,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         pages=len(state.history.pages.words),
         threads=state.threads,
         by_tokens=state.settings.by_tokens,
+        at_hand=partial(words_at_hand, state.history.pages, state.history.arrival),
     )
 
 
