@@ -7,8 +7,10 @@ from learner_options import made
 
 from model.learners import learner_for
 from model.learners.particles import equal_rows
+from model.learners.particles.history import History
+from model.learners.particles.history_settings import Reservoir
 from model.learners.particles.kernels.copy_on_write import END_ROW, NEXT_ROW, new_table, own_row
-from model.learners.particles.kernels.equal_rows import words_at_hand
+from model.learners.particles.kernels.equal_rows import count_unowned, words_at_hand
 from model.learners.particles.priors import places_of
 
 SMALL = {
@@ -63,7 +65,8 @@ def check(state):
         return
     table = state.population.words
     assert (table.cursors[:, NEXT_ROW] <= table.cursors[:, END_ROW]).all()
-    places = places_of(table, 0, np.flatnonzero(at_hand(state)))
+    words = at_hand(state)
+    places = places_of(table, 0, np.flatnonzero(words))
     assert len(set(places.tolist())) == len(places)
     assert (table.row_owner[places] == state.population.generation[0]).all()
 
@@ -94,12 +97,45 @@ def test_a_learner_that_is_restored_goes_on_with_the_same_bits():
     assert learner.save(state) == learner.save(again)
 
 
+def test_words_without_a_row_are_bounded_between_counts():
+    """A bound that is too low would let the kernels write rows that are not free."""
+    bounds = []
+
+    def compared(state):
+        if len(state.population.weight) == 1 and not state.waiting:
+            generation = int(state.population.generation[0])
+            history, words = state.history, len(state.vocabulary)
+            new = minibatches_of(list(rare_words(7)), 7)[0]
+            numbers = state.vocabulary.copied().numbers(new.words)
+            slot = history.begin(np.where(numbers < words, numbers, 0).astype(np.int32), None)
+            unowned = count_unowned(state.population.words, at_hand(state), generation)
+            bounds.append((state.at_hand.most_unowned(), int(unowned)))
+            history.release([slot])
+
+    learned("default", compared)
+    assert all(most >= unowned for most, unowned in bounds)
+    assert any(unowned for _, unowned in bounds)
+
+
+class Given(equal_rows.AtHand):
+    """Words at hand that a test gives; they are counted when they are needed."""
+
+    def __init__(self, own):
+        super().__init__(History(Reservoir(newest=1)), 10**6)
+        self._own = own
+
+    def count(self, table, words, generation):
+        found = self._own(words)
+        self.unowned = int(count_unowned(table, found, generation))
+        return found
+
+
 def grown(count, at_hand):
     """Return a table of so many words, eight of each content, and how many pools it had."""
     table, pools = new_table(1, 1, 4, 1), 0
     for word in range(count):
         before = table
-        table = equal_rows.with_free_rows(table, word + 1, 10**6, 1, at_hand)
+        table = equal_rows.with_free_rows(table, word + 1, 10**6, 1, Given(at_hand))
         pools += table.rows is not before.rows
         table.rows[own_row(table, 0, word, 1, 0, False)] = word // 8
     return table, pools
