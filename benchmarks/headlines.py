@@ -7,7 +7,8 @@ Prism and on a Flink that runs within the job server.
 
 Measured for each tenth of the documents: the memory of the workers (this process) and of Prism,
 what each stateful step keeps, and documents a second of the worker's processor. From the first
-tenth to the last, the workers' memory may grow by at most 5 %.
+tenth to the last, the workers' memory may grow by at most 5 %. Memory is sampled from the first
+minibatch on: a runner takes up to half a minute to start, in which the workers hold little.
 
 ``BENCHMARK_EVERY=10`` (the default) learns a tenth of the million. ``BEAM_TOPICS_PRISM`` is the
 path of Prism, ``BEAM_TOPICS_JOB_SERVER`` that of Flink's job server; a runner without a path is

@@ -72,9 +72,11 @@ class Watch:
         self.ended[self.passed] = time.monotonic(), time.process_time()
 
     def sample(self, stop: threading.Event) -> None:
-        """Memory, in megabytes, twice a second."""
+        """Memory, in megabytes, twice a second since something was learned."""
         own = psutil.Process()
         while not stop.wait(0.5):
+            if not self.ended:
+                continue
             self.resident[self.passed].append(own.memory_info().rss / 2**20)
             for child in own.children(recursive=True):
                 if child.name() == "prism":

@@ -143,6 +143,11 @@ class Snapshot:
         """T."""
         return len(self.alpha)
 
+    def underived(self) -> Snapshot:
+        """Return the same model without the properties that it has cached; arrays are shared."""
+        words = self.words
+        return replace(self, words=words.uncut() if isinstance(words, WordList) else words)
+
     def without(self, words: Collection[str]) -> Snapshot:
         """Return the model without some words."""
         kept = np.array([word not in words for word in self.words], np.bool_)

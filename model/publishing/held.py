@@ -2,7 +2,9 @@
 
 A version is compared with its parent. A :class:`Held` keeps the parents of many keys, up to a
 number of bytes in all; the ones that were used least recently leave first. A model that left is
-read from the store again. Another one keeps the candidates that were written in this process.
+read from the store again. What a model derived from its fields when it was compared takes as much
+as the fields, is made anew in milliseconds, and is not held. Another :class:`Held` keeps the
+candidates that were written in this process.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from dataclasses import replace
 from model.snapshot import Snapshot
 
 _MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20
-# A topic and a count by word, a row and a count by topic.
-_ENTRY_BYTES = 4 + 8 + 8 + 8
-# About what a short string takes, with its base, its offset, and its place in a tuple.
-_WORD_BYTES = 90
+# A topic and a count.
+_ENTRY_BYTES = 4 + 8
+# A base, an offset, and about what the text of a word takes.
+_WORD_BYTES = 8 + 8 + 10
 
 Name = tuple[str, str, str]
 
@@ -46,10 +48,10 @@ class Held:
         return snapshot
 
     def put(self, name: Name, snapshot: Snapshot) -> None:
-        """Hold a model."""
+        """Hold a model, without what it has derived from its fields."""
         with self._lock:
             if name not in self._models:
-                self._models[name] = snapshot
+                self._models[name] = snapshot.underived()
                 self._size += size_of(snapshot)
             while self._size > self._most:
                 self._size -= size_of(self._models.popitem(last=False)[1])

@@ -80,7 +80,7 @@ _ELIDED = {
 # The key whose stop words are left out where the settings name no language themselves.
 _BY_KEY = "language"
 _MOST_LANGUAGES = 16
-_MEMO_WORDS = 200_000
+_MEMO_WORDS = 32_000
 _MEMO_CHARACTERS = 100
 
 

@@ -38,3 +38,19 @@ def test_passes_that_were_not_seen_have_no_figures(capsys):
     assert "not seen in both passes" in text and "grows" not in text
     assert "worker MB, median           205        -      205" in text
     assert text.rstrip().endswith("the last pass / the second: not known")
+
+
+def test_memory_is_sampled_since_something_was_learned():
+    watch = Watch(first=0, span=10)
+
+    class Stop:
+        left = 3
+
+        def wait(self, seconds):
+            if self.left == 1:
+                watch.learned(5, 2)
+            self.left -= 1
+            return self.left < 0
+
+    watch.sample(Stop())
+    assert {number: len(found) for number, found in watch.resident.items()} == {1: 1}

@@ -48,6 +48,7 @@ class History:
         labels: the label of each slot's document, for in-sample measures.
         arrival: int64[slots], the number of the slot's document in order of arrival; -1 where free.
         arrived: documents that have arrived so far.
+        received: tokens that this object has stored so far.
         units: units that have arrived so far, counted with the full history only.
     """
 
@@ -79,7 +80,7 @@ class History:
         )
         self.labels: list[str | None] = []
         self.arrival = np.zeros(0, np.int64)
-        self.arrived = 0
+        self.arrived = self.received = 0
         self.units = 0
         self._free_slots: list[int] = []
         self._free_pages: list[int] = []
@@ -109,6 +110,7 @@ class History:
         self.past.held[slots] = 1
         self.arrival[slots] = np.arange(self.arrived, self.arrived + len(documents))
         self.arrived += len(documents)
+        self.received += sum(lengths)
         for slot, (_, label) in zip(slots.tolist(), documents, strict=True):
             self.labels[slot] = label
         return slots

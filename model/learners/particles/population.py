@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from model.learners.particles.equal_rows import AtHand, with_free_rows
 from model.learners.particles.kernels import copy_on_write, shared_rows
 from model.learners.particles.kernels.particles import PAGE, Population, Prior
 from model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
@@ -82,6 +83,7 @@ def with_capacity(
     pages: int,
     threads: int,
     by_tokens: bool = False,
+    at_hand: AtHand | None = None,
 ) -> Population:
     """Return the population with free rows for coming visits and counts that cannot overflow.
 
@@ -94,6 +96,8 @@ def with_capacity(
         pages: the same for topics.
         threads: how many threads write.
         by_tokens: whether the kernel counts the rows that it may write for each token.
+        at_hand: the words of the history. With it, words of a particle that is alone share equal
+            rows.
     """
     each = min(writers, -(-len(population.weight) // threads))
     count, page_rows = rows_needed.py_func(
@@ -104,8 +108,10 @@ def with_capacity(
         alone = int(population.generation[0])
     before = population.words, population.topics
     after = (
-        copy_on_write.with_capacity(
-            population.words, words * max(1, parts_each(population)), count, each, alone
+        with_free_rows(population.words, words, count, alone, at_hand)
+        if alone is not None and at_hand
+        else copy_on_write.with_capacity(
+            population.words, words * max(1, parts_each(population)), count, each
         ),
         shared_rows.with_capacity(population.topics, pages, page_rows, each, alone),
     )

@@ -17,6 +17,7 @@ from model.events import Event
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.challenger_settings import Challengers
+from model.learners.particles.equal_rows import AtHand
 from model.learners.particles.following import Following, change_test
 from model.learners.particles.history import Documents, History
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
@@ -45,6 +46,7 @@ class ParticleState:
         threads: how many threads run the kernels; it changes no result.
         vocabulary: the words and their numbers.
         history: the documents that can be visited again.
+        at_hand: their words, and how many rows these may need.
         prior: the topic-word prior and the topic prior.
         population: the particles.
         resampler: threshold, evidence and counters of the minibatch.
@@ -84,6 +86,7 @@ class ParticleState:
     threads: int
     vocabulary: Vocabulary
     history: History
+    at_hand: AtHand
     prior: Prior
     population: Population
     resampler: Resampler
@@ -148,13 +151,15 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
     whole_past, word_list = settings.rejuvenation.whole_past, settings.prior.word_list
     chains = initial.chains if isinstance(initial, InitialBatch) else 1
     threads = 1 if settings.by_tokens or whole_past else min(threads, max(particles, chains))
+    history = History(settings.rejuvenation.history, settings.rejuvenation.unit == "token")
     return ParticleState(
         settings=settings,
         key=key,
         island=island,
         threads=threads,
         vocabulary=vocabulary,
-        history=History(settings.rejuvenation.history, settings.rejuvenation.unit == "token"),
+        history=history,
+        at_hand=AtHand(history),
         prior=prior,
         population=new_population(prior, particles, threads, island * particles, whole_past),
         resampler=new_resampler(settings),
@@ -242,6 +247,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         pages=len(state.history.pages.words),
         threads=state.threads,
         by_tokens=state.settings.by_tokens,
+        at_hand=state.at_hand,
     )
 
 

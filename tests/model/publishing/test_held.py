@@ -5,6 +5,7 @@ from made import random_snapshot
 
 from model.publishing.held import Held, copy_of, size_of
 from model.publishing.snapshot_file import snapshot_to_file
+from model.word_list import WordList
 from model.words.character_model import CharacterModel
 
 
@@ -19,7 +20,8 @@ def never():
 def test_a_model_is_read_once_until_it_is_dropped():
     held, snapshot, reads = Held(), random_snapshot(), []
     for _ in range(2):
-        assert held.get(name("1"), lambda: reads.append(1) or snapshot) is snapshot
+        found = held.get(name("1"), lambda: reads.append(1) or snapshot)
+        assert found.counts is snapshot.counts
     assert len(reads) == 1
     held.drop(name("1"))
     held.drop(name("1"))
@@ -28,6 +30,19 @@ def test_a_model_is_read_once_until_it_is_dropped():
     # Another store or key may have a version of that name.
     held.get(("other", "key", "1"), lambda: reads.append(1) or snapshot)
     assert len(reads) == 3
+
+
+def test_what_a_model_has_derived_is_not_held():
+    held, snapshot = Held(), random_snapshot()
+    read = replace(snapshot, words=WordList.from_bytes("\n".join(snapshot.words).encode()))
+    derived = read.by_topic, read.totals, read.numbers
+    held.put(name("1"), read)
+    found = held.get(name("1"), never)
+    assert not {"by_topic", "totals", "numbers"} & vars(found).keys()
+    assert vars(found.words).keys() == {"text", "_count"}
+    assert found.words == read.words
+    assert all(map(np.array_equal, found.by_topic, derived[0]))
+    assert (found.counts is read.counts, found.numbers == derived[2]) == (True, True)
 
 
 def test_those_that_were_used_least_recently_leave_first():

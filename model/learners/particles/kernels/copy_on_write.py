@@ -14,7 +14,7 @@ a line, a block or a row belongs to it if it bears the same number. When a resam
 particles share, the ancestor and its children get new generations, so none of them owns what they
 share. :func:`sweep` finds the blocks and rows that no particle reaches when free ones run short.
 There are two lines for each particle, one of which is always free. A particle that is alone shares
-nothing: :func:`adopt` gives it what a copy of a table has left without owners.
+with no other: :func:`adopt` gives it what a copy of a table has left without owners.
 
 Row 0 and block 0 are zero and have no owner, so rows that were never written take no memory. Each
 thread takes free rows and blocks from its own range (``cursors``), so threads need no locks.
@@ -149,7 +149,8 @@ def blocks_needed(table: Any, rows: Any, particles: Any) -> Any:
 
 @kernel
 def adopt(table: Any, generation: Any) -> None:
-    """Give the only particle its line, and the blocks and rows that it reaches."""
+    """Give the only particle its line, and the blocks and rows that it reaches in one place."""
+    seen = np.zeros(len(table.rows), np.bool_)
     table.line_owner[table.line[0]] = generation
     for upper in table.lines[table.line[0]]:
         if upper > 0:
@@ -159,7 +160,8 @@ def adopt(table: Any, generation: Any) -> None:
                     table.block_owner[lower] = generation
                     for row in table.blocks[lower]:
                         if row > 0:
-                            table.row_owner[row] = generation
+                            table.row_owner[row] = -1 if seen[row] else generation
+                            seen[row] = True
 
 
 @page_inlined
@@ -385,12 +387,12 @@ def nbytes(table: Table) -> int:
 def _longer(array: npt.NDArray[Any], length: int, axis: int = 0) -> npt.NDArray[Any]:
     shape = list(array.shape)
     shape[axis] = length
-    longer = _on_lines(shape, array.dtype)
+    longer = on_lines(shape, array.dtype)
     longer[tuple(slice(size) for size in array.shape)] = array
     return longer
 
 
-def _on_lines(shape: list[int], dtype: Any) -> npt.NDArray[Any]:
+def on_lines(shape: list[int], dtype: Any) -> npt.NDArray[Any]:
     """Return zeros that begin on a cache line, so that a part of eight topics lies in one."""
     size = math.prod(shape) * dtype.itemsize
     raw = np.zeros(size + _LINE, np.uint8)
