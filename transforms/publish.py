@@ -36,12 +36,15 @@ from model.publishing.store import ModelStore
 from model.publishing.version_events import events_of, line_of, records_of
 from transforms.constants import NAMESPACE
 from transforms.event_times import EventTime
+from transforms.freed_memory import give_back
 from transforms.stateful import StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
 EVENTS = "events"
 # Versions of a key between two expiries in a process; there is one after the first version.
 _EXPIRE_EVERY = 16
+# Versions of all keys after which the step gives freed memory of its process back.
+_GIVE_BACK_EVERY = 16
 
 
 class Published(NamedTuple):
@@ -73,6 +76,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self._expiry = Expiry(self._options.store, keep) if keep else None
         # The versions of each key that this process published.
         self._published: Counter[str] = Counter()
+        self._since = 0
 
     def start_bundle(self) -> None:
         super().start_bundle()
@@ -116,6 +120,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             yield TimestampedValue((key, manifest.to_json()), travels)
         if versions:
             self._expire(key.decode(), len(versions))
+            self._give_back(len(versions))
 
     def _expire(self, key: str, made: int) -> None:
         """Remove what is not needed any more, now and then: a listing costs as much as a version.
@@ -127,6 +132,13 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self._published[key] += made
         if self._expiry and before // _EXPIRE_EVERY < -(-self._published[key] // _EXPIRE_EVERY):
             self._expired.inc(self._expiry.expire(key))
+
+    def _give_back(self, made: int) -> None:
+        """Give freed memory back now and then: a call takes up to a tenth of a version's time."""
+        self._since += made
+        if self._since >= _GIVE_BACK_EVERY:
+            self._since = 0
+            give_back()
 
 
 def log_events(manifest: Manifest) -> None:

@@ -39,7 +39,7 @@ class Limit(NamedTuple):
 LIMITS = {
     "MALLOC_ARENA_MAX": Limit(-8, 2),
     # Bytes from which an allocation has pages of its own, which are given back when it is freed.
-    "MALLOC_MMAP_THRESHOLD_": Limit(-3, 256 << 10),
+    "MALLOC_MMAP_THRESHOLD_": Limit(-3, 1 << 20),
     # Free bytes at the end of the heap above which they are given back.
     "MALLOC_TRIM_THRESHOLD_": Limit(-1, 4 << 20),
 }
