@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 
 # Prior.tables: topics do not share words; one table for each word and topic; tables are drawn.
 NONE, MINIMAL, SAMPLED = range(3)
@@ -101,6 +101,15 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
 @inlined
 def closing_probability(closing: Any, n: Any, t: Any) -> Any:
     """Return V(n, t) for 1 <= t <= n."""
+    # Most pairs are in the table; unsigned, since numba tests whether signed indices are negative.
+    if n <= EXACT and t <= MOST_TABLES:
+        return closing.exact[np.uint64(t), np.uint64(n)]
+    return _interpolated(closing, n, t)
+
+
+@page_kernel
+def _interpolated(closing: Any, n: Any, t: Any) -> Any:
+    """Return V(n, t) where the table has no such pair."""
     tables = min(t, MOST_TABLES)
     if t >= n:
         # Exact for any number of tables; otherwise tables could outnumber tokens.
