@@ -22,14 +22,15 @@ from model.learners.particles.kernels.parts import (
     prefetch_found,
 )
 from model.learners.particles.kernels.seats import (
-    count_at,
-    factor_of,
+    factor_of_move,
+    join,
+    leave,
     seat_at,
     seat_left,
     weight_of,
 )
 from model.learners.particles.kernels.sparse_draw import add_up_both, pick_in_parts, weigh_parts
-from model.learners.particles.kernels.table_counts import closes_table, opens_table
+from model.learners.particles.kernels.table_counts import opens_table, probability_to_close
 from model.learners.particles.kernels.workspace import AHEAD, LISTS
 
 
@@ -110,15 +111,16 @@ def _move_token(
     mass, shared = weigh_parts(
         scratch, desk.gain, rows, rows.shape[1], found, prior.discount, np.int64(old)
     )
-    u = desk.table_uniforms[np.uint64(2 * place)]
-    closed = closes_table(prior, n, tables, u)
+    closing = probability_to_close(prior, n, tables)
+    closed = desk.table_uniforms[np.uint64(2 * place)] < closing
     base = base_with(population, prior, p, shared, w, closed)
     left = seat_left(prior, desk, n, tables, base, closed, old)
     q, u = weight_of(prior, left), desk.uniforms[np.uint64(place)]
     t, _ = pick_in_parts(
         desk.sums, scratch, desk.gain, desk.strength, found, mass, base, np.int64(old), q, u
     )
-    t, taken = np.uint32(t), left
+    t = np.uint32(t)
+    taken = left
     if t != old:
         n, tables = counts_in_part(words, p, w, tp, t)
         taken = seat_at(desk, n, tables, base, t)
@@ -126,13 +128,14 @@ def _move_token(
     opened = opens_table(prior, taken.n, taken.tables, taken.backoff, u)
     if t != old or opened != closed:
         # Here, because most visits change nothing and the factor reads a large table.
-        factor = factor_of(prior, taken, opened) / factor_of(prior, left, closed)
-        times(population.joint, population.joint_exponent, p, factor)
+        factor = factor_of_move(prior, left, closed, closing, taken, opened)
+        times(population.joint, population.joint_exponent, np.uint64(p), factor)
         generation = population.generation[p]
         count_in_part(words, p, w, tp, old, -1, closed, generation, thread)
         count_in_part(words, p, w, tp, t, 1, opened, generation, thread)
-        count_at(population, prior, desk, p, old, -1, closed)
-        count_at(population, prior, desk, p, t, 1, opened)
+        population.tables[np.uint64(p)] += np.int64(opened) - np.int64(closed)
+        leave(desk, left, old, closed)
+        join(prior, desk, t, opened)
         add_up_both(desk.sums, desk.gain, desk.strength, old, t)
         for j in range(k + 1, min(k + AHEAD + 1, there)):
             if text[j] == w:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from model.kernels.jit import kernel, page_inlined
 from model.learners.particles.kernels import part_moves, row_moves
 from model.learners.particles.kernels.particles import GONE, PAGE, normalise, page_at

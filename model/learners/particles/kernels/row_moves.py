@@ -14,7 +14,7 @@ import numpy as np
 from model.gibbs.kernels.row_sums import prefetch
 from model.kernels.jit import page_inlined
 from model.learners.particles.kernels.copy_on_write import fresh_row, row_of
-from model.learners.particles.kernels.draw import draw_discounted, draw_without
+from model.learners.particles.kernels.draw import draw_discounted_without, draw_without
 from model.learners.particles.kernels.particles import (
     GONE,
     base_with,
@@ -23,13 +23,14 @@ from model.learners.particles.kernels.particles import (
     times,
 )
 from model.learners.particles.kernels.seats import (
-    count_at,
-    factor_of,
+    factor_of_move,
+    join,
+    leave,
     seat_at,
     seat_left,
     weight_of,
 )
-from model.learners.particles.kernels.table_counts import closes_table, opens_table, update_counts
+from model.learners.particles.kernels.table_counts import NONE, opens_table, probability_to_close
 from model.learners.particles.kernels.workspace import AHEAD
 
 # Counts in a cache line.
@@ -68,11 +69,11 @@ def move_tokens(
     _find_rows(population.words, workspace.places, text, here, there, p)
     changed = False
     for k in range(here, there):
-        if text[k] != GONE:
-            place = workspace.places[min(k + AHEAD, there - 1)]
+        if text[np.uint64(k)] != GONE:
+            place = workspace.places[np.uint64(min(k + AHEAD, there - 1))]
             for at in range(0, population.words.rows.shape[1], _LINE):
                 prefetch(population.words.rows, place * population.words.rows.shape[1] + at)
-            old = np.uint32(topics[k])
+            old = np.uint32(topics[np.uint64(k)])
             t = _move_token(
                 population,
                 prior,
@@ -86,7 +87,7 @@ def move_tokens(
                 p,
                 thread,
             )
-            topics[k] = t
+            topics[np.uint64(k)] = t
             changed = changed or t != old
     return changed
 
@@ -95,7 +96,8 @@ def move_tokens(
 def _find_rows(words: Any, places: Any, text: Any, here: Any, there: Any, p: Any) -> None:
     """Find the physical rows of the words of a page."""
     for k in range(here, there):
-        places[k] = row_of(words, p, text[k]) if text[k] != GONE else 0
+        w = text[np.uint64(k)]
+        places[np.uint64(k)] = row_of(words, p, w) if w != GONE else 0
 
 
 @page_inlined
@@ -113,13 +115,14 @@ def _move_token(
     thread: Any,
 ) -> Any:
     """Redraw the topic of token k, and return it; ``place`` is the index of its uniform."""
-    words, row = population.words, population.words.rows[np.uint64(workspace.places[k])]
-    u = desk.table_uniforms[np.uint64(2 * place)]
-    closed = closes_table(prior, np.int64(row[old]), tables_of(prior, row, old), u)
-    base = base_with(population, prior, p, tables_of_word(prior, row), text[k], closed)
-    left = seat_left(prior, desk, np.int64(row[old]), tables_of(prior, row, old), base, closed, old)
-    q = weight_of(prior, left)
-    u = desk.uniforms[np.uint64(place)]
+    words, w = population.words, text[np.uint64(k)]
+    row = words.rows[np.uint64(workspace.places[np.uint64(k)])]
+    n, tables, shared = np.int64(row[old]), tables_of(prior, row, old), tables_of_word(prior, row)
+    closing = probability_to_close(prior, n, tables)
+    closed = desk.table_uniforms[np.uint64(2 * place)] < closing
+    base = base_with(population, prior, p, shared, w, closed)
+    left = seat_left(prior, desk, n, tables, base, closed, old)
+    q, u = weight_of(prior, left), desk.uniforms[np.uint64(place)]
     t = np.uint32(_draw(prior, workspace.scratch, desk, row, base, np.int64(old), q, u))
     taken = left
     if t != old:
@@ -128,14 +131,27 @@ def _move_token(
     opened = opens_table(prior, taken.n, taken.tables, taken.backoff, u)
     if t != old or opened != closed:
         # Here, because most visits change nothing and the factor reads a large table.
-        factor = factor_of(prior, taken, opened) / factor_of(prior, left, closed)
-        times(population.joint, population.joint_exponent, p, factor)
+        factor = factor_of_move(prior, left, closed, closing, taken, opened)
+        times(population.joint, population.joint_exponent, np.uint64(p), factor)
         row = words.rows[_own_word(population, workspace.places, text, k, there, p, thread)]
-        update_counts(row, len(prior.alpha), old, -1, closed)
-        update_counts(row, len(prior.alpha), t, 1, opened)
-        count_at(population, prior, desk, p, old, -1, closed)
-        count_at(population, prior, desk, p, t, 1, opened)
+        _move_in_row(prior, row, old, closed, t, opened)
+        population.tables[np.uint64(p)] += np.int64(opened) - np.int64(closed)
+        leave(desk, left, old, closed)
+        join(prior, desk, t, opened)
     return t
+
+
+@page_inlined
+def _move_in_row(prior: Any, row: Any, old: Any, closed: Any, t: Any, opened: Any) -> None:
+    """Count a token of a word that moves from a topic to another, with its table."""
+    row[old] -= 1
+    row[t] += 1
+    if prior.tables != NONE:
+        # Without branches, which the processor could not predict.
+        tp, closed, opened = len(prior.alpha), np.int64(closed), np.int64(opened)
+        row[np.uint64(tp + old)] -= closed
+        row[np.uint64(tp + t)] += opened
+        row[np.uint64(2 * tp)] += opened - closed
 
 
 @page_inlined
@@ -143,9 +159,9 @@ def _own_word(
     population: Any, places: Any, text: Any, k: Any, there: Any, p: Any, thread: Any
 ) -> Any:
     """Return the row that p owns for the word of token k; tokens of the word behind it take it."""
-    words, place = population.words, places[k]
-    if words.row_owner[np.uint64(place)] != population.generation[p]:
-        place = fresh_row(words, p, text[k], population.generation[p], thread, True)
+    words, place = population.words, places[np.uint64(k)]
+    if words.row_owner[np.uint64(place)] != population.generation[np.uint64(p)]:
+        place = fresh_row(words, p, text[k], population.generation[np.uint64(p)], thread, True)
         for j in range(k, there):
             if text[j] == text[k]:
                 places[j] = place
@@ -158,9 +174,9 @@ def _draw(
 ) -> Any:
     """Draw the topic of a token; ``q`` is the old topic's weight."""
     if prior.discount > 0.0:
-        t, _ = draw_discounted(
+        t = draw_discounted_without(
             scratch, desk.gain, row, prior.discount, desk.strength, base, old, q, u
         )
     else:
-        t, _ = draw_without(scratch, desk.gain, row, desk.a * base, old, q, u)
+        t = draw_without(scratch, desk.gain, row, desk.a * base, old, q, u)
     return t

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.jit import page_inlined
-from model.learners.particles.kernels.table_counts import joint_factor
+from model.learners.particles.kernels.draw import put
+from model.learners.particles.kernels.table_counts import joint_factor, joint_factor_with
 
 
 class Desk(NamedTuple):
@@ -49,12 +50,14 @@ class Seat(NamedTuple):
         gain: (alpha_t + n_td) / (a + n_t).
         n: n_wt.
         tables: t_wt.
+        strength: a + d k_t.
         backoff: (a + d k_t) B(w).
     """
 
     gain: float
     n: int
     tables: int
+    strength: float
     backoff: float
 
 
@@ -79,13 +82,13 @@ def seat_left(prior: Any, desk: Any, n: Any, tables: Any, base: Any, closed: Any
     """Return the seat in topic t that a token leaves; ``n`` and ``tables`` still have it."""
     gain = (prior.alpha[t] + (desk.counts[t] - 1)) / (desk.a + (desk.totals[t] - 1))
     strength = desk.a + prior.discount * (desk.topic_tables[t] - closed)
-    return Seat(gain, n - 1, tables - closed, strength * base)
+    return Seat(gain, n - 1, tables - closed, strength, strength * base)
 
 
 @page_inlined
 def seat_at(desk: Any, n: Any, tables: Any, base: Any, t: Any) -> Any:
     """Return a seat in topic t, in which the token was not."""
-    return Seat(desk.gain[t], n, tables, desk.strength[t] * base)
+    return Seat(desk.gain[t], n, tables, desk.strength[t], desk.strength[t] * base)
 
 
 @page_inlined
@@ -95,20 +98,36 @@ def weight_of(prior: Any, seat: Any) -> Any:
 
 
 @page_inlined
-def factor_of(prior: Any, seat: Any, opened: Any) -> Any:
-    """Return the factor of the joint probability for a token that takes a seat."""
-    return seat.gain * joint_factor(prior, seat.n, seat.tables, seat.backoff, opened)
+def factor_of_move(
+    prior: Any, left: Any, closed: Any, closing: Any, taken: Any, opened: Any
+) -> Any:
+    """Return the factor of the joint probability when a token moves from one seat to another.
+
+    ``closing`` is the probability that it closed its table.
+    """
+    before = left.gain * joint_factor_with(
+        prior, left.n, left.tables, left.backoff, closed, closing
+    )
+    after = taken.gain * joint_factor(prior, taken.n, taken.tables, taken.backoff, opened)
+    return after / before
 
 
 @page_inlined
-def count_at(
-    population: Any, prior: Any, desk: Any, p: Any, t: Any, step: Any, tables: Any
-) -> None:
-    """Count a token that joins (step 1) or leaves (-1) topic t, with ``tables`` tables."""
-    desk.totals[t] += step
-    desk.counts[t] += step
-    if tables:
-        desk.topic_tables[t] += step
-        population.tables[p] += step
-    desk.gain[t] = (prior.alpha[t] + desk.counts[t]) / (desk.a + desk.totals[t])
-    desk.strength[t] = desk.a + prior.discount * desk.topic_tables[t]
+def leave(desk: Any, left: Any, t: Any, closed: Any) -> None:
+    """Count a token that leaves a seat in topic t, with its table if ``closed``."""
+    desk.totals[t] -= 1
+    desk.counts[t] -= 1
+    # Without a branch, which the processor could not predict.
+    desk.topic_tables[t] -= np.int64(closed)
+    put(desk.gain, t, left.gain)
+    put(desk.strength, t, left.strength)
+
+
+@page_inlined
+def join(prior: Any, desk: Any, t: Any, opened: Any) -> None:
+    """Count a token that joins topic t, with a new table if ``opened``."""
+    desk.totals[t] += 1
+    desk.counts[t] += 1
+    desk.topic_tables[t] += np.int64(opened)
+    put(desk.gain, t, (prior.alpha[t] + desk.counts[t]) / (desk.a + desk.totals[t]))
+    put(desk.strength, t, desk.a + prior.discount * desk.topic_tables[t])
