@@ -35,7 +35,7 @@ from model.learners.particles.kernels.parts import (
     counts_in_word,
     find_parts,
     in_parts,
-    prefetch_blocks,
+    prefetch_parts,
 )
 from model.learners.particles.kernels.repeated_words import (
     copy_word,
@@ -218,7 +218,7 @@ def draw_tokens(
         if in_parts(population.words, len(prior.alpha)):
             following = new.words[min(k + 2, stop - 1)]
             for p in range(low, high):
-                prefetch_blocks(population.words, p, following, len(prior.alpha))
+                prefetch_parts(population.words, p, following, len(prior.alpha))
         else:
             for p in range(low, high):
                 workspace.word_row[p - low] = prefetch_row(population.words, p, w)
