@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import page_inlined
-from model.learners.particles.kernels.particles import GONE, base_with, times
+from model.learners.particles.kernels.particles import GONE, base_with
 from model.learners.particles.kernels.parts import (
     count_in_part,
     counts_in_part,
@@ -22,9 +22,7 @@ from model.learners.particles.kernels.parts import (
     prefetch_found,
 )
 from model.learners.particles.kernels.seats import (
-    factor_of_move,
-    join,
-    leave,
+    change_seat,
     seat_at,
     seat_left,
     weight_of,
@@ -128,14 +126,10 @@ def _move_token(
     opened = opens_table(prior, taken.n, taken.tables, taken.backoff, u)
     if t != old or opened != closed:
         # Here, because most visits change nothing and the factor reads a large table.
-        factor = factor_of_move(prior, left, closed, closing, taken, opened)
-        times(population.joint, population.joint_exponent, np.uint64(p), factor)
+        change_seat(population, prior, desk, p, left, closed, closing, old, taken, opened, t)
         generation = population.generation[p]
         count_in_part(words, p, w, tp, old, -1, closed, generation, thread)
         count_in_part(words, p, w, tp, t, 1, opened, generation, thread)
-        population.tables[np.uint64(p)] += np.int64(opened) - np.int64(closed)
-        leave(desk, left, old, closed)
-        join(prior, desk, t, opened)
         add_up_both(desk.sums, desk.gain, desk.strength, old, t)
         for j in range(k + 1, min(k + AHEAD + 1, there)):
             if text[j] == w:

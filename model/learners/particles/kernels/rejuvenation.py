@@ -3,7 +3,10 @@
 Each topic is drawn given all others (Canini et al. 2009, eq. 3). Notation:
 :mod:`model.learners.particles.kernels.particles`. A move does not take the token out of the counts.
 It corrects q of the old topic only, and it writes (and copies shared rows) only if the topic or the
-tables change.
+tables change. The tokens of a page are moved in one particle after the other, by
+:mod:`~model.learners.particles.kernels.row_moves` or, where words are in parts,
+:mod:`~model.learners.particles.kernels.part_moves`. One kernel for both holds more values than
+there are registers.
 """
 
 from __future__ import annotations

@@ -20,12 +20,9 @@ from model.learners.particles.kernels.particles import (
     base_with,
     tables_of,
     tables_of_word,
-    times,
 )
 from model.learners.particles.kernels.seats import (
-    factor_of_move,
-    join,
-    leave,
+    change_seat,
     seat_at,
     seat_left,
     weight_of,
@@ -131,13 +128,9 @@ def _move_token(
     opened = opens_table(prior, taken.n, taken.tables, taken.backoff, u)
     if t != old or opened != closed:
         # Here, because most visits change nothing and the factor reads a large table.
-        factor = factor_of_move(prior, left, closed, closing, taken, opened)
-        times(population.joint, population.joint_exponent, np.uint64(p), factor)
+        change_seat(population, prior, desk, p, left, closed, closing, old, taken, opened, t)
         row = words.rows[_own_word(population, workspace.places, text, k, there, p, thread)]
         _move_in_row(prior, row, old, closed, t, opened)
-        population.tables[np.uint64(p)] += np.int64(opened) - np.int64(closed)
-        leave(desk, left, old, closed)
-        join(prior, desk, t, opened)
     return t
 
 

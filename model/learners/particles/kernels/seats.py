@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from model.kernels.jit import page_inlined
 from model.learners.particles.kernels.draw import put
+from model.learners.particles.kernels.particles import times
 from model.learners.particles.kernels.table_counts import joint_factor, joint_factor_with
 
 
@@ -98,33 +99,57 @@ def weight_of(prior: Any, seat: Any) -> Any:
 
 
 @page_inlined
-def factor_of_move(
-    prior: Any, left: Any, closed: Any, closing: Any, taken: Any, opened: Any
-) -> Any:
-    """Return the factor of the joint probability when a token moves from one seat to another.
+def change_seat(
+    population: Any,
+    prior: Any,
+    desk: Any,
+    p: Any,
+    left: Any,
+    closed: Any,
+    closing: Any,
+    old: Any,
+    taken: Any,
+    opened: Any,
+    t: Any,
+) -> None:
+    """Count a token that moves in all but its word, and multiply the joint by the ratio of factors.
 
-    ``closing`` is the probability that it closed its table.
+    Args:
+        population: the particles.
+        prior: the prior.
+        desk: what belongs to p.
+        p: the particle.
+        left: the seat that the token leaves.
+        closed: whether its table closes.
+        closing: the probability of that.
+        old: the topic of ``left``.
+        taken: the seat that it takes.
+        opened: whether it opens a table.
+        t: the topic of ``taken``.
     """
     before = left.gain * joint_factor_with(
         prior, left.n, left.tables, left.backoff, closed, closing
     )
     after = taken.gain * joint_factor(prior, taken.n, taken.tables, taken.backoff, opened)
-    return after / before
+    times(population.joint, population.joint_exponent, np.uint64(p), after / before)
+    # Without branches, which the processor could not predict.
+    population.tables[np.uint64(p)] += np.int64(opened) - np.int64(closed)
+    _leave(desk, left, old, closed)
+    _join(prior, desk, t, opened)
 
 
 @page_inlined
-def leave(desk: Any, left: Any, t: Any, closed: Any) -> None:
+def _leave(desk: Any, left: Any, t: Any, closed: Any) -> None:
     """Count a token that leaves a seat in topic t, with its table if ``closed``."""
     desk.totals[t] -= 1
     desk.counts[t] -= 1
-    # Without a branch, which the processor could not predict.
     desk.topic_tables[t] -= np.int64(closed)
     put(desk.gain, t, left.gain)
     put(desk.strength, t, left.strength)
 
 
 @page_inlined
-def join(prior: Any, desk: Any, t: Any, opened: Any) -> None:
+def _join(prior: Any, desk: Any, t: Any, opened: Any) -> None:
     """Count a token that joins topic t, with a new table if ``opened``."""
     desk.totals[t] += 1
     desk.counts[t] += 1

@@ -4,11 +4,12 @@
 product for each topic (notation: :mod:`model.learners.particles.kernels.particles`). A document's
 counts are made from the topics of its tokens (:mod:`model.learners.particles.kernels.arrivals`).
 
-Kernels loop over tokens outside and over a tile of 16 particles inside. The draw of a token needs
-the gain that the token before it wrote, but the draws of different particles do not depend on each
-other, so the processor overlaps them. The order changes no result, since every draw has a name. The
-arrays of sixteen particles fit into the first-level cache. Where particles are resampled after
-every token there is one workspace for all of them
+The first pass loops over tokens outside and over a tile of 16 particles inside. The draw of a token
+needs the gain that the token before it wrote, but the draws of different particles do not depend on
+each other, so the processor overlaps them. Moves go through a page of one particle at a time
+(:mod:`model.learners.particles.kernels.rejuvenation`). The order changes no result, since every
+draw has a name. The arrays of sixteen particles fit into the first-level cache. Where particles are
+resampled after every token there is one workspace for all of them
 (:mod:`model.learners.particles.kernels.token_filter`).
 """
 
