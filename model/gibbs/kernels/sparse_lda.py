@@ -144,6 +144,14 @@ def _move_token(t: Any, step: Any, counts: Any, sampled_totals: Any, coef: Any, 
     coef[t] = (fixed.alpha[t] + counts[t]) / (fixed.totals[t] + sampled_totals[t])
 
 
+@inlined
+def _take_back(old: Any, old_coef: Any, counts: Any, sampled_totals: Any, coef: Any) -> None:
+    """Add a token to the topic that it was removed from."""
+    counts[old] += 1
+    sampled_totals[old] += 1
+    coef[old] = old_coef
+
+
 @page_kernel
 def sweep_document(
     document: Any,
@@ -191,9 +199,7 @@ def sweep_document(
         new = _topic_at(x, fixed_sum, q, coef, fixed, rows, v, old)
         full = new != old and lengths[v] == rows.capacities[v] and not grow_row(rows, v)
         if new == old or (full and not first):
-            counts[old] += 1
-            sampled_totals[old] += 1
-            coef[old] = old_coef
+            _take_back(old, old_coef, counts, sampled_totals, coef)
         if full:
             workspace.carried[0] = smoothing
             return i

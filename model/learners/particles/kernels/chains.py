@@ -81,13 +81,13 @@ def schedule_visits(
         The schedule, and the index of the next draw of a visit in the last minibatch.
     """
     n = len(slots)
-    indices, units = np.empty((3, n), np.int64), np.empty((n, moves), np.int32)
+    indices = np.empty((3, n), np.int64)
     schedule = VisitSchedule(
         slots,
         sequences,
         indices[0],
         indices[1],
-        units,
+        np.empty((n, moves), np.int32),
         np.empty((n, moves), np.int64),
         indices[2],
     )
@@ -97,15 +97,9 @@ def schedule_visits(
         schedule.drawn[d], schedule.moved[d] = drawn, moved
         for position in range(lengths[slots[d]] if past.sizes[TOKENS] else 1):
             admit(past, slots[d], position if past.sizes[TOKENS] else -1, draws.key0, draws.key1)
+        units, positions = schedule.units[d], schedule.positions[d]
         schedule.found[d] = choose_units(
-            past,
-            choice,
-            schedule.units[d],
-            schedule.positions[d],
-            draws.key0,
-            draws.key1,
-            sequences[d],
-            scheduled,
+            past, choice, units, positions, draws.key0, draws.key1, sequences[d], scheduled
         )
         scheduled += schedule.found[d]
         drawn += lengths[slots[d]]

@@ -106,11 +106,11 @@ def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any)
     row = row_of(table, p, i)
     if table.row_owner[row] == generation:
         return np.int64(row)
-    return _fresh_row(table, p, i, generation, thread, copy)
+    return fresh_row(table, p, i, generation, thread, copy)
 
 
 @page_kernel
-def _fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+def fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
     """Replace a row that p does not own, with the blocks and the line above it."""
     lines, blocks, rows, line = table.lines, table.blocks, table.rows, table.line[p]
     place, entry, column = i >> _SHIFT >> _SHIFT, i >> _SHIFT & _MASK, i & _MASK

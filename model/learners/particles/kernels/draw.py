@@ -41,7 +41,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_inlined
 from model.learners.particles.kernels.lanes import (
     BITS,
     DOUBLE,
@@ -59,7 +59,7 @@ from model.learners.particles.kernels.lanes import (
     with_lane,
 )
 
-_SPARE = 16  # room for a zero and the eight prefixes behind q and cum
+_SPARE = 24  # room for eight zeros before cum, and for a zero and the eight prefixes behind it
 _LINE = 64  # bytes of a cache line
 
 _F, _N = types.float64, types.intp
@@ -94,20 +94,33 @@ def draw(scratch: Any, gain: Any, row: Any, share: Any, u: Any) -> Any:
     return _pick(scratch, gain, u), total
 
 
-@inlined
+@page_inlined
 def draw_without(
     scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any, u: Any
 ) -> Any:
-    """Draw the topic of a token that is counted in topic ``old``, and return (t, total).
+    """Draw the topic of a token that is counted in topic ``old``.
 
     ``q_old`` replaces q[old]: the weight of the old topic without the token. Moves use it.
     """
     total = _weigh_without(scratch, gain, row, share, old, q_old)
-    return _pick(scratch, gain, u), total
+    return old if _stays(scratch, len(gain), old, u * total) else _pick(scratch, gain, u)
 
 
 @inlined
 def draw_discounted(
+    scratch: Any, gain: Any, row: Any, discount: Any, strength: Any, base: Any, u: Any
+) -> Any:
+    """Draw a topic where there are tables, and return (t, total).
+
+    q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base). A row holds tables
+    behind its counts (:mod:`model.learners.particles.kernels.table_counts`).
+    """
+    total = _weigh_discounted(scratch, gain, row, discount, strength, base, -1, 0.0)
+    return _pick(scratch, gain, u), total
+
+
+@page_inlined
+def draw_discounted_without(
     scratch: Any,
     gain: Any,
     row: Any,
@@ -118,22 +131,38 @@ def draw_discounted(
     q_old: Any,
     u: Any,
 ) -> Any:
-    """Draw a topic where there are tables, and return (t, total).
-
-    q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base), and q[old] = q_old
-    unless old is -1. A row holds tables behind its counts
-    (:mod:`model.learners.particles.kernels.table_counts`).
-    """
+    """Draw a topic as :func:`draw_discounted` does, with ``q_old`` in place of q[old]."""
     total = _weigh_discounted(scratch, gain, row, discount, strength, base, old, q_old)
-    return _pick(scratch, gain, u), total
+    return old if _stays(scratch, len(gain), old, u * total) else _pick(scratch, gain, u)
+
+
+@page_inlined
+def _stays(scratch: Any, tp: Any, old: Any, x: Any) -> Any:
+    """Return whether steps 3 and 4 find topic ``old``, which most moves do.
+
+    Prefixes and the cum of a lane ascend, so x and r are compared with two of each, which are known
+    early. The search needs what it has found so far.
+    """
+    lane, cum = np.uint64(old % LANES), np.uint64(LANES + old)
+    pre = np.uint64(2 * LANES + tp) + lane
+    below = scratch[pre - np.uint64(1)]
+    r = x - below
+    return (
+        (below <= x)
+        & (x < scratch[pre])
+        & (scratch[cum - np.uint64(LANES)] <= r)
+        & (r < scratch[cum])
+    )
 
 
 def _sums(b: Any, scratch: Any, tp: Any) -> Any:
     """Return the addresses of cum and pre.
 
-    pre[7] is 0.0, and pre[8 + l], on a 64-byte line, is the prefix up to lane l.
+    cum[-8] to cum[-1] and pre[7] are 0.0, and pre[8 + l], on a 64-byte line, is the prefix up to
+    lane l.
     """
-    return scratch, b.gep(scratch, [tp], inbounds=True)
+    cum = b.gep(scratch, [INT(LANES)], inbounds=True)
+    return cum, b.gep(cum, [tp], inbounds=True)
 
 
 def _emit_weigh(
@@ -276,6 +305,25 @@ def _weigh_discounted(
         return _emit_weigh(b, tp, q.data, g.data, weight, args[6], args[7])
 
     return _F(scratch, gain, row, _F, strength, _F, _N, _F), codegen
+
+
+@intrinsic
+def put(typing: Any, row: Any, t: Any, value: Any) -> Any:
+    """Write row[t] = value for a row of a padded length, by a store of the block of eight.
+
+    A draw loads blocks, and a load of a block waits for a store of a part of it.
+    """
+
+    def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
+        (into,) = arrays(context, b, sig, args, 0)
+        topic = b.zext(b.trunc(args[1], I32), INT)
+        first = b.and_(topic, INT(-LANES))
+        place = at(b, into.data, first, DOUBLES)
+        block = with_lane(b, b.load(place, align=8), b.sub(topic, first), args[2])
+        b.store(block, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(row, _N, _F), codegen
 
 
 @intrinsic

@@ -329,9 +329,7 @@ def _draw_whole(
     gain, scratch, discount = workspace.gain[i], workspace.scratch, prior.discount
     base = base_of(population, prior, p, row, w, 0)
     if discount > 0.0:
-        t, total = draw_discounted(
-            scratch, gain, row, discount, workspace.strength[i], base, -1, 0.0, u
-        )
+        t, total = draw_discounted(scratch, gain, row, discount, workspace.strength[i], base, u)
     else:
         t, total = draw(scratch, gain, row, population.concentration[p, 0] * base, u)
     return t, total, base

@@ -163,18 +163,20 @@ def base_of(population: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) 
 def base_with(population: Any, prior: Any, p: Any, tables: Any, w: Any, closed: Any) -> Any:
     """Return B(w) of a word with so many tables, without ``closed`` of them."""
     if prior.tables == NONE:
-        return prior.base[w]
-    a_0 = population.concentration[p, 1]
-    return (tables - closed + a_0 * prior.base[w]) / (population.tables[p] - closed + a_0)
+        return prior.base[np.uint64(w)]
+    a_0 = population.concentration[np.uint64(p), 1]
+    return (tables - closed + a_0 * prior.base[np.uint64(w)]) / (
+        population.tables[np.uint64(p)] - closed + a_0
+    )
 
 
 @inlined
 def tables_of(prior: Any, row: Any, t: Any) -> Any:
     """Return t_wt, which is 0 where there are no tables."""
-    return np.int64(row[len(prior.alpha) + t]) if prior.tables != NONE else 0
+    return np.int64(row[np.uint64(len(prior.alpha) + t)]) if prior.tables != NONE else 0
 
 
 @inlined
 def tables_of_word(prior: Any, row: Any) -> Any:
     """Return m_w, which is 0 where there are no tables."""
-    return np.int64(row[2 * len(prior.alpha)]) if prior.tables != NONE else 0
+    return np.int64(row[np.uint64(2 * len(prior.alpha))]) if prior.tables != NONE else 0

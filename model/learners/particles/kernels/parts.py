@@ -139,6 +139,14 @@ def prefetch_parts(words: Any, p: Any, w: Any, tp: Any) -> None:
             prefetch(words.rows, place * length)
 
 
+@page_inlined
+def prefetch_found(words: Any, found: Any) -> None:
+    """Prefetch the parts of a list."""
+    length = words.rows.shape[1]
+    for c in range(found[0]):
+        prefetch(words.rows, found[np.uint64(2 * c + 2)] * length)
+
+
 @intrinsic
 def filled_bits(typing: Any, blocks: Any, block: Any) -> Any:
     """Return a bit for each entry of a block that is not 0."""
@@ -303,7 +311,7 @@ def count_in_word(
 @page_inlined
 def counts_in_part(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
     """Return (n_wt, t_wt) of a word in parts; t_wt is 0 where there are no tables."""
-    place = row_of(words, p, part_of(w, t, tp))
+    place = row_of(words, p, part_of(w, np.int64(t), tp))
     column = np.uint64(t % PART)
     tables: Any = 0
     if words.rows.shape[1] > PART:

@@ -86,34 +86,12 @@ _prefetch_row = _by_kind(_prefetch_table_row, _skip_prefetch)
 
 @inlined
 def prefetch_row(rows: Any, p: Any, i: Any) -> Any:
-    """Return the physical row of p's row i, for :func:`current_row`, and prefetch it.
+    """Return the physical row of p's row i, and prefetch it.
 
-    The rows of several particles are then fetched at the same time. In a tree there is no prefetch:
-    a write of any particle may move the row.
+    The rows of several particles are then fetched at the same time. In a tree there is no prefetch,
+    and no row is returned: a write of any particle may move it.
     """
     return _prefetch_row(rows, p, i)
-
-
-@kernel
-def _same_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    return place
-
-
-@kernel
-def _moved_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    return tree.tree_row(rows, p, i)
-
-
-_current_row = _by_kind(_same_row, _moved_row)
-
-
-@inlined
-def current_row(rows: Any, place: Any, p: Any, i: Any) -> Any:
-    """Return the physical row of p's row i, which was ``place`` when it was prefetched.
-
-    In a tree it may have moved: a row that p shares moves when the particle that owns it writes it.
-    """
-    return _current_row(rows, place, p, i)
 
 
 @page_inlined

@@ -153,6 +153,19 @@ def add_up_again(sums: Any, gain: Any, strength: Any, t: Any) -> None:
 
 
 @page_inlined
+def add_up_both(sums: Any, gain: Any, strength: Any, s: Any, t: Any) -> None:
+    """Add up the sums that topics s and t are in."""
+    blocks, first, second = blocks_of(len(gain)), np.int64(s) // PART, np.int64(t) // PART
+    _add_block(sums, gain, strength, first)
+    if second != first:
+        _add_block(sums, gain, strength, second)
+    _add_span(sums, blocks, first // SPAN)
+    if second // SPAN != first // SPAN:
+        _add_span(sums, blocks, second // SPAN)
+    _add_total(sums, blocks)
+
+
+@page_inlined
 def weigh_parts(
     scratch: Any, gain: Any, rows: Any, length: Any, found: Any, discount: Any, old: Any
 ) -> Any:

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel
+from model.kernels.jit import inlined, kernel, page_kernel
 
 # Prior.tables: topics do not share words; one table for each word and topic; tables are drawn.
 NONE, MINIMAL, SAMPLED = range(3)
@@ -101,6 +101,15 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
 @inlined
 def closing_probability(closing: Any, n: Any, t: Any) -> Any:
     """Return V(n, t) for 1 <= t <= n."""
+    # Most pairs are in the table; unsigned, since numba tests whether signed indices are negative.
+    if n <= EXACT and t <= MOST_TABLES:
+        return closing.exact[np.uint64(t), np.uint64(n)]
+    return _interpolated(closing, n, t)
+
+
+@page_kernel
+def _interpolated(closing: Any, n: Any, t: Any) -> Any:
+    """Return V(n, t) where the table has no such pair."""
     tables = min(t, MOST_TABLES)
     if t >= n:
         # Exact for any number of tables; otherwise tables could outnumber tokens.
@@ -121,14 +130,20 @@ def closing_probability(closing: Any, n: Any, t: Any) -> Any:
 
 
 @inlined
-def closes_table(prior: Any, n: Any, t: Any, u: Any) -> Any:
-    """Return whether a token closes its table when it leaves a topic.
+def probability_to_close(prior: Any, n: Any, t: Any) -> Any:
+    """Return the probability that a token closes its table when it leaves a topic.
 
-    ``n`` tokens of its word, itself included, are in the topic at ``t`` tables. ``u`` is a uniform.
+    ``n`` tokens of its word, itself included, are in the topic at ``t`` tables.
     """
     if prior.tables == SAMPLED:
-        return u < closing_probability(prior.closing, n, t)
-    return prior.tables == MINIMAL and n == 1
+        return closing_probability(prior.closing, n, t)
+    return 1.0 if prior.tables == MINIMAL and n == 1 else 0.0
+
+
+@inlined
+def closes_table(prior: Any, n: Any, t: Any, u: Any) -> Any:
+    """Return whether a token closes its table when it leaves a topic; ``u`` is a uniform."""
+    return u < probability_to_close(prior, n, t)
 
 
 @inlined
@@ -143,17 +158,26 @@ def opens_table(prior: Any, n: Any, t: Any, backoff: Any, u: Any) -> Any:
 
 
 @inlined
-def joint_factor(prior: Any, n: Any, t: Any, backoff: Any, opened: Any) -> Any:
+def joint_factor(prior: Any, n: Any, tables: Any, backoff: Any, opened: Any) -> Any:
     """Return the factor of the joint probability for such a token, beside the gain of its topic.
 
     With sampled tables the joint is that of topics and numbers of tables, so the factor includes
     S(n + 1, .) / S(n, .).
     """
+    closing = probability_to_close(prior, n + 1, tables + opened)
+    return joint_factor_with(prior, n, tables, backoff, opened, closing)
+
+
+@inlined
+def joint_factor_with(
+    prior: Any, n: Any, tables: Any, backoff: Any, opened: Any, closing: Any
+) -> Any:
+    """Return :func:`joint_factor`; ``closing`` is the probability that the token closes a table."""
     if prior.tables != SAMPLED:
-        return (n - prior.discount * t) + backoff
-    if opened:
-        return backoff / closing_probability(prior.closing, n + 1, t + 1)
-    return (n - prior.discount * t) / (1.0 - closing_probability(prior.closing, n + 1, t))
+        return (n - prior.discount * tables) + backoff
+    # Without branches, which the processor could not predict.
+    joins, stays = n - prior.discount * tables, 1.0 - closing
+    return (backoff if opened else joins) / (closing if opened else stays)
 
 
 @inlined

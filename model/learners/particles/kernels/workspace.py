@@ -4,11 +4,12 @@
 product for each topic (notation: :mod:`model.learners.particles.kernels.particles`). A document's
 counts are made from the topics of its tokens (:mod:`model.learners.particles.kernels.arrivals`).
 
-Kernels loop over tokens outside and over a tile of 16 particles inside. The draw of a token needs
-the gain that the token before it wrote, but the draws of different particles do not depend on each
-other, so the processor overlaps them. The order changes no result, since every draw has a name. The
-arrays of sixteen particles fit into the first-level cache. Where particles are resampled after
-every token there is one workspace for all of them
+The first pass loops over tokens outside and over a tile of 16 particles inside. The draw of a token
+needs the gain that the token before it wrote, but the draws of different particles do not depend on
+each other, so the processor overlaps them. Moves go through a page of one particle at a time
+(:mod:`model.learners.particles.kernels.rejuvenation`). The order changes no result, since every
+draw has a name. The arrays of sixteen particles fit into the first-level cache. Where particles are
+resampled after every token there is one workspace for all of them
 (:mod:`model.learners.particles.kernels.token_filter`).
 """
 
@@ -29,6 +30,10 @@ from model.learners.particles.kernels.sparse_draw import add_up, add_up_again, s
 from model.learners.particles.kernels.table_counts import SAMPLED
 
 TILE = 16
+# Tokens between a word whose row or parts are prefetched and the one whose topic is drawn.
+AHEAD = 2
+# Lists of parts at hand in moves; a power of two above AHEAD.
+LISTS = 4
 
 
 class Workspace(NamedTuple):
@@ -42,7 +47,9 @@ class Workspace(NamedTuple):
         uniforms: float64[16, 32], one for each token's topic.
         table_uniforms: float64[16, 64], two for each token's tables.
         word_row: int64[16], the physical row of the current word.
-        topic_row: int64[16], the physical row of the current page's topics, in moves.
+        places: int64[32], the physical rows of the words of a page, in moves.
+        drawn: int32[32], the topics of a page, in moves.
+        lists: int64[4, n], lists of the parts of words that come next, in moves.
         parts: int64, a list of the parts of a word (:mod:`model.learners.particles.kernels.parts`).
         sums: float64[16, n], the sums of :mod:`model.learners.particles.kernels.sparse_draw`; n is
             0 where words are not in parts.
@@ -55,7 +62,9 @@ class Workspace(NamedTuple):
     uniforms: npt.NDArray[np.float64]
     table_uniforms: npt.NDArray[np.float64]
     word_row: npt.NDArray[np.int64]
-    topic_row: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    drawn: npt.NDArray[np.int32]
+    lists: npt.NDArray[np.int64]
     parts: npt.NDArray[np.int64]
     sums: npt.NDArray[np.float64]
 
@@ -77,7 +86,9 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
         np.zeros((size, PAGE)),
         np.zeros((size, 2 * PAGE)),
         np.zeros(size, np.int64),
-        np.zeros(size, np.int64),
+        np.zeros(PAGE, np.int64),
+        np.zeros(PAGE, np.int32),
+        np.zeros((LISTS, found_length(tp)), np.int64),
         np.zeros(found_length(tp), np.int64),
         np.zeros((size, length)),
     )

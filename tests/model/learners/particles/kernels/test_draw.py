@@ -25,8 +25,20 @@ def without(scratch, gain, row, share, old, q_old, u):
 
 
 @numba.njit(nogil=True, error_model="numpy")
-def discounted(scratch, gain, row, discount, strength, base, old, q_old, u):
-    return draws.draw_discounted(scratch, gain, row, discount, strength, base, old, q_old, u)
+def discounted(scratch, gain, row, discount, strength, base, u):
+    return draws.draw_discounted(scratch, gain, row, discount, strength, base, u)
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def discounted_without(scratch, gain, row, discount, strength, base, old, q_old, u):
+    return draws.draw_discounted_without(
+        scratch, gain, row, discount, strength, base, old, q_old, u
+    )
+
+
+@numba.njit(nogil=True, error_model="numpy")
+def put(row, t, value):
+    draws.put(row, t, value)
 
 
 def cases(topics, generator, count):
@@ -71,14 +83,41 @@ def test_draws_equal_their_twin(topics):
         q_moved[old] = off_moved[old] = q_old
         for u in [0.0, 2.0**-53, 0.5, 1 - 2.0**-53, *generator.random(3)]:
             check(topics, q, u, plain(scratch, gain, row, share, u))
-            check(topics, q_moved, u, without(scratch, gain, row, share, old, q_old, u))
-            check(topics, off, u, discounted(scratch, gain, both, 0.3, strength, base, -1, 0.0, u))
-            check(
-                topics,
-                off_moved,
-                u,
-                discounted(scratch, gain, both, 0.3, strength, base, old, q_old, u),
-            )
+            check(topics, off, u, discounted(scratch, gain, both, 0.3, strength, base, u))
+            found = without(scratch, gain, row, share, old, q_old, u)
+            assert found == slow_draw(q_moved, u)[0]
+            found = discounted_without(scratch, gain, both, 0.3, strength, base, old, q_old, u)
+            assert found == slow_draw(off_moved, u)[0]
+
+
+def test_a_move_is_right_at_every_boundary_of_the_old_topic():
+    """The old topic is tried first; it is found where the search finds it, and nowhere else."""
+    generator, stayed, left = np.random.default_rng(3), 0, 0
+    for topics in (1, 3, 9, 17, 50):
+        scratch = draws.new_scratch(draws.padded(topics))
+        for gain, row, share in cases(topics, generator, 6):
+            q = [x * (float(y) + share) for x, y in zip(gain.tolist(), row.tolist(), strict=True)]
+            for old in np.flatnonzero(gain).tolist():
+                total, so_far = slow_draw(q, 0.0)[1], 0.0
+                for j in [8 * block + lane for lane in range(8) for block in range(len(q) // 8)]:
+                    so_far += q[j]
+                    if j % 8 == old % 8 or j // 8 == old // 8:
+                        u = so_far / total
+                        for near in (0.0, math.nextafter(u, 0), u, math.nextafter(u, 2)):
+                            found = without(scratch, gain, row, share, old, q[old], min(near, 1.0))
+                            assert found == slow_draw(q, min(near, 1.0))[0]
+                            stayed, left = stayed + (found == old), left + (found != old)
+    assert stayed and left
+
+
+@pytest.mark.parametrize("topics", TOPICS)
+def test_a_number_is_put_in_its_place(topics):
+    row = draws.aligned(draws.padded(topics))
+    row[:] = np.arange(len(row))
+    for t in range(topics):
+        before = row.tolist()
+        put(row, t, 0.5 - t)
+        assert row.tolist() == [*before[:t], 0.5 - t, *before[t + 1 :]]
 
 
 def test_every_boundary_between_topics():
@@ -109,7 +148,7 @@ def test_topics_come_in_proportion_to_their_weights():
 def test_no_product_is_contracted_into_a_sum():
     scratch, gain, row = draws.new_scratch(8), np.ones(8), np.ones(8, np.int32)
     plain(scratch, gain, row, 0.1, 0.5)
-    discounted(scratch, gain, np.ones(16, np.int32), 0.3, gain, 0.1, -1, 0.0, 0.5)
+    discounted(scratch, gain, np.ones(16, np.int32), 0.3, gain, 0.1, 0.5)
     code = "".join([*plain.inspect_asm().values(), *discounted.inspect_asm().values()])
     assert "mul" in code
     assert not any(word in code for word in ("fmadd", "fmsub", "fmla"))

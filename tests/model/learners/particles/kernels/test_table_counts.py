@@ -15,10 +15,10 @@ from model.learners.particles.kernels.table_counts import (
     MINIMAL,
     NONE,
     SAMPLED,
-    closes_table,
     closing_probabilities,
     closing_probability,
     opens_table,
+    probability_to_close,
     update_counts,
 )
 
@@ -118,9 +118,9 @@ def test_rules():
     assert not opens_table.py_func(closing_of[NONE], 0, 0, 1.0, 0.0)
     assert opens_table.py_func(closing_of[MINIMAL], 0, 0, 1.0, 0.9)
     assert not opens_table.py_func(closing_of[MINIMAL], 3, 1, 1.0, 0.0)
-    assert not closes_table.py_func(closing_of[NONE], 1, 0, 0.0)
-    assert closes_table.py_func(closing_of[MINIMAL], 1, 1, 0.9)
-    assert not closes_table.py_func(closing_of[MINIMAL], 2, 1, 0.0)
+    assert probability_to_close.py_func(closing_of[NONE], 1, 0) == 0.0
+    assert probability_to_close.py_func(closing_of[MINIMAL], 1, 1) == 1.0
+    assert probability_to_close.py_func(closing_of[MINIMAL], 2, 1) == 0.0
     # 3 - .25 * 2 = 2.5 against 1.5: opened below 1.5 / 4.
     assert opens_table.py_func(closing_of[SAMPLED], 3, 2, 1.5, 0.374)
     assert not opens_table.py_func(closing_of[SAMPLED], 3, 2, 1.5, 0.376)
