@@ -87,9 +87,9 @@ def test_sweeps_that_run_together_have_the_bits_of_single_sweeps(prior, monkeypa
     together = snapshots(settings)
     calls = []
 
-    def counted(*visits):
+    def counted(*visits, **others):
         calls.append(len(visits[1]))
-        visit(*visits)
+        visit(*visits, **others)
 
     visit = initial_batch.visit
     monkeypatch.setattr(initial_batch, "visit", counted)
