@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -32,7 +31,8 @@ def write_beside(target: str, data: bytes) -> str:
     The folder is made where it does not exist.
     """
     folder, there = target.rpartition("/")[0], True
-    name = f"{folder}/{PREFIX}{secrets.token_hex(8)}"
+    # The name of a file that is renamed at once; no result has it.
+    name = f"{folder}/{PREFIX}{os.urandom(8).hex()}"
     try:
         number = os.open(name, _NEW_FILE, 0o644)
     except FileNotFoundError:
