@@ -396,6 +396,5 @@ def on_lines(shape: list[int], dtype: Any) -> npt.NDArray[Any]:
     """Return zeros that begin on a cache line, so that a part of eight topics lies in one."""
     size = math.prod(shape) * dtype.itemsize
     raw = np.zeros(size + _LINE, np.uint8)
-    # The attribute ctypes makes an object, which takes as long as the rest.
-    first = -raw.__array_interface__["data"][0] % _LINE
+    first = -raw.__array_interface__["data"][0] % _LINE  # The attribute ctypes is slower.
     return raw[first : first + size].view(dtype).reshape(shape)
