@@ -216,6 +216,15 @@ def test_a_block_that_crosses_windows_is_taken_apart_and_its_late_documents_are_
     assert [m.ids for m in sender.close_windows(30)] == [("b", "d")]
 
 
+@pytest.mark.parametrize("times", [(7, 14), (14, 7)])
+def test_late_documents_of_a_block_are_counted_apart_from_those_of_the_window_they_join(times):
+    sender = Sender()
+    sender.send(document("a", 1), document("b", 9))
+    sender.close_windows(10)
+    assert sender.send(*(document(str(time), time) for time in times)) == 1
+    assert [m.ids for m in sender.close_windows(20)] == [("7", "14")]
+
+
 def test_a_block_of_one_window_stays_whole():
     sender = Sender()
     items = [document(f"d{i}", i) for i in range(9)]
