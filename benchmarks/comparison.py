@@ -45,7 +45,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.corpora import letters_of, may_body, may_words, records, stop_words
+from benchmarks.corpora import content_words, may_body, may_words, records, stop_words
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from benchmarks.runners import ROOT
 from benchmarks.scale.commands import CHILD
@@ -107,9 +107,8 @@ def corpus(name: str) -> Corpus:
         every, most = (8, SHORT) if name == "short" else (4, None)
         for number, record in enumerate(records("arxiv-cs-1994-2019")):
             if number % every == 0 or number % 16 == 2:
-                words = [word for word in letters_of(record["text"]) if word not in stop]
                 part = parts["train" if number % every == 0 else "test"]
-                kept = " ".join([word for word in words if len(word) > 1][:most])
+                kept = " ".join(content_words(record["text"], stop)[:most])
                 part.append({**record, "text": kept, "raw": record["text"]})
     return Corpus(**{part: [one for one in found if one["text"]] for part, found in parts.items()})
 

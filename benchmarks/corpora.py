@@ -53,6 +53,11 @@ def letters_of(text: str) -> list[str]:
     return _LETTERS.findall(text.lower())
 
 
+def content_words(text: str, stop: frozenset[str]) -> list[str]:
+    """Return the runs of at least two letters that are no stop words, in lower case."""
+    return [word for word in letters_of(text) if len(word) > 1 and word not in stop]
+
+
 def may_words(text: str, stop: frozenset[str]) -> list[str]:
     """Return the words of a post as May et al. (2014) prepare them.
 
@@ -150,11 +155,7 @@ def abstracts(every: int, start: int = 0) -> list[TokenisedDocument]:
     found = []
     for number, record in enumerate(records("arxiv-cs-1994-2019")):
         if number % every == start:
-            words = [
-                word
-                for word in _LETTERS.findall(record["text"].lower())
-                if len(word) > 1 and word not in stop
-            ]
+            words = content_words(record["text"], stop)
             found.append(
                 TokenisedDocument.from_words(
                     Document(record["id"], number, "", record["label"]), words

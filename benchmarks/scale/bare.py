@@ -104,6 +104,7 @@ def version() -> list[float]:
         Seconds of encode, decode, align, changes, and of all from the model to LATEST. The last
         number is its bytes in relation to those of an Avro file.
     """
+    # Here, so that they are not in the memory of the other works.
     from dataclasses import replace
 
     from benchmarks.versions import avro, fresh, made_up, milliseconds, published

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +47,11 @@ class Command(NamedTuple):
 
     seconds: float
     megabytes: float
+
+    @property
+    def memory(self) -> str:
+        """The most memory, as a fact of a row."""
+        return f"{self.megabytes:,.0f} MB"
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,20 @@ class Tree:
         if done.returncode:
             raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr}")
         return done.stdout
+
+
+def against_first(rows: Iterable[Row], wanted: str = "") -> Iterator[Row]:
+    """Yield rows with their ratios to the first; the others take what is wanted of them."""
+    first = 0.0
+    for row in rows:
+        limit = row.wanted or (wanted if first else "")
+        first = first or row.seconds
+        yield row._replace(ratio=row.seconds / first, wanted=limit)
+
+
+def sizes_of(paths: Iterable[Path]) -> list[int]:
+    """Return the bytes of each file; folders are left out."""
+    return [path.stat().st_size for path in paths if path.is_file()]
 
 
 def places(folder: Path, name: str, models: str = "models") -> list[str]:

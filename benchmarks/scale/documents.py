@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.scale.commands import Row, Tree, labelled, places
+from benchmarks.scale.commands import Row, Tree, against_first, labelled, places
 from benchmarks.scale.made_up import Made, write
 from benchmarks.scale.settings import PUBLISHING, TRAINING
 
@@ -76,34 +76,32 @@ def long(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     number = count // 400
     write(folder / "empty.jsonl", 1)
     begun = tree.spent("train", *places(folder, "empty", "none"), *PUBLISHING).seconds
-    short = 0.0
-    for words in (100, _LONG):
+
+    def row(words: int) -> Row:
         documents = number * _LONG // words
         write(folder / f"{words}.jsonl", documents, Made(words=words))
         took = tree.spent("train", *places(folder, str(words), f"models-{words}"), *PUBLISHING)
+        name = f"default learner, a token: {documents:,} documents of {words:,} words"
         token = (took.seconds - begun) / (documents * words)
-        short = short or token
-        yield Row(
-            f"default learner, a token: {documents:,} documents of {words:,} words",
-            token,
-            token / short,
-            "3 x short documents" if words == _LONG else "",
-            f"{took.seconds:.1f} s, {took.megabytes:,.0f} MB",
-        )
+        return Row(name, token, facts=f"{took.seconds:.1f} s, {took.memory}")
+
+    yield from against_first(map(row, (100, _LONG)), "3 x short documents")
 
 
 def short(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     """Whole commands over short documents at T = 50, against tomotopy's batch of 200 sweeps."""
     write(folder / "short.jsonl", count // 2, Made(words=_SHORT))
-    theirs = tree.cost(sys.executable, "-c", TOMOTOPY, f"{folder}/short.jsonl")
-    name = f"tomotopy, batch: {count // 2:,} documents of {_SHORT} words"
-    yield Row(name, theirs.seconds, facts=f"{theirs.megabytes:,.0f} MB")
-    for learner in ("particle-filter", "o-lda"):
-        flags = (*PUBLISHING, f"--learner={learner}")
-        ours = tree.spent("train", *places(folder, "short", f"models-{learner}"), *flags)
-        facts = f"{ours.megabytes:,.0f} MB"
-        ratio = ours.seconds / theirs.seconds
-        yield Row(f"train by {learner}", ours.seconds, ratio, "1 x", facts)
+
+    def rows() -> Iterator[Row]:
+        theirs = tree.cost(sys.executable, "-c", TOMOTOPY, f"{folder}/short.jsonl")
+        name = f"tomotopy, batch: {count // 2:,} documents of {_SHORT} words"
+        yield Row(name, theirs.seconds, facts=theirs.memory)
+        for learner in ("particle-filter", "o-lda"):
+            flags = (*PUBLISHING, f"--learner={learner}")
+            ours = tree.spent("train", *places(folder, "short", f"models-{learner}"), *flags)
+            yield Row(f"train by {learner}", ours.seconds, facts=ours.memory)
+
+    yield from against_first(rows(), "1 x")
 
 
 def learn(tree: Tree, folder: Path, name: str) -> None:

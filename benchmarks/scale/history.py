@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.scale.commands import Row, Tree, places
+from benchmarks.scale.commands import Row, Tree, against_first, places, sizes_of
 from benchmarks.scale.made_up import Made, write
-from benchmarks.scale.settings import TRAINING
+from benchmarks.scale.settings import LEARNING
 
 _SECONDS = 10
 
@@ -18,20 +18,16 @@ def windows(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     A minibatch ends where its window ends, so 100,000 windows mean 100,000 minibatches in place of
     500.
     """
-    documents, first = 5 * count, 0.0
+    documents = 5 * count
     write(folder / "long.jsonl", documents, Made(seconds=_SECONDS))
-    others = TRAINING[:3]
-    for number in (10, documents // 100, documents):
+
+    def row(number: int) -> Row:
         flags = f"--window={documents * _SECONDS // number}s", f"--publish_every={documents}s"
-        took = tree.spent("train", *places(folder, "long", f"models-{number}"), *others, *flags)
-        first = first or took.seconds
-        yield Row(
-            f"{number:,} windows of {documents:,} documents",
-            took.seconds,
-            took.seconds / first,
-            "2 x ten windows" if number > 10 else "",
-            f"{took.megabytes:,.0f} MB",
-        )
+        took = tree.spent("train", *places(folder, "long", f"models-{number}"), *LEARNING, *flags)
+        name = f"{number:,} windows of {documents:,} documents"
+        return Row(name, took.seconds, facts=took.memory)
+
+    yield from against_first(map(row, (10, documents // 100, documents)), "2 x ten windows")
 
 
 def version(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
@@ -46,12 +42,12 @@ def version(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
 def expiry(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     """Files and bytes of a store that keeps all, and of one that keeps a week."""
     write(folder / "some.jsonl", count)
-    others = [*TRAINING[:3], "--window=6h", "--publish_every=6h"]
+    flags = (*LEARNING, "--window=6h", "--publish_every=6h")
     all_bytes = 0
     for name, rules in (("all versions", "all"), ("a week", "7d")):
         given = places(folder, "some", f"models-{rules}")
-        took = tree.spent("train", *given, *others, f"--keep=versions:{rules},checkpoints:3")
-        sizes = [path.stat().st_size for path in (folder / f"models-{rules}").rglob("*")]
+        took = tree.spent("train", *given, *flags, f"--keep=versions:{rules},checkpoints:3")
+        sizes = sizes_of((folder / f"models-{rules}").rglob("*"))
         all_bytes = all_bytes or sum(sizes)
         facts = f"{len(sizes):,} files, {sum(sizes) / 1e6:,.1f} MB"
         yield Row(f"kept: {name}", took.seconds, sum(sizes) / all_bytes, "", facts)

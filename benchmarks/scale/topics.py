@@ -6,28 +6,25 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.scale.commands import BARE, Row, Tree, places
+from benchmarks.scale.commands import BARE, Row, Tree, against_first, places
 from benchmarks.scale.made_up import write
-from benchmarks.scale.settings import TRAINING
+from benchmarks.scale.settings import CHEAP, PUBLISHING
 
 WORDS = 50_000
 
 
 def topics(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     """Learning with many topics, against the default number."""
-    write(folder / "some.jsonl", count // 20)
-    one = 0.0
-    for number in (50, 1_000):
-        others = [flag for flag in TRAINING if not flag.startswith("--topics")]
+    documents = count // 20
+    write(folder / "some.jsonl", documents)
+
+    def row(number: int) -> Row:
         given = places(folder, "some", f"models-{number}")
-        took = tree.spent("train", *given, *others, f"--topics={number}")
-        one = one or took.seconds
-        yield Row(
-            f"train by o-lda: {number:,} topics, {count // 20:,} documents",
-            took.seconds,
-            took.seconds / one,
-            facts=f"{took.megabytes:,.0f} MB",
-        )
+        took = tree.spent("train", *given, *CHEAP, *PUBLISHING, f"--topics={number}")
+        name = f"train by o-lda: {number:,} topics, {documents:,} documents"
+        return Row(name, took.seconds, facts=took.memory)
+
+    yield from against_first(map(row, (50, 1_000)))
 
 
 def many_topics(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
@@ -41,5 +38,5 @@ def many_topics(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
                 f"{learner}: {number:,} topics, {documents:,} documents of {WORDS:,} words",
                 took.seconds,
                 wanted="1 GB" if number == 5_000 else "",
-                facts=f"{took.megabytes:,.0f} MB",
+                facts=took.memory,
             )

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from benchmarks import scale
-from benchmarks.scale.commands import Row, Tree
+from benchmarks.scale.commands import Row, Tree, against_first, sizes_of
 from benchmarks.scale.made_up import Made, write
 
 
@@ -19,6 +19,26 @@ def test_rows_of_two_trees_are_one_line_with_their_change():
 
 def test_a_row_of_one_tree_has_no_change():
     assert scale.line(scale.cells([Row("a row", 0.25)])) == "| a row | 0.25 |  |  |  |"
+
+
+def test_rows_are_compared_with_the_first_one_by_one():
+    measured = []
+
+    def rows():
+        for row in (Row("one", 2.0), Row("many", 5.0), Row("other", 1.0, wanted="1 x")):
+            measured.append(row.name)
+            yield row
+
+    found = against_first(rows(), "2 x")
+    assert next(found) == Row("one", 2.0, 1.0)
+    assert measured == ["one"]
+    assert list(found) == [Row("many", 5.0, 2.5, "2 x"), Row("other", 1.0, 0.5, "1 x")]
+
+
+def test_folders_are_not_counted_as_files(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_bytes(b"12345")
+    assert sizes_of(tmp_path.rglob("*")) == [5]
 
 
 def test_rows_that_nobody_knows_are_refused(monkeypatch):
