@@ -555,20 +555,23 @@ def _damaged_snapshot(draw, data):
     if draw(st.booleans()):
         return message(snapshot_file.MAGIC, _damaged_value(draw, header), packed)
     at = draw(st.integers(0, len(contents) - 1))
-    if contents[at][1:3] == b"BT":
-        contents[at] = contents[at][:1] + damaged(draw, contents[at][1:])
+    kind, body = contents[at]
+    if body[:2] == b"BT":
+        contents[at] = contents[at]._replace(body=damaged(draw, body))
     else:
-        contents[at] = _damaged_array(draw, contents[at], columns.TYPES)
+        # The damage may take the byte of the type, too.
+        whole = _damaged_array(draw, bytes([kind]) + body, columns.TYPES) or b"\0"
+        contents[at] = columns.Content(whole[0], whole[1:])
     # A length that does not fit the header is tried too.
     if draw(st.booleans()):
-        header["characters"] = len(contents[-1]) - 1
+        header["characters"] = len(contents[-1].body)
     made = [_plain(content) for content in contents]
     return message(snapshot_file.MAGIC, header, made)
 
 
 def _plain(content):
     """A column as it is, whatever its type and its length."""
-    return content[:1] + b"\0" + content[1:]
+    return bytes([content.kind, 0]) + content.body
 
 
 def fuzz(kind, examples, folder):

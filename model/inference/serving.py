@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -204,7 +204,7 @@ class Serving:
         none = NoneShares(snapshot) if self.none_share else None
         if not self.topic_names:
             return Others(none)
-        manifest = ModelStore(self.store).manifest(snapshot.key, published.version)
+        manifest = self._models.manifest(snapshot.key, published.version)
         catalogue = CatalogueStore(self.store).latest(snapshot.key)[1]
         shown = shown_of(catalogue, manifest, snapshot)
         groups = shown.grouping.groups
@@ -220,6 +220,10 @@ class Serving:
         others = self._others(published)
         return Loaded(prepared, published.snapshot, published.ids, others)
 
+    @cached_property
+    def _models(self) -> ModelStore:
+        return ModelStore(self.store)
+
     def _published(
         self, served: ServedModel, training: tuple[TokenisedDocument, ...] = ()
     ) -> PublishedModel:
@@ -229,7 +233,7 @@ class Serving:
             OptionError: There is no such version, or no classifier for it.
             DamagedDataError: A file does not have the content that was written.
         """
-        store, found = _store_at(self.store), None
+        store, found = self._models, None
         if CLASSIFIER in inference_for(self.settings).needs:
             classifiers = ClassifierStore(self.store)
             found = classifiers.get(
@@ -240,12 +244,6 @@ class Serving:
         file = served.file or ModelFile.of(store.manifest(served.key, served.version))
         snapshot = store.get_model(served.key, served.version, file)
         return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
-
-
-@lru_cache(maxsize=4)
-def _store_at(root: str) -> ModelStore:
-    """Return a store; it is kept, because all models of a run come from one."""
-    return ModelStore(root)
 
 
 def _block(
