@@ -36,6 +36,7 @@ from model.learners import (
     learner_for,
 )
 from model.learners.base import LearnerSettings
+from model.learners.particles.kernels.divergence import divergence
 from model.records import Document, Minibatch, TokenisedDocument
 from model.snapshot import Snapshot
 
@@ -58,13 +59,17 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
         rejuvenation=AfterResampling(unit="token"),
         initial=NoInitialBatch(),
     ),
+    # The third step holds a later trial, with topics enough for its challengers to merge some.
     ParticleFilter(
-        topics=2,
+        topics=16,
         initial=InitialBatch(documents=2, chains=2, sweeps=1),
         half_life=(1,),
         duplicates=CountOnce(),
-        rejuvenation=EveryDocument(moves=1, challengers=Challengers(judges=1)),
+        rejuvenation=EveryDocument(
+            moves=1, challengers=Challengers(room=1.0, judges=1, first_trial=1)
+        ),
     ),
+    ParticleFilter(topics="auto", max_topics=4, initial=_FEW),
     # From 257 topics on words are in parts.
     OLda(topics=257, initial=NoInitialBatch()),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
@@ -83,13 +88,13 @@ def warm() -> None:
         TokenisedDocument.from_words(
             Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9
         )
-        for d in range(12)
+        for d in range(24)
     ]
     for settings in _SETTINGS:
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         for sequence in (1, 2):
-            part = documents[6 * (sequence - 1) : 6 * sequence]
+            part = documents[12 * (sequence - 1) : 12 * sequence]
             learner.step(state, Minibatch.from_documents("", sequence, sequence, True, part))
         state = learner.load(settings, "", 0, learner.save(state))
         # In a job the arrays of a minibatch are read-only, for which kernels are compiled anew.
@@ -103,6 +108,8 @@ def warm() -> None:
         snapshot = learner.snapshot(state)
         warm_inference(snapshot, documents)
         evaluate(snapshot, documents)
+    # A change of the stream is looked for after more documents.
+    divergence(np.ones(2), np.ones(2))
 
 
 def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> None:

@@ -75,10 +75,10 @@ def offer(
     if not summaries[0].documents:
         return head, None
     standing = _chosen(head, summaries, options)
-    summary = summaries[standing.number]
+    summary, number = summaries[standing.number], standing.number
     counted, arrived = count_waiting(head, learner, state, options.settings)
     snapshot = replace(
-        learner.snapshot(state, _names(chains)[standing.number]),
+        learner.snapshot(state, _names(chains)[number]),
         key=key,
         sequence=head.sequence,
         event_time=head.window_end,
@@ -88,20 +88,24 @@ def offer(
     digest = store.put_snapshot(snapshot)
     # The publisher needs it next, and mostly runs in the same process.
     CANDIDATES.put((store.root, key, digest), copy_of(snapshot))
-    events = _events_of_chain(head, learner, state, standing.number, chains)
+    tokens, documents = (None, None) if arrived is None else arrived[number]
+    events = _events_of_chain(head, learner, state, number, chains)
     candidate = replace(
         _candidate(head, summary, digest, key=key, island=island, at=at),
-        particle=standing.number,
+        particle=number,
         rivals=[rival.to_json() for rival in standing.rivals],
         replaced=standing.replaced.to_json() if standing.replaced else None,
-        topic_tokens=None if arrived is None else arrived[standing.number, 0].tolist(),
-        topic_documents=None
-        if arrived is None
-        else arrived[standing.number, 1].astype(int).tolist(),
+        topic_tokens=None if tokens is None else tokens.tolist(),
+        topic_documents=None if documents is None else documents.astype(int).tolist(),
         events=[event.to_json() for event in events],
     )
-    after = replace(
-        counted,
+    return _offered(counted, summary, candidate), candidate
+
+
+def _offered(head: LearnerHead, summary: Summary, candidate: Candidate) -> LearnerHead:
+    """Return the head after a candidate has been offered."""
+    return replace(
+        head,
         offered=head.sequence,
         since=head.window_end,
         windows=0,
@@ -110,7 +114,6 @@ def offer(
         candidates=(*head.candidates, candidate.to_bytes()),
         events=(),
     )
-    return after, candidate
 
 
 def _candidate(

@@ -205,11 +205,25 @@ class Publisher:
         )
         before = self._model(last) if last else None
         topics = Succession.of(before, last.ids(offered.topic_count) if last else None, offered)
-        manifest = Manifest(
+        manifest = self._manifest(best, standing, topics, last)
+        if parent is None and self._names:
+            # Before the version, so that no reader finds it without its names.
+            name_topics(self._store.root, self._key, self._names)
+        published = self._store.publish(manifest)
+        for candidate in group:
+            CANDIDATES.drop(self._name(candidate.snapshot))
+        self._keep(published, topics.after, parent)
+        return best.at, published
+
+    def _manifest(
+        self, best: Candidate, standing: Standing, topics: Succession, last: Manifest | None
+    ) -> Manifest:
+        """Return the manifest of the version that a candidate becomes after ``last``."""
+        return Manifest(
             key=self._key,
             sequence=best.sequence,
             event_time=best.event_time,
-            parent=parent,
+            parent=last.version if last else None,
             snapshot=best.snapshot,
             island=best.island,
             islands=self._islands,
@@ -238,14 +252,6 @@ class Publisher:
             topic_ids=stored_ids(topics.turnover.ids),
             topics_in_use=topics_in_use(best.topic_tokens),
         )
-        if parent is None and self._names:
-            # Before the version, so that no reader finds it without its names.
-            name_topics(self._store.root, self._key, self._names)
-        published = self._store.publish(manifest)
-        for candidate in group:
-            CANDIDATES.drop(self._name(candidate.snapshot))
-        self._keep(published, topics.after, parent)
-        return best.at, published
 
     def _model(self, version: Manifest) -> Snapshot:
         """Return the model of a version, from memory where it is held."""

@@ -121,23 +121,7 @@ def tokeniser_settings(
         OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be
             read or has no word, or a package that is missing.
     """
-    stop_list: tuple[str, ...] = ()
-    if stop_words == "file" and stop_words_file is None:
-        raise OptionError(
-            "--stop_words",
-            "file",
-            "file only with --stop_words_file beside it",
-            "Say where the file is.",
-        )
-    if stop_words_file is not None and stop_words not in ("file", TokeniserSettings.stop_words):
-        raise OptionError(
-            "--stop_words",
-            stop_words,
-            "file where --stop_words_file is given",
-            "Leave one of the two out.",
-        )
-    if stop_words_file is not None:
-        stop_words, stop_list = "file", _read_stop_words(stop_words_file)
+    stop_words, stop_list = _stop_list(stop_words, stop_words_file)
     settings = TokeniserSettings(
         stop_words,
         stop_list,
@@ -191,6 +175,27 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
             "none, or one of " + ", ".join(stemmers),
             "Correct the spelling.",
         )
+
+
+def _stop_list(name: str, file: str | None) -> tuple[str, tuple[str, ...]]:
+    """Return the name of the stop words, and those of a file where one is given."""
+    if file is None:
+        if name == "file":
+            raise OptionError(
+                "--stop_words",
+                "file",
+                "file only with --stop_words_file beside it",
+                "Say where the file is.",
+            )
+        return name, ()
+    if name not in ("file", TokeniserSettings.stop_words):
+        raise OptionError(
+            "--stop_words",
+            name,
+            "file where --stop_words_file is given",
+            "Leave one of the two out.",
+        )
+    return "file", _read_stop_words(file)
 
 
 def _read_stop_words(path: str) -> tuple[str, ...]:

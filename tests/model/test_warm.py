@@ -2,9 +2,13 @@ from model.evaluation.kernels.held_out import first_moment
 from model.gibbs.kernels.gibbs3 import sample_documents
 from model.learners.particles.kernels.arrivals import sum_documents
 from model.learners.particles.kernels.chains import run_chains
+from model.learners.particles.kernels.divergence import divergence
 from model.learners.particles.kernels.first_pass import first_pass
+from model.learners.particles.kernels.nearest_pairs import nearest_pair, update_nearest
 from model.learners.particles.kernels.rejuvenation import move_units
+from model.learners.particles.kernels.restarting import absorb
 from model.learners.particles.kernels.token_filter import filter_tokens
+from model.learners.particles.kernels.topic_weights import draw_weights
 from model.warm import warm
 
 
@@ -18,5 +22,10 @@ def test_the_kernels_that_jobs_use_are_compiled():
         move_units,
         first_pass,
         sum_documents,
+        divergence,
+        nearest_pair,
+        update_nearest,
+        absorb,
+        draw_weights,
     ):
         assert kernel.signatures
