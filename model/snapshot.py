@@ -206,7 +206,7 @@ class Snapshot:
         from model.words.kernels.word_index import build_index
 
         text = _joined(self.words)
-        return text, *build_index(text, len(self.words))
+        return text, *build_index(text, len(self.words), len(self.words))
 
     def rows_of(self, words: Sequence[str]) -> LongArray:
         """Return the row of each word as :meth:`row_of` does, int64[len(words)], in one call."""

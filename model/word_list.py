@@ -52,6 +52,10 @@ class WordList(Sequence[str]):
             raise DamagedDataError(f"one of {count} stored words is empty")
         return cls(np.frombuffer(data, np.uint8), count)
 
+    def to_bytes(self) -> bytes:
+        """Return the words as :func:`model.wire.words_to_bytes` does."""
+        return self.text.tobytes()
+
     def uncut(self) -> WordList:
         """Return the same words as a list that has not cut its text yet."""
         return WordList(self.text, self._count)

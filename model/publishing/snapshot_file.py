@@ -85,8 +85,8 @@ class SnapshotFile:
 
 def snapshot_to_file(snapshot: Snapshot) -> SnapshotFile:
     """Return the file of a snapshot."""
-    characters = snapshot.prior.characters
-    text = wire.words_to_bytes(snapshot.words)
+    characters, words = snapshot.prior.characters, snapshot.words
+    text = words.to_bytes() if isinstance(words, WordList) else wire.words_to_bytes(words)
     spelling = characters.to_bytes() if characters else b""
     header = {
         "key": snapshot.key,

@@ -41,7 +41,7 @@ class BatchGibbsLearner(ParticleLearner):
             prior=TopicWordPrior.flat(
                 state.prior.a, settings.vocabulary.size, known, settings.topic_count
             ),
-            words=tuple(state.vocabulary.words),
+            words=state.vocabulary.words,
             offsets=np.concatenate([[0], np.cumsum(np.bincount(words, minlength=known))]).astype(
                 np.int64
             ),

@@ -153,7 +153,7 @@ class ParticleLearner:
             fingerprint="",
             alpha=state.prior.alpha[: settings.topic_count].copy(),
             prior=published_prior(settings, state.characters, strength, base, left),
-            words=tuple(state.vocabulary.words),
+            words=state.vocabulary.words,
         )
 
     def summary(self, state: ParticleState, chain: int | None = None) -> Summary:
@@ -187,7 +187,7 @@ class ParticleLearner:
     def held(self, state: ParticleState) -> list[list[str]]:
         documents = [state.history.words_of(int(slot)) for slot in state.history.slots()]
         documents += [tokens for tokens, _ in state.unlearned]
-        words = state.vocabulary.words
+        words = tuple(state.vocabulary.words)
         return [[words[word] for word in tokens[tokens >= 0].tolist()] for tokens in documents]
 
     def arrivals(self, state: ParticleState, after: int, unlearned: bool = False) -> Arrivals:

@@ -50,7 +50,7 @@ def to_bytes(state: ParticleState) -> bytes:
     return wire.pack(
         MAGIC_PARTS if parts_each(population) else MAGIC,
         header,
-        wire.words_to_bytes(tuple(state.vocabulary.words)),
+        state.vocabulary.words.to_bytes(),
         b"".join(evidence.to_bytes() for evidence in (state.evidence, *state.recent)),
         state.characters.to_bytes() if state.characters else b"",
         *(

@@ -233,7 +233,7 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
         base = state.prior.base if len(state.prior.base) >= words else np.zeros(words + words // 8)
         base[: state.based] = state.prior.base[: state.based]
         base[state.based : words] = base_probabilities(
-            state.settings, state.characters, state.vocabulary.words[state.based :]
+            state.settings, state.characters, state.vocabulary.words_since(state.based)
         )
         state.prior, state.based = state.prior._replace(base=base), words
     # The kernel filter_tokens counts words and pages in the same way. With fewer here it would

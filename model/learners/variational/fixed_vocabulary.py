@@ -108,20 +108,19 @@ class FixedVocabulary:
             start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
         self.expected = settings.max_words if isinstance(settings, GrowingUntilFull) else len(start)
         self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
-        self._names_by_vote = isinstance(settings, FullHash)
-        self._vocabulary = Vocabulary(start, self.expected or sys.maxsize)
-        self.votes = np.zeros(len(start) if self._names_by_vote else 0, np.int64)
+        self._names = list(start) if isinstance(settings, FullHash) else []
+        self._vocabulary = Vocabulary(() if self._names else start, self.expected or sys.maxsize)
+        self.votes = np.zeros(len(self._names), np.int64)
 
     @property
-    def words(self) -> list[str]:
+    def words(self) -> Sequence[str]:
         """The name of each number."""
-        return self._vocabulary.words
+        return self._names or self._vocabulary.words
 
     def nbytes(self) -> int:
         """Return the memory of the words."""
-        if self._names_by_vote:
-            # Names change, so the sizes are not cached.
-            return sum(map(sys.getsizeof, self.words))
+        if self._names:
+            return sum(map(sys.getsizeof, self._names))
         return self._vocabulary.nbytes()
 
     def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
@@ -131,7 +130,7 @@ class FixedVocabulary:
             words: distinct words.
             uses: int32, how often each occurs.
         """
-        if self._names_by_vote:
+        if self._names:
             found = np.array([bucket(word, self.buckets) for word in words], np.int32)
             self._vote(words, found, uses)
             return found
@@ -153,11 +152,11 @@ class FixedVocabulary:
         """
         checks.sized("votes for words", votes, len(self.votes))
         checks.within("votes for words", votes, 0, checks.LARGEST)
-        if self._names_by_vote:
+        if self._names:
             checks.sized("words of a saved learner", words, len(self.words))
         else:
             checks.distinct("words of a saved learner", words)
-            if self.words:
+            if len(self.words):
                 checks.sized("words of a saved learner", words, len(self.words))
                 checks.equal(
                     "words of a saved learner that are not in the settings",
@@ -166,8 +165,8 @@ class FixedVocabulary:
                 )
             elif self.expected:
                 checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
-        if self._names_by_vote:
-            self._vocabulary.words[:], self.votes = words, votes.copy()
+        if self._names:
+            self._names, self.votes = list(words), votes.copy()
             return
         self._vocabulary.extend(words)
         if not self.expected and words:
@@ -179,7 +178,7 @@ class FixedVocabulary:
 
     def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
         """Count the uses of words as votes for the names of their numbers."""
-        names, votes = self.words, self.votes
+        names, votes = self._names, self.votes
         for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
             if names[number] == word:
                 votes[number] += used

@@ -175,7 +175,7 @@ class InfvocLearner:
             fingerprint="",
             alpha=np.full(settings.topic_count, settings.topic_alpha),
             prior=prior,
-            words=tuple(state.vocabulary.words),
+            words=state.vocabulary.words,
         )
 
     def summary(self, state: InfvocState, chain: int | None = None) -> Summary:
@@ -199,7 +199,7 @@ class InfvocLearner:
             (state.sums, "<f8"),
         )
         texts = (
-            wire.words_to_bytes(tuple(state.vocabulary.words)),
+            state.vocabulary.words.to_bytes(),
             state.character_model.to_bytes() if state.character_model else b"",
         )
         header = {**state.header(), "settings": settings_digest(state.settings)}
@@ -254,7 +254,7 @@ class InfvocLearner:
 
     def _append_base(self, state: InfvocState, known: int) -> None:
         """Compute G0 of the words that have joined the vocabulary."""
-        new = state.vocabulary.words[known:]
+        new = state.vocabulary.words_since(known)
         if new:
             state.base = np.concatenate(
                 [state.base[:known], state.base_distribution.probabilities(new)]

@@ -3,7 +3,8 @@
 A dictionary of Python reads memory several times for a word: the string, the entry, the stored
 string and its number. Here the list is one text of words joined by newlines, with an open hash
 table of (31 bits of a word's hash, its number), at least half empty. Words are looked up from
-another joined text. Bytes are compared, so two words are never confused.
+another joined text. Bytes are compared, so two words are never confused. A list may grow: its words
+then each end with a newline, and its arrays have room behind them.
 """
 
 from __future__ import annotations
@@ -45,19 +46,32 @@ def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
     return at == end and (start == other.shape[0] or other[start] == _NEWLINE)
 
 
+@inlined
+def _place_of(text: Any, starts: Any, slots: Any, words: Any, begin: Any, end: Any, h: Any) -> Any:
+    """Return the place of words[begin:end] in the table, or the empty place where it belongs."""
+    place = h & (slots.shape[0] - 1)
+    while slots[place] != _EMPTY:
+        slot = slots[place]
+        if slot >> _BITS == h and _same(words, begin, end, text, starts[slot & _NUMBER]):
+            break
+        place = (place + 1) & (slots.shape[0] - 1)
+    return place
+
+
 @kernel
-def build_index(text: Any, count: Any) -> Any:
+def build_index(text: Any, count: Any, room: Any) -> Any:
     """Build the hash table of a list of words.
 
     Args:
         text: uint8, the words joined by newlines.
         count: number of words.
+        room: number of words for which the table has room, at least ``count``.
 
     Returns:
         int64[count], where each word begins; int64[power of 2], the slots of the table.
     """
     size = 8
-    while size < 2 * count:
+    while size < 2 * room:
         size *= 2
     starts, slots, begin = np.empty(count, np.int64), np.full(size, _EMPTY), 0
     for number in range(count):
@@ -81,15 +95,46 @@ def find_words(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> An
         words: uint8, the words to look up, joined by newlines.
         count: number of these words.
     """
-    rows, begin, size = np.full(count, -1), 0, slots.shape[0]
+    rows, begin = np.empty(count, np.int64), 0
     for i in range(count):
         end, h = _hash_word(words, begin)
-        place = h & (size - 1)
-        while slots[place] != _EMPTY:
-            slot = slots[place]
-            if slot >> _BITS == h and _same(words, begin, end, text, starts[slot & _NUMBER]):
-                rows[i] = slot & _NUMBER
-                break
-            place = (place + 1) & (size - 1)
+        slot = slots[_place_of(text, starts, slots, words, begin, end, h)]
+        rows[i] = -1 if slot == _EMPTY else slot & _NUMBER
         begin = end + 1
     return rows
+
+
+@kernel
+def add_words(
+    text: Any, starts: Any, slots: Any, known: Any, used: Any, words: Any, count: Any, most: Any
+) -> Any:
+    """Look words up, and append those that the list does not have.
+
+    Args:
+        text: the words of the list, each with a newline after it; has room for the new words.
+        starts: where each word begins in ``text``; has room.
+        slots: the table of :func:`build_index`, with room.
+        known: the number of words of the list.
+        used: the bytes of ``text`` that they take.
+        words: uint8, the words to look up, joined by newlines.
+        count: number of these words.
+        most: the list gets no more words than this.
+
+    Returns:
+        The number of each word, int64[count], -1 for a word for which there is no room; the number
+        of words of the list, and the bytes that they take.
+    """
+    rows, begin = np.empty(count, np.int64), 0
+    for i in range(count):
+        end, h = _hash_word(words, begin)
+        place = _place_of(text, starts, slots, words, begin, end, h)
+        rows[i] = -1 if slots[place] == _EMPTY else slots[place] & _NUMBER
+        if rows[i] < 0 and known < most:
+            rows[i], starts[known], slots[place] = known, used, h << _BITS | known
+            for at in range(begin, end):
+                text[used + at - begin] = words[at]
+            used += end - begin + 1
+            text[used - 1] = _NEWLINE
+            known += 1
+        begin = end + 1
+    return rows, known, used

@@ -134,7 +134,7 @@ def test_the_first_minibatch_makes_the_null_vocabulary():
         learner.step(state, minibatch)
         for minibatch in minibatches_of([document_of(text, d) for d, text in enumerate(texts)], 1)
     ]
-    assert state.vocabulary.words == ["a", "b"]
+    assert list(state.vocabulary.words) == ["a", "b"]
     assert [info.unknown_tokens for info in infos] == [0, 0, 2]
     assert state.vocabulary.expected == 2
 

@@ -16,8 +16,8 @@ def joined(words):
 
 
 def found(vocabulary, words):
-    text = joined(vocabulary)
-    return find_words(text, *build_index(text, len(vocabulary)), joined(words), len(words)).tolist()
+    text, count = joined(vocabulary), len(vocabulary)
+    return find_words(text, *build_index(text, count, count), joined(words), len(words)).tolist()
 
 
 @given(st.lists(WORDS, unique=True, max_size=40), st.lists(WORDS, max_size=10), st.randoms())
@@ -42,7 +42,7 @@ def test_nothing():
 def test_words_of_one_hash_are_told_apart():
     vocabulary = [f"w{n}" for n in range(3)]
     text = joined(vocabulary)
-    starts, slots = build_index(text, 3)
+    starts, slots = build_index(text, 3, 3)
     # All in one place, under the hash of the first: only their bytes are left.
     first = next(slot >> 31 for slot in slots.tolist() if slot >= 0 and slot & 0x7FFFFFFF == 0)
     slots[:] = -1
@@ -74,6 +74,6 @@ def test_a_snapshot_says_rows_one_by_one_and_together():
 @pytest.mark.parametrize("word", ["", "a", "naïve", "\u4e2d\u6587", "x" * 100])
 def test_a_hash_fits_beside_a_number(word):
     text = joined([word])
-    _, slots = build_index(text, 1)
+    _, slots = build_index(text, 1, 1)
     assert 0 <= max(slots.tolist()) < 2**62
-    assert find_words(text, *build_index(text, 1), text, 1).tolist() == [0]
+    assert find_words(text, *build_index(text, 1, 1), text, 1).tolist() == [0]
