@@ -40,6 +40,7 @@ def test_is_a_dictionary_that_grows_and_shrinks(steps):
             every = list(numbers)
             numbers = {every[old]: new for new, old in enumerate(staying)}
         assert words.nbytes() == GrowingWords(numbers).nbytes()
+        assert len(words._slots) >= 2 * len(words)
         assert words.view() == GrowingWords(numbers).view()
 
 
@@ -53,6 +54,17 @@ def test_a_view_and_a_copy_stay_as_they_are():
     assert words.find(["x", "w7", "sea"]).tolist() == [-1, 8, 0]
     with pytest.raises(ValueError, match="read-only"):
         view.text[0] = 0
+
+
+def test_copies_with_room_grow_alone():
+    words = GrowingWords()
+    for n in range(100):
+        words.add([f"w{n}"], 200)
+    copy = words.copied()
+    assert words.add(["x1", "x2"], 200).tolist() == [100, 101]
+    assert copy.add(["y1", "w3"], 200).tolist() == [100, 3]
+    assert (words.view()[100], copy.view()[100]) == ("x1", "y1")
+    assert copy.find(["x1", "y1"]).tolist() == [-1, 100]
 
 
 def test_words_that_are_no_words_are_refused():
