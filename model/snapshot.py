@@ -208,11 +208,19 @@ class Snapshot:
         text = _joined(self.words)
         return text, *build_index(text, len(self.words), len(self.words))
 
-    def rows_of(self, words: Sequence[str]) -> LongArray:
-        """Return the row of each word as :meth:`row_of` does, int64[len(words)], in one call."""
+    def known_rows(self, words: Sequence[str]) -> LongArray:
+        """Return the row of each word of the vocabulary, int64[len(words)]; -1 for others.
+
+        Neither list is cut into strings where it is a text.
+        """
         from model.words.kernels.word_index import find_words
 
         rows: LongArray = find_words(*self._index, _joined(words), len(words))
+        return rows
+
+    def rows_of(self, words: Sequence[str]) -> LongArray:
+        """Return the row of each word as :meth:`row_of` does, int64[len(words)], in one call."""
+        rows = self.known_rows(words)
         if self.buckets:
             for at in np.flatnonzero(rows < 0).tolist():
                 rows[at] = bucket(words[at], self.buckets)

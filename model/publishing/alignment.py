@@ -87,7 +87,7 @@ def similarity(previous: Snapshot, new: Snapshot) -> FloatArray:
         after = _root_frequencies(new, known)
     else:
         after = _root_frequencies(new, len(new.words))
-        rows = np.array([previous.numbers.get(word, -1) for word in new.words], np.int64)
+        rows = previous.known_rows(new.words)
         before, after = before[rows[rows >= 0]], after[rows >= 0]
     return np.asarray((before.T @ after).todense(), np.float64)
 

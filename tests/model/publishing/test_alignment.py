@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.publishing.alignment import align_topics, reorder
+from model.publishing.alignment import align_topics, reorder, similarity
+from model.word_list import WordList
 
 
 def dense(snapshot):
@@ -69,6 +70,17 @@ def test_words_are_matched_by_name_and_new_ones_ignored():
     previous = snapshot_of([[5, 0], [0, 5]], words=("a", "b"))
     new = snapshot_of([[9, 9], [4, 0], [0, 4]], words=("new", "b", "a"))
     assert align_topics(previous, new) == [1, 0]
+
+
+def test_words_that_are_read_as_a_text_are_matched_without_strings():
+    before = random_snapshot(1, words=60, topics=5)
+    after = before.without(before.words[3:9])
+    texts = [
+        dataclasses.replace(one, words=WordList.from_bytes("\n".join(one.words).encode()))
+        for one in (before, after)
+    ]
+    assert np.array_equal(similarity(*texts), similarity(before, after))
+    assert all("_words" not in vars(one.words) and "numbers" not in vars(one) for one in texts)
 
 
 def test_no_shared_word_keeps_the_ids():
