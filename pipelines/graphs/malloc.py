@@ -5,7 +5,9 @@ glibc keeps freed memory in two ways, and both look like a leak:
 - Threads have arenas of their own, up to eight for each core. Freed memory stays in the arena that
   it came from. Beam's worker has dozens of threads, so the largest need of each thread adds up:
   over ten passes of an archive the memory of a worker grew by 8.5 %, although its live bytes did
-  not. With two arenas it does not grow (``docs/results/soak.md``).
+  not. With two arenas it does not grow (``docs/results/soak.md``). A second arena holds 15 to 20 MB
+  of free bytes and saves no time, because the threads wait for Python's lock anyway
+  (``docs/results/headlines.md``).
 - When a large array is freed, glibc raises the size from which arrays have pages of their own, up
   to 32 MB. Later arrays of that size lie between small objects, and leave holes that are not given
   back. A learner of 36,000 words then kept 112 MB of holes beside 190 MB of live bytes. With fixed
@@ -37,7 +39,7 @@ class Limit(NamedTuple):
 
 
 LIMITS = {
-    "MALLOC_ARENA_MAX": Limit(-8, 2),
+    "MALLOC_ARENA_MAX": Limit(-8, 1),
     # Bytes from which an allocation has pages of its own, which are given back when it is freed.
     "MALLOC_MMAP_THRESHOLD_": Limit(-3, 1 << 20),
     # Free bytes at the end of the heap above which they are given back.

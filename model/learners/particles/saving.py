@@ -92,19 +92,19 @@ def _waiting_to_bytes(state: ParticleState) -> bytes:
 
 def _history_to_bytes(state: ParticleState) -> bytes:
     history, past = state.history, state.history.past
-    slots = [int(slot) for slot in history.slots()]
-    pages = [np.array(history.pages_of(slot)) for slot in slots]
-    lengths = history.pages.length[slots]
-    live = [
-        np.clip(length - PAGE * np.arange(len(own)), 0, PAGE)
-        for length, own in zip(lengths, pages, strict=True)
-    ]
+    slots = history.slots()
+    # By array: a list of pages for each document would leave megabytes of holes in a worker.
+    pages, lengths = history.all_pages(slots), history.pages.length[slots]
+    counts = np.maximum(1, -(-lengths // PAGE))
+    place = np.arange(len(pages)) - np.repeat(np.cumsum(counts) - counts, counts)
+    live = np.clip(np.repeat(lengths, counts) - PAGE * place, 0, PAGE)
+    words = history.pages.words[pages][np.arange(PAGE) < live[:, None]]
     number = np.zeros(len(history.labels), np.int64)
     number[slots] = np.arange(len(slots))
     ring, kept = int(past.marks[RING]), int(past.marks[KEPT])
     newest = (past.marks[HEAD] - ring + np.arange(ring)) % max(1, len(past.newest_slot))
     header = {
-        "labels": [history.labels[slot] for slot in slots],
+        "labels": [history.labels[slot] for slot in slots.tolist()],
         "seen": int(past.marks[SEEN]),
         "arrived": history.arrived,
     }
@@ -112,13 +112,13 @@ def _history_to_bytes(state: ParticleState) -> bytes:
         HISTORY,
         header,
         pack_numbers(lengths),
-        pack_numbers(_joined([history.words_of(slot) for slot in slots]) - GONE),
+        pack_numbers(words.astype(np.int64) - GONE),
         pack_numbers(history.arrival[slots]),
         pack_numbers(number[past.newest_slot[newest]]),
         pack_numbers(past.newest_position[newest] + 1),
         pack_numbers(number[past.kept_slot[:kept]]),
         pack_numbers(past.kept_position[:kept] + 1),
-        *pack_table(state.population.topics, _joined(pages), _joined(live)),
+        *pack_table(state.population.topics, pages, live),
     )
 
 
