@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from model.errors import OptionError
 from model.kinds import Kinds
 from model.options import Record, option
-from model.words.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from model.words.vocabulary import Vocabulary
 
 DEFAULT_MAX_WORDS = 50_000
 
@@ -55,6 +58,9 @@ class Growing(VocabularySettings):
         return self.max_words
 
     def new(self) -> Vocabulary:
+        # Imported here, because options are read without numba.
+        from model.words.vocabulary import Vocabulary
+
         return Vocabulary((), self.max_words, self.word_memory)
 
 
@@ -89,6 +95,8 @@ class Given(VocabularySettings):
         return len(self.words)
 
     def new(self) -> Vocabulary:
+        from model.words.vocabulary import Vocabulary
+
         return Vocabulary(self.words, len(self.words), Growing().word_memory)
 
 

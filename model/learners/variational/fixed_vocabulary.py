@@ -21,7 +21,6 @@ from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS, Given
 from model.options import Record, option
 from model.records import IntArray
 from model.words.hashing import bucket
-from model.words.vocabulary import Vocabulary
 
 _UNUSED = "#"
 
@@ -99,6 +98,9 @@ class FixedVocabulary:
     """
 
     def __init__(self, settings: Record) -> None:
+        # Imported here, because options are read without numba.
+        from model.words.vocabulary import Vocabulary
+
         start: tuple[str, ...] = ()
         if isinstance(settings, Dict):
             start = settings.word_list
