@@ -2,8 +2,9 @@
 
 Each row measures one direction of growth in whole commands. It prints seconds of the processor,
 which hardly depend on what else runs on the machine, a ratio, and what is wanted of it. The input
-is synthetic, but for the rows ``beside``: its words follow Zipf's law, and where there are keys,
-these do too. Seconds of commands contain their start, unless the row says otherwise.
+is synthetic, but for the rows ``beside`` and ``version``: its words follow Zipf's law, and where
+there are keys, these do too. Seconds of commands contain their start, unless the row says
+otherwise.
 
 ``BENCHMARK_ROWS=start,infer_keys`` measures some rows, and ``BENCHMARK_DOCUMENTS=2000`` makes the
 input smaller. ``BENCHMARK_TREES=../before:.`` measures each row in several checkouts in turn, and

@@ -31,7 +31,7 @@ def windows(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
 
 
 def version(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
-    """Measure a version of 30,000 words and 50 topics."""
+    """Measure a version of 30,000 words and 50 topics, learned from abstracts of arXiv."""
     *parts, seconds, share = tree.bare("version")
     named = zip(("encode", "decode", "align", "changes"), parts, strict=True)
     facts = ", ".join(f"{name} {1000 * part:.1f} ms" for name, part in named)
