@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.kernels.fnv import OFFSET, step
 from model.kernels.jit import inlined, kernel
 
 ENTRIES, BANDS = 64, 16
 _ROWS = ENTRIES // BANDS
 _NEWLINE = 10
-_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
@@ -70,9 +70,9 @@ def hash_words(text: Any, count: Any) -> Any:
     """
     hashes, at = np.empty(count, np.uint64), 0
     for number in range(count):
-        h = _OFFSET
+        h = OFFSET
         while at < text.shape[0] and text[at] != _NEWLINE:
-            h = (h ^ np.uint64(text[at])) * _PRIME
+            h = step(h, text[at])
             at += 1
         hashes[number] = h
         at += 1
@@ -102,7 +102,7 @@ def sign(hashes: Any, tokens: Any, offsets: Any) -> Any:
 @inlined
 def _bucket(signature: Any, band: Any, size: Any) -> Any:
     """Return where a band's table has the signatures that share this band."""
-    h = _OFFSET
+    h = OFFSET
     for k in range(band * _ROWS, (band + 1) * _ROWS):
         h = _mix(h + np.uint64(signature[k]))
     return np.int64(h & np.uint64(size - 1))

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from model.kernels.fnv import OFFSET, folded, step
 from model.kernels.jit import inlined, kernel
 
 _NEWLINE = 10
 _EMPTY = np.int64(-1)
-_OFFSET, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-_HALF = np.uint64(32)
 # A number is below 2^31; above it are 31 bits of the hash.
-_BITS, _NUMBER, _LOW = 31, np.int64(0x7FFFFFFF), np.uint64(0x7FFFFFFF)
+_BITS, _NUMBER = 31, np.int64(0x7FFFFFFF)
 
 
 @inlined
@@ -29,11 +28,11 @@ def _hash_word(text: Any, begin: Any) -> Any:
 
     The hash is FNV-1a, folded to 0 to 2^31 - 1.
     """
-    h, end = _OFFSET, begin
+    h, end = OFFSET, begin
     while end < text.shape[0] and text[end] != _NEWLINE:
-        h = (h ^ np.uint64(text[end])) * _PRIME
+        h = step(h, text[end])
         end += 1
-    return end, np.int64((h ^ (h >> _HALF)) & _LOW)
+    return end, folded(h)
 
 
 @inlined

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from model.kernels.fnv import OFFSET, folded, step
 from model.kernels.jit import inlined, kernel
 from model.learners.particles.kernels.copy_on_write import BLOCK, row_of
 from model.learners.particles.kernels.particles import PAGE
-
-_OFFSET, _PRIME, _HALF = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3), np.uint64(32)
 
 
 @kernel
@@ -56,10 +55,10 @@ def count_unowned(table: Any, words: Any, generation: Any) -> Any:
 @inlined
 def _hash_row(rows: Any, row: Any) -> Any:
     """Return the FNV-1a hash of a row, taken number by number, and folded."""
-    h = _OFFSET
+    h = OFFSET
     for k in range(rows.shape[1]):
-        h = (h ^ np.uint64(rows[row, k])) * _PRIME
-    return np.int64((h ^ (h >> _HALF)) & np.uint64(0x7FFFFFFF))
+        h = step(h, rows[row, k])
+    return folded(h)
 
 
 @inlined
