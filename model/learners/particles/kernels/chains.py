@@ -201,38 +201,20 @@ def run_chains(
     size, everyone = len(population.weight), np.arange(len(population.weight))
     for d in range(begin, end):
         named = Draws(draws.key0, draws.key1, schedule.sequences[d], draws.purpose)
+        slot, index = schedule.slots[d], schedule.drawn[d]
         draw_document(
-            population,
-            prior,
-            pages,
-            named,
-            schedule.slots[d],
-            schedule.drawn[d],
-            False,
-            everyone,
-            first,
-            last,
-            thread,
+            population, prior, pages, named, slot, index, False, everyone, first, last, thread
         )
         for p in range(first, last):
             weights[d, p], exponents[d, p] = population.weight[p], population.weight_exponent[p]
             population.weight[p], population.weight_exponent[p] = 1.0 / size, 0
-        if schedule.found[d]:
-            units, positions = (
-                schedule.units[d, : schedule.found[d]],
-                schedule.positions[d, : schedule.found[d]],
-            )
+        found = schedule.found[d]
+        if found:
+            named = Draws(draws.key0, draws.key1, schedule.sequences[d], MOVE)
+            units, positions = schedule.units[d, :found], schedule.positions[d, :found]
+            index = schedule.moved[d]
             move_units(
-                population,
-                prior,
-                pages,
-                Draws(draws.key0, draws.key1, schedule.sequences[d], MOVE),
-                units,
-                positions,
-                schedule.moved[d],
-                first,
-                last,
-                thread,
+                population, prior, pages, named, units, positions, index, first, last, thread
             )
 
 
