@@ -86,9 +86,8 @@ def _forget_counts(state: ParticleState, leaving: LongArray) -> None:
 def _forget_tokens(state: ParticleState, numbers: IntArray) -> None:
     """Renumber the history's tokens."""
     history = state.history
-    for slot in history.slots().tolist():
-        pages = history.pages_of(slot)
-        history.pages.words[pages] = numbers[history.pages.words[pages]]
+    pages = history.all_pages(history.slots())
+    history.pages.words[pages] = numbers[history.pages.words[pages]]
 
 
 def _without_gone(tokens: IntArray) -> IntArray:

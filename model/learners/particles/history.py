@@ -196,7 +196,7 @@ class History:
 
     def all_pages(self, slots: LongArray) -> LongArray:
         """Return the pages of several documents, one document after another, as int64."""
-        counts = np.maximum(1, -(-self.pages.length[slots] // PAGE))
+        counts = self._page_counts(slots)
         starts, at, step = np.cumsum(counts) - counts, self.pages.first[slots], 0
         found = np.empty(int(counts.sum()), np.int64)
         while len(at):
@@ -205,6 +205,19 @@ class History:
             longer = counts > step
             starts, counts, at = starts[longer], counts[longer], self.pages.following[at[longer]]
         return found
+
+    def page_lengths(self, slots: LongArray) -> LongArray:
+        """Return how many tokens each page of :meth:`all_pages` has."""
+        counts = self._page_counts(slots)
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.arange(len(before)) - before
+        lengths: LongArray = np.repeat(self.pages.length[slots], counts) - PAGE * place
+        return np.clip(lengths, 0, PAGE)
+
+    def _page_counts(self, slots: LongArray) -> LongArray:
+        """Return how many pages each document has; an empty one has one."""
+        counts: LongArray = np.maximum(1, -(-self.pages.length[slots] // PAGE))
+        return counts
 
     def words_of(self, slot: int) -> IntArray:
         """Return int32, the word numbers of a document's tokens."""

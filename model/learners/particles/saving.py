@@ -50,7 +50,7 @@ def to_bytes(state: ParticleState) -> bytes:
     return wire.pack(
         MAGIC_PARTS if parts_each(population) else MAGIC,
         header,
-        state.vocabulary.words.to_bytes(),
+        state.vocabulary.words.text.tobytes(),
         b"".join(evidence.to_bytes() for evidence in (state.evidence, *state.recent)),
         state.characters.to_bytes() if state.characters else b"",
         *(
@@ -94,10 +94,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
     history, past = state.history, state.history.past
     slots = history.slots()
     # By array: a list of pages for each document would leave megabytes of holes in a worker.
-    pages, lengths = history.all_pages(slots), history.pages.length[slots]
-    counts = np.maximum(1, -(-lengths // PAGE))
-    place = np.arange(len(pages)) - np.repeat(np.cumsum(counts) - counts, counts)
-    live = np.clip(np.repeat(lengths, counts) - PAGE * place, 0, PAGE)
+    pages, live = history.all_pages(slots), history.page_lengths(slots)
     words = history.pages.words[pages][np.arange(PAGE) < live[:, None]]
     number = np.zeros(len(history.labels), np.int64)
     number[slots] = np.arange(len(slots))
@@ -111,7 +108,7 @@ def _history_to_bytes(state: ParticleState) -> bytes:
     return wire.pack(
         HISTORY,
         header,
-        pack_numbers(lengths),
+        pack_numbers(history.pages.length[slots]),
         pack_numbers(words.astype(np.int64) - GONE),
         pack_numbers(history.arrival[slots]),
         pack_numbers(number[past.newest_slot[newest]]),
