@@ -25,6 +25,17 @@ from model.records import LongArray
 _END = b"\n"
 
 
+def text_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Return words in UTF-8, joined by newlines; of a :class:`WordList` without a copy.
+
+    Raises:
+        ValueError: A word is empty or contains a newline.
+    """
+    if isinstance(words, WordList):
+        return words.text
+    return np.frombuffer(wire.words_to_bytes(words), np.uint8)
+
+
 class WordList(Sequence[str]):
     """An immutable sequence of words; it equals the tuple of the same words.
 
@@ -51,10 +62,6 @@ class WordList(Sequence[str]):
         if data.startswith(_END) or data.endswith(_END) or _END * 2 in data:
             raise DamagedDataError(f"one of {count} stored words is empty")
         return cls(np.frombuffer(data, np.uint8), count)
-
-    def to_bytes(self) -> bytes:
-        """Return the words as :func:`model.wire.words_to_bytes` does."""
-        return self.text.tobytes()
 
     def uncut(self) -> WordList:
         """Return the same words as a list that has not cut its text yet."""

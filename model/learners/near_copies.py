@@ -32,6 +32,7 @@ from model.learners.kernels.signatures import (
 )
 from model.learners.leaving_out import BoolArray, Filtered, Flood, LeavingOut
 from model.records import Minibatch
+from model.word_list import text_of
 
 SMALLEST = 8
 _STATE = b"BTC1"
@@ -73,8 +74,7 @@ class WithoutNearCopies(LeavingOut):
 
 def near_copies(state: Filtered, minibatch: Minibatch) -> BoolArray:
     """Return whether each document is a near copy, bool[D], and remember what is compared with."""
-    text = np.frombuffer(wire.words_to_bytes(minibatch.words), np.uint8)
-    hashes = hash_words(text, len(minibatch.words))
+    hashes = hash_words(text_of(minibatch.words), len(minibatch.words))
     tokens, offsets = minibatch.tokens.astype(np.int32), minibatch.offsets.astype(np.int64)
     comparable = np.array(
         [

@@ -24,7 +24,7 @@ from model.errors import DamagedDataError
 from model.records import IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
-from model.word_list import WordList
+from model.word_list import WordList, text_of
 from model.words.character_model import CharacterModel
 
 MAGIC = b"BTz3"
@@ -86,7 +86,7 @@ class SnapshotFile:
 def snapshot_to_file(snapshot: Snapshot) -> SnapshotFile:
     """Return the file of a snapshot."""
     characters, words = snapshot.prior.characters, snapshot.words
-    text = words.to_bytes() if isinstance(words, WordList) else wire.words_to_bytes(words)
+    text = text_of(words).tobytes()
     spelling = characters.to_bytes() if characters else b""
     header = {
         "key": snapshot.key,

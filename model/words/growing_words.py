@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from model import wire
 from model.records import LongArray
-from model.word_list import WordList
+from model.word_list import WordList, text_of
 from model.words.kernels.word_index import add_words, build_index, find_words
 
 _ROOM = 8
@@ -63,10 +63,8 @@ class GrowingWords:
 
     def find(self, words: Sequence[str]) -> LongArray:
         """Return the number of each word, int64; -1 for a word that is not in the list."""
-        return self._found(_joined(words), len(words))
-
-    def _found(self, text: npt.NDArray[np.uint8], count: int) -> LongArray:
-        found: LongArray = find_words(self._text, self._starts, self._slots, text, count)
+        text = text_of(words)
+        found: LongArray = find_words(self._text, self._starts, self._slots, text, len(words))
         return found
 
     def add(self, words: Sequence[str], most: int) -> LongArray:
@@ -86,7 +84,7 @@ class GrowingWords:
         places = np.flatnonzero(found < 0)
         if self._count < most and len(places):
             new = [words[place] for place in places.tolist()]
-            text = _joined(new)
+            text = text_of(new)
             self._reserve(len(new), len(text) + 1)
             found[places], self._count, self._used = add_words(
                 self._text, self._starts, self._slots, self._count, self._used, text, len(new), most
@@ -118,10 +116,6 @@ class GrowingWords:
         made._text, made._used, made._count = self._text.copy(), self._used, self._count
         made._starts, made._slots = self._starts.copy(), self._slots.copy()
         return made
-
-
-def _joined(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(wire.words_to_bytes(words), np.uint8)
 
 
 def _with_room(array: npt.NDArray[Any], used: int, more: int) -> npt.NDArray[Any]:

@@ -199,7 +199,7 @@ class InfvocLearner:
             (state.sums, "<f8"),
         )
         texts = (
-            state.vocabulary.words.to_bytes(),
+            state.vocabulary.words.text.tobytes(),
             state.character_model.to_bytes() if state.character_model else b"",
         )
         header = {**state.header(), "settings": settings_digest(state.settings)}
