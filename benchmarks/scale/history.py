@@ -46,8 +46,8 @@ def expiry(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
     all_bytes = 0
     for name, rules in (("all versions", "all"), ("a week", "7d")):
         given = places(folder, "some", f"models-{rules}")
-        # Without grace, within which a run removes nothing that it wrote itself.
-        keep = f"--keep=versions:{rules},checkpoints:3,grace:0d"
+        # What was written within the time of grace stays, and a day is its default.
+        keep = f"--keep=versions:{rules},checkpoints:3,grace:1s"
         took = tree.spent("train", *given, *flags, keep)
         sizes = sizes_of((folder / f"models-{rules}").rglob("*"))
         all_bytes = all_bytes or sum(sizes)
