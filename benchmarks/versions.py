@@ -82,7 +82,7 @@ def read_times(file: SnapshotFile) -> tuple[float, ...]:
     header, packed = wire.unpack(MAGIC, file.data)
     lengths = Facts(**header).lengths()
     unpack, contents = milliseconds(lambda: unpack_columns("", packed, lengths))
-    pieces = [(MAGIC,), *(content.pieces for content in contents)]
+    pieces = [content.pieces for content in contents]
     digest, _ = milliseconds(lambda: wire.digest_of_pieces(pieces))
     whole, read = milliseconds(lambda: snapshot_from_bytes(file.data, "", file.digest))
     first, _ = milliseconds(lambda: snapshot_from_bytes(file.data).top_words(10))

@@ -23,7 +23,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from model import wire
 from model.errors import DamagedDataError
 from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
 from model.publishing.checkpoint_store import ENTRY, sequence_in
@@ -31,7 +30,7 @@ from model.publishing.keeping import Brief, Keep
 from model.publishing.manifest import VERSION_FORM
 from model.publishing.pins import pinned
 from model.publishing.sealing import unseal
-from model.publishing.snapshot_file import MAGIC
+from model.publishing.snapshot_file import header_of
 from model.publishing.store import ModelStore
 
 _ENDING, _POINTER = ".json", ".latest"
@@ -222,7 +221,7 @@ class _Plan:
         """Return whether a snapshot is of a minibatch up to the newest version."""
         path = path_in(self._key, f"snapshots/{digest}")
         try:
-            sequence = wire.header_of(MAGIC, self._blobs.read(path)).get("sequence")
+            sequence = header_of(self._blobs.read(path)).get("sequence")
         except (FileNotFoundError, DamagedDataError):
             return False
         return isinstance(sequence, int) and sequence <= self._newest

@@ -1,13 +1,14 @@
 """A snapshot as a file of columns: the words, and the sparse counts by word.
 
-The file is a binary record (:mod:`model.wire`), ``BTz3``. Its header has the plain fields. Its
+The file is a binary record (:mod:`model.wire`), ``BTz4``. Its header has the plain fields. Its
 blobs are packed columns (:mod:`model.columns`): the words, the base of each word, the number of
 entries of each word, the topics and counts of the entries, alpha, the strengths of the topics, and
 the character model. The topics of a word ascend, and each is stored as the difference from the one
 before it.
 
 The digest that names a file covers the header and the contents of the columns, and not the packed
-bytes, which depend on the version of zlib. So equal snapshots have equal names on every machine.
+bytes, which depend on the version of a library. So equal snapshots have equal names on every
+machine, also in ``BTz3``, which releases up to 0.2.0 wrote: it is packed in another way, and read.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from model.snapshot import Snapshot, TopicWordPrior
 from model.word_list import WordList, text_of
 from model.words.character_model import CharacterModel
 
-MAGIC = b"BTz3"
+MAGIC = b"BTz4"
+_EARLIER = MAGIC[:3] + b"3"
 FORM = int(MAGIC[3:])
 # Kernels divide by sums and by products of these values. A shared distribution may give a word less
 # than the 2^-500 that any string has.
@@ -129,7 +131,7 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot", digest: str = "
         DamagedDataError: The bytes are not a snapshot of the form that this release reads, or do
             not have the digest.
     """
-    header, packed = wire.unpack(MAGIC, data, _COLUMNS)
+    header, packed = wire.unpack(_magic(data), data, _COLUMNS)
     facts = Facts(**checks.record(Facts, header, name))
     for field in ("text", "words", "entries", "characters"):
         checks.whole(f"{field} of {name}", getattr(facts, field))
@@ -143,6 +145,20 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot", digest: str = "
     return _assemble(facts, contents, name)
 
 
+def header_of(data: bytes) -> dict[str, Any]:
+    """Return the header of the file of a snapshot, without a look at its columns.
+
+    Raises:
+        DamagedDataError: The bytes do not begin with one.
+    """
+    return wire.header_of(_magic(data), data)
+
+
+def is_known(data: bytes) -> bool:
+    """Return whether bytes begin as the file of a snapshot that this release reads."""
+    return data.startswith(_magic(data))
+
+
 def has_digest(data: bytes, digest: str) -> bool:
     """Return whether bytes are the file of a snapshot with this digest."""
     try:
@@ -152,8 +168,14 @@ def has_digest(data: bytes, digest: str) -> bool:
     return True
 
 
+def _magic(data: bytes) -> bytes:
+    """Return the magic that the bytes of a snapshot must have."""
+    return _EARLIER if data.startswith(_EARLIER) else MAGIC
+
+
 def _digest(header: dict[str, Any], contents: Sequence[Content]) -> str:
-    parts = [(MAGIC,), (wire.canonical_json(header).encode(),)]
+    # The contents are those of the earlier form.
+    parts = [(_EARLIER,), (wire.canonical_json(header).encode(),)]
     return wire.digest_of_pieces([*parts, *(content.pieces for content in contents)]).hex()
 
 

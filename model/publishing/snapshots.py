@@ -16,8 +16,8 @@ from model.publishing.blobs import Blobs, create_named, path_in
 from model.publishing.manifest import Manifest
 from model.publishing.snapshot_file import (
     FORM,
-    MAGIC,
     has_digest,
+    is_known,
     snapshot_from_bytes,
     snapshot_to_file,
 )
@@ -35,7 +35,7 @@ def put(blobs: Blobs, snapshot: Snapshot) -> str:
     """
     file = snapshot_to_file(snapshot)
     path = path_in(snapshot.key, f"snapshots/{file.digest}")
-    # Another version of zlib packs the same contents into other bytes.
+    # Another release of the library, or of this project, packs the same contents into other bytes.
     create_named(blobs, path, file.data, lambda data: has_digest(data, file.digest))
     return file.digest
 
@@ -62,7 +62,7 @@ def get(blobs: Blobs, key: str, digest: str) -> Snapshot:
         return snapshot_from_bytes(data, name, digest)
     except DamagedDataError as error:
         # Errors of the form and of the digest name the file already.
-        if name in str(error) or not data.startswith(MAGIC):
+        if name in str(error) or not is_known(data):
             raise
         raise DamagedDataError(f"{name} is damaged: {error}") from error
 

@@ -73,7 +73,7 @@ def test_every_field_changes_the_digest():
 @pytest.mark.parametrize("length", [0, 3, 50, 200, -40, -1])
 def test_truncated_file(length):
     file = snapshot_to_file(random_snapshot())
-    with pytest.raises(DamagedDataError, match="BTz3"):
+    with pytest.raises(DamagedDataError, match="BTz4"):
         snapshot_from_bytes(file.data[:length], "x", file.digest)
 
 
@@ -116,8 +116,8 @@ def test_counts_are_small_where_they_are_whole():
 def test_other_version():
     data = snapshot_to_file(random_snapshot()).data
     for form, told in ((2, "An older release wrote it: use that"), (7, "A later release")):
-        other = data.replace(b"BTz3", b"BTz%d" % form)
-        said = rf"a record 'BTz' has form {form}, and this release reads form 3\. {told}"
+        other = data.replace(b"BTz4", b"BTz%d" % form)
+        said = rf"a record 'BTz' has form {form}, and this release reads form 4\. {told}"
         with pytest.raises(DamagedDataError, match=said):
             snapshot_from_bytes(other, "s")
 
@@ -133,7 +133,7 @@ def test_a_tokeniser_without_a_field_that_must_be_there_is_refused():
     [
         ("words", 10**9, "size of the columns of s: found .*, allowed is at most"),
         ("entries", 10**9, "size of the columns of s: found .*, allowed is at most"),
-        ("entries", 3, "bytes"),
+        ("entries", 3, "a column of s cannot be unpacked"),
         ("text", -1, "text of s: found -1"),
         ("topics", 0, "topics of s: found 0"),
         ("buckets", 31, "buckets of s: found 31, allowed is .* 0 to 30"),

@@ -422,7 +422,7 @@ class TestStart:
         snapshot = Path(used.root, "_", "snapshots", used.latest("").snapshot)
         snapshot.rename(f"{snapshot}.avro")
         told = (
-            rf"the snapshot {snapshot}\.avro has form 2, and this release reads form 3\. An older"
+            rf"the snapshot {snapshot}\.avro has form 2, and this release reads form 4\. An older"
             r" release wrote it: use that release, or start with an empty model store\.$"
         )
         for use in (
