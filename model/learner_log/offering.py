@@ -20,7 +20,7 @@ from model.learners.base import Learner, Summary
 from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Standing, choose
-from model.publishing.held import CANDIDATES, copy_of
+from model.publishing.held import CANDIDATES
 from model.publishing.store import ModelStore
 from model.records import Minibatch
 
@@ -87,7 +87,7 @@ def offer(
     )
     digest = store.put_snapshot(snapshot)
     # The publisher needs it next, and mostly runs in the same process.
-    CANDIDATES.put((store.root, key, digest), copy_of(snapshot))
+    CANDIDATES.put((store.root, key, digest), snapshot)
     tokens, documents = (None, None) if arrived is None else arrived[number]
     events = _events_of_chain(head, learner, state, number, chains)
     candidate = replace(
