@@ -67,6 +67,8 @@ class DocumentBlock:
     @classmethod
     def of(cls, documents: Sequence[TokenisedDocument]) -> DocumentBlock:
         """Return a block of at least one document."""
+        if len(documents) == 1:
+            return cls._of_one(documents[0])
         return cls(
             tuple(one.id for one in documents),
             tuple(one.key for one in documents),
@@ -78,6 +80,22 @@ class DocumentBlock:
             np.cumsum([0, *(len(one.words) for one in documents)]),
             np.concatenate([one.tokens for one in documents]),
             np.cumsum([0, *(len(one.tokens) for one in documents)]),
+        )
+
+    @classmethod
+    def _of_one(cls, document: TokenisedDocument) -> DocumentBlock:
+        # Short windows have one document each, and columns of one value take long to join.
+        return cls(
+            (document.id,),
+            (document.key,),
+            (document.label,),
+            _marks((document.source,)),
+            _marks((document.group,)),
+            np.array((document.timestamp,), np.int64),
+            document.words,
+            np.array((0, len(document.words)), np.int64),
+            document.tokens,
+            np.array((0, len(document.tokens)), np.int64),
         )
 
     @classmethod
@@ -129,6 +147,8 @@ class DocumentBlock:
             rows: int64, the places of at least one document, in the order of the minibatch.
         """
         chosen = rows.tolist()
+        if len(chosen) == 1:
+            return self._minibatch_of_one(key, sequence, window_end, closes_window, chosen[0])
         (begins, ends), (firsts, lasts) = (
             (bounds[rows], bounds[rows + 1]) for bounds in (self.starts, self.offsets)
         )
@@ -152,6 +172,26 @@ class DocumentBlock:
             offsets=offsets,
             sources=_marks([self.sources[row] for row in chosen]) if self.sources else (),
             groups=_marks([self.groups[row] for row in chosen]) if self.groups else (),
+        )
+
+    def _minibatch_of_one(
+        self, key: str, sequence: int, window_end: int, closes_window: bool, row: int
+    ) -> Minibatch:
+        """Return a minibatch of one document, whose dictionary is that of the minibatch."""
+        one = self.document(row)
+        return Minibatch(
+            key=key,
+            sequence=sequence,
+            window_end=window_end,
+            closes_window=closes_window,
+            ids=(one.id,),
+            timestamps=self.timestamps[row : row + 1],
+            labels=(one.label,),
+            words=one.words,
+            tokens=one.tokens,
+            offsets=np.array((0, len(one.tokens)), np.int64),
+            sources=_marks((one.source,)),
+            groups=_marks((one.group,)),
         )
 
     def to_bytes(self) -> bytes:

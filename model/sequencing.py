@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count, groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -262,16 +262,17 @@ def close_windows(
         # They are told with the first part of the window.
         told = [] if head.taken else repeated
         letters = [_repeated(window.document(row), end) for row in told]
-        closed = ClosedWindow(head, end, [], letters)
-        for link, after in _cut_window(key, closed.head, end, window, rows, settings):
+        links = []
+        for link, after in _cut_window(key, head, end, window, rows, settings):
             head = after
-            closed.links.append(link)
+            links.append(link)
             budget -= len(link.payload)
             if budget <= 0:
                 break
         if head.taken == len(rows):
-            head = replace(head, taken=0, pending=pending.spend(head.pending, mirror, bag, end))
-        yield replace(closed, head=head)
+            left = pending.spend(head.pending, mirror, bag, end)
+            head = SequenceHead(head.sequence, head.chain, head.closed, 0, left)
+        yield ClosedWindow(head, end, links, letters)
         if budget <= 0:
             return
 
@@ -302,9 +303,7 @@ def _cut_window(
         closes = taken == len(rows)
         minibatch = window.minibatch(key, head.sequence + 1, end, closes, rest[first:last])
         link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
-        head = replace(
-            head, sequence=link.sequence, chain=link.fingerprint, closed=end, taken=taken
-        )
+        head = SequenceHead(link.sequence, link.fingerprint, end, taken, head.pending)
         yield link, head
 
 
