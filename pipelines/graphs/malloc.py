@@ -41,7 +41,7 @@ class Limit(NamedTuple):
 LIMITS = {
     "MALLOC_ARENA_MAX": Limit(-8, 1),
     # Bytes from which an allocation has pages of its own, which are given back when it is freed.
-    "MALLOC_MMAP_THRESHOLD_": Limit(-3, 1 << 20),
+    "MALLOC_MMAP_THRESHOLD_": Limit(-3, 1 << 18),
     # Free bytes at the end of the heap above which they are given back.
     "MALLOC_TRIM_THRESHOLD_": Limit(-1, 4 << 20),
 }
