@@ -117,7 +117,9 @@ class Mirror:
         self.count = 0
         self.mark = 0
         self.size = 0
-        self.dues: list[int] = []
+        # Ascending. Those before _first are gone: to remove each one at once would move all others.
+        self._dues: list[int] = []
+        self._first = 0
         self._payloads: dict[int, list[bytes]] = {}
         # The sums of the hashes of what is due at a time: an entry may be large.
         self._marks: dict[int, int] = {}
@@ -126,20 +128,33 @@ class Mirror:
         """Return whether the mirror holds what the head says."""
         return self.count == head.live and self.mark == head.mark
 
+    @property
+    def dues(self) -> list[int]:
+        """The due times, ascending."""
+        return self._dues[self._first :]
+
+    @property
+    def earliest(self) -> int | None:
+        """The earliest due time; None if nothing waits."""
+        return self._dues[self._first] if self._first < len(self._dues) else None
+
     def at(self, due: int) -> list[bytes]:
         """Return the payloads that are due at exactly this time."""
         return self._payloads[due]
 
     def due_by(self, time: int) -> list[int]:
         """Return the due times up to ``time``, ascending."""
-        return self.dues[: bisect_right(self.dues, time)]
+        return self._dues[self._first : self._end(time)]
+
+    def _end(self, time: int) -> int:
+        return bisect_right(self._dues, time, self._first)
 
     def put(self, due: int, payload: bytes) -> int:
         """Add an entry and return its hash."""
         mark = _mark(_entry(due, payload))
         if due not in self._payloads:
             self._payloads[due], self._marks[due] = [], 0
-            insort(self.dues, due)
+            insort(self._dues, due, self._first)
         self._payloads[due].append(payload)
         self._marks[due] += mark
         self.count += 1
@@ -154,12 +169,14 @@ class Mirror:
             self.count -= len(payloads)
             self.size -= sum(map(len, payloads))
             self.mark = (self.mark - self._marks.pop(due)) % _MARKS
-        del self.dues[: bisect_right(self.dues, time)]
+        self._first = self._end(time)
+        if 2 * self._first >= len(self._dues):
+            self._dues, self._first = self.dues, 0
 
     def clear(self) -> None:
         """Remove everything."""
         self.count, self.mark, self.size = 0, 0, 0
-        self.dues, self._payloads, self._marks = [], {}, {}
+        self._dues, self._first, self._payloads, self._marks = [], 0, {}, {}
 
     def entries(self) -> Iterable[bytes]:
         """Return the elements of the bag for what waits."""
@@ -228,7 +245,7 @@ def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead
         mirror.count,
         mirror.mark,
         stored,
-        mirror.dues[0] if mirror.dues else None,
+        mirror.earliest,
         done,
         mirror.size,
     )
