@@ -21,43 +21,13 @@ import numpy as np
 
 from model import checks, wire
 from model.inference.features import NumberedDocuments, numbered
-from model.options import Record, option
 from model.records import LongArray, TokenisedDocument
 from model.snapshot import Snapshot
-from model.times import MICROSECONDS_PER_SECOND, to_iso
+from model.times import to_iso
 
-# The share of known distinct words below which a model should be trained again.
-RETRAIN_BELOW = 0.7
 _WORDS = "<u8"
 # Words whose digests are at hand: those that many documents have and the model does not know.
 _MEMO_WORDS = 10_000
-_DAY = 24 * 3600 * MICROSECONDS_PER_SECOND
-
-
-@dataclass(frozen=True)
-class CoverageSettings(Record):
-    """What a coverage report is about."""
-
-    window: int = option(
-        _DAY,
-        "event time in one report",
-        name="coverage_window",
-        unit="microseconds",
-        least=1,
-    )
-
-
-@dataclass(frozen=True)
-class RetrainSettings(Record):
-    """When a model should be trained again."""
-
-    below: float = option(
-        RETRAIN_BELOW,
-        "share of known distinct words below which a report has the retrain signal",
-        name="retrain_below",
-        least=0,
-        most=1,
-    )
 
 
 @dataclass(slots=True)

@@ -17,9 +17,10 @@ from model.gibbs.kernels import gibbs3
 from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
 from model.gibbs.kernels.records import DocumentWords, ModelCounts
 from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
-from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
+from model.inference.base import PublishedModel, register
 from model.inference.corpus import sorted_rows
 from model.inference.features import numbered, word_counts
+from model.inference.proportions import make_mixtures, posterior_mean
 from model.inference.sampling import GibbsSampling
 from model.inference.settings import Gibbs3, Gibbs3S
 from model.kernels import random

@@ -10,28 +10,13 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 
-from model.options import Record, option
-
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class CacheSettings(Record):
-    """How many models a worker keeps."""
-
-    megabytes: int = option(
-        1024,
-        "megabytes of models that a worker keeps in memory; more keys need more, or their models"
-        " are read again (the counter models_loaded)",
-        name="model_cache_mb",
-        least=1,
-    )
 
 
 class ModelCache:
