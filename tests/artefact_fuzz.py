@@ -274,6 +274,7 @@ def try_snapshot(data, methods=METHODS):
     """Read it, and label documents by it."""
     snapshot = snapshot_file.snapshot_from_bytes(data)
     snapshot.top_words(3)
+    snapshot.prior.unseen_base(["unseen"])
     for method in methods:
         for sampler in ("dense", "sparse") if method == "gibbs2" else ("auto",):
             label(

@@ -99,7 +99,9 @@ def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
     found: dict[bytes, Tally] = {}
     for record in records:
         name, _, data = record.partition(_SEPARATOR)
-        found.setdefault(name, Tally()).merge(Tally.from_bytes(data))
+        tally = Tally.from_bytes(data)
+        if (before := found.setdefault(name, tally)) is not tally:
+            before.merge(tally)
     return sorted(found.items(), key=lambda item: item[0])
 
 

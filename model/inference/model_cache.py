@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from model.options import Record
+
 T = TypeVar("T")
 
 
@@ -85,7 +87,8 @@ def held_bytes(value: object) -> int:
 
 
 def _parts(value: object) -> list[Any]:
-    if isinstance(value, (str, bytes, int, float, type, np.ndarray)):
+    if isinstance(value, (str, bytes, int, float, type, np.ndarray, Record)):
+        # The settings of a model are small beside its arrays.
         return []
     if isinstance(value, dict):
         return [*value, *value.values()]

@@ -50,6 +50,13 @@ def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
     return result
 
 
+def posterior_means(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return :func:`posterior_mean` of many documents, float64[D, T], with the same bits."""
+    weights = counts + alpha
+    result: FloatArray = weights / np.sum(weights, axis=1, keepdims=True)
+    return result
+
+
 def softmax(logs: FloatArray) -> FloatArray:
     """Return exp(logs), normalised along the last axis, none below :data:`SMALLEST_PROPORTION`."""
     weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))

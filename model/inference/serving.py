@@ -187,7 +187,9 @@ class Serving:
     ) -> None:
         windows = [item.time // self.window for item in waiting]
         for window, tally in tally_documents(documents.snapshot, documents, windows).items():
-            tallies.setdefault((served.key, served.version, window), Tally()).merge(tally)
+            name = served.key, served.version, window
+            if (before := tallies.setdefault(name, tally)) is not tally:
+                before.merge(tally)
 
     def _model(self, served: ServedModel) -> Loaded:
         name = (self.store, served, self.settings, self.none_share, self.topic_names)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from model.snapshot import Snapshot
+from model.words.character_model import CharacterModel
 
 _MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20
 # A topic and a count.
@@ -75,15 +76,15 @@ def size_of(snapshot: Snapshot) -> int:
 
 def copy_of(snapshot: Snapshot) -> Snapshot:
     """Return a model whose arrays are its own; a learner may go on writing those of the model."""
-    prior, letters = snapshot.prior, snapshot.prior.characters
-    if letters is not None:
+    prior, letters = snapshot.prior, snapshot.prior.letters
+    if isinstance(letters, CharacterModel):
         # Without the trie, which takes more memory than all the rest of a small model.
         letters = replace(letters, spelling=replace(letters.spelling))
     return replace(
         snapshot,
         alpha=snapshot.alpha.copy(),
         prior=replace(
-            prior, strength=prior.strength.copy(), base=prior.base.copy(), characters=letters
+            prior, strength=prior.strength.copy(), base=prior.base.copy(), letters=letters
         ),
         offsets=snapshot.offsets.copy(),
         topics=snapshot.topics.copy(),

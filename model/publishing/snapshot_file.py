@@ -25,7 +25,7 @@ from model.records import IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.word_list import WordList, text_of
-from model.words.character_model import CharacterModel
+from model.words.character_model import StoredCharacters
 
 MAGIC = b"BTz3"
 FORM = int(MAGIC[3:])
@@ -173,9 +173,8 @@ def _topics(steps: Array, offsets: LongArray, lengths: Array) -> Array:
     narrow = len(steps) * int(steps.max(initial=0)) < 2**31
     sums = np.zeros(len(steps) + 1, np.int32 if narrow else np.int64)
     np.cumsum(steps, out=sums[1:])
-    before = np.repeat(sums[offsets[:-1]], lengths)
-    found: Array = sums[1:] - before
-    return found
+    before: Array = np.repeat(sums[offsets[:-1]], lengths)
+    return np.subtract(sums[1:], before, out=before)
 
 
 def _check_order(topics: Array, steps: Array, offsets: LongArray, facts: Facts, name: str) -> None:
@@ -219,7 +218,7 @@ def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
             strength.astype(np.float64),
             base.astype(np.float64),
             facts.unseen,
-            CharacterModel.from_bytes(spelling) if spelling else None,
+            StoredCharacters(spelling, name) if spelling else None,
         ),
         words=words,
         offsets=offsets,

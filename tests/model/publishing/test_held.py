@@ -73,7 +73,7 @@ def test_a_model_that_is_larger_than_the_bound_is_not_held():
 def test_a_copy_has_the_same_bytes_and_shares_no_array():
     snapshot = random_snapshot()
     letters = CharacterModel.fit(snapshot.words)
-    snapshot = replace(snapshot, prior=replace(snapshot.prior, characters=letters))
+    snapshot = replace(snapshot, prior=replace(snapshot.prior, letters=letters))
     copied, digest = copy_of(snapshot), snapshot_to_file(snapshot).digest
     assert snapshot_to_file(copied).digest == digest
     for name in ("alpha", "offsets", "topics", "counts"):
