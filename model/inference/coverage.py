@@ -16,12 +16,14 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, compress
 
 import numpy as np
+import numpy.typing as npt
 
 from model import checks, wire
 from model.inference.features import NumberedDocuments, numbered
-from model.records import LongArray, TokenisedDocument
+from model.records import TokenisedDocument
 from model.snapshot import Snapshot
 from model.times import to_iso
 
@@ -121,12 +123,12 @@ def _tally(snapshot: Snapshot, documents: NumberedDocuments) -> Tally:
     rows, starts = documents.rows, documents.offsets
     sizes = [len(document.tokens) for document in documents]
     tokens = np.concatenate([document.tokens for document in documents])
-    uses = rows[tokens + np.repeat(starts[:-1], sizes)]
     known = rows >= 0
-    tally = Tally(len(documents), len(uses), int(np.count_nonzero(uses >= 0)))
-    tally.unknown = set(map(_digest, _words_at(documents, np.flatnonzero(~known))))
+    uses = known[tokens + np.repeat(starts[:-1], sizes)]
+    tally = Tally(len(documents), len(uses), int(np.count_nonzero(uses)))
+    tally.unknown = set(map(_digest, _words_where(documents, ~known)))
     if snapshot.buckets:
-        tally.known = set(map(_digest, _words_at(documents, np.flatnonzero(known))))
+        tally.known = set(map(_digest, _words_where(documents, known)))
     else:
         seen = np.zeros(len(snapshot.words), bool)
         seen[rows[known]] = True
@@ -134,11 +136,10 @@ def _tally(snapshot: Snapshot, documents: NumberedDocuments) -> Tally:
     return tally
 
 
-def _words_at(documents: NumberedDocuments, places: LongArray) -> set[str]:
-    """Return the words at some places of the words of all documents."""
-    owners = np.searchsorted(documents.offsets, places, side="right") - 1
-    within = (places - documents.offsets[owners]).tolist()
-    return {documents[d].words[at] for d, at in zip(owners.tolist(), within, strict=True)}
+def _words_where(documents: NumberedDocuments, wanted: npt.NDArray[np.bool_]) -> set[str]:
+    """Return the words of all documents that are wanted."""
+    words = chain.from_iterable(document.words for document in documents)
+    return set(compress(words, wanted.tolist()))
 
 
 @lru_cache(_MEMO_WORDS)
