@@ -16,7 +16,8 @@ from benchmarks.corpora import records
 from benchmarks.speed import learn, seconds
 from model.compositions import compose
 from model.learners import LEARNER
-from model.reading.parsing import ParseSettings, parse_line
+from model.reading.parsing import parse_line
+from model.reading.settings import ParseSettings
 from model.records import Document, Minibatch
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings

@@ -25,7 +25,7 @@ from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.held import Held
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.snapshot_file import (

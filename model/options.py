@@ -48,7 +48,6 @@ from typing import (
     get_type_hints,
 )
 
-from model import wire
 from model.errors import DamagedDataError, OptionError, one_of
 from model.kinds import record_from_json
 from model.times import duration_text
@@ -305,6 +304,9 @@ class Record:
         Args:
             brief: write lists of words as their size and digest.
         """
+        # Imported here and below, because options are listed without NumPy.
+        from model import wire
+
         values: dict[str, Any] = {"kind": self.kind} if self.kind else {}
         for item in options_of(type(self)):
             value = getattr(self, item.field)
@@ -339,6 +341,8 @@ class Record:
 
     @cached_property
     def _canonical(self) -> str:
+        from model import wire
+
         return wire.canonical_json(self.to_json())
 
     @classmethod

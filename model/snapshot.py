@@ -24,7 +24,7 @@ import numpy.typing as npt
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.word_list import WordList
-from model.words.character_model import CharacterModel
+from model.words.character_model import CharacterModel, StoredCharacters
 from model.words.hashing import bucket
 from model.words.phrases import JOINER, Phrases
 
@@ -38,13 +38,23 @@ class TopicWordPrior:
         base: float64[W], B(w) of the words of the vocabulary.
         unseen: B(w) of each other word; with ``characters``, the factor of their probability. 0
             where there can be no other words.
-        characters: G0, a distribution over all strings; None where unseen words are all alike.
+        letters: G0, a distribution over all strings; None where unseen words are all alike.
     """
 
     strength: FloatArray
     base: FloatArray
     unseen: float = 0.0
-    characters: CharacterModel | None = None
+    letters: CharacterModel | StoredCharacters | None = None
+
+    @cached_property
+    def characters(self) -> CharacterModel | None:
+        """G0; that of a stored model is read here, because most readers need none.
+
+        Raises:
+            DamagedDataError: its bytes are not a character model.
+        """
+        letters = self.letters
+        return letters.read() if isinstance(letters, StoredCharacters) else letters
 
     @classmethod
     def flat(cls, a: float, words: int, known: int, topics: int) -> TopicWordPrior:

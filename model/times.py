@@ -8,11 +8,10 @@ True
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
-
-import numpy as np
 
 # The units of a length of time, in microseconds.
 DURATION_UNITS = {
@@ -82,7 +81,7 @@ def _from_datetime(moment: datetime) -> int:
 def _from_number(value: int | float, unit: Fraction) -> int:
     if isinstance(value, int):
         return value * unit.numerator // unit.denominator
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         raise ValueError(f"{value} is not a number of seconds")
     # A double holds a present-day time in seconds to a quarter of a microsecond, so the nearest
     # microsecond is the one that was written.
@@ -104,11 +103,16 @@ def duration_text(micros: int) -> str:
 
 def to_iso(micros: int) -> str:
     """Return ISO 8601 in UTC with microseconds, also for a time after the year 9999."""
+    # Imported here and below, because the options of a program are listed without NumPy.
+    import numpy as np
+
     return f"{np.datetime64(micros, 'us')}Z"
 
 
 def to_isos(micros: Sequence[int]) -> list[str]:
     """Return :func:`to_iso` of many times, in one call."""
+    import numpy as np
+
     found = np.datetime_as_string(np.array(micros, "datetime64[us]"))
     return [f"{time}Z" for time in found.tolist()]
 

@@ -54,14 +54,16 @@ class WordList(Sequence[str]):
         Raises:
             DamagedDataError: The bytes are not UTF-8, or a word is empty.
         """
-        count = data.count(_END) + 1 if data else 0
+        text = np.frombuffer(data, np.uint8)
+        ends = text == ord(_END)
+        count = int(np.count_nonzero(ends)) + 1 if data else 0
         try:
             _ = data.isascii() or data.decode()
         except UnicodeDecodeError as error:
             raise DamagedDataError(f"{len(data)} bytes of words are not UTF-8: {error}") from error
-        if data.startswith(_END) or data.endswith(_END) or _END * 2 in data:
+        if data and (ends[0] or ends[-1] or np.any(ends[1:] & ends[:-1])):
             raise DamagedDataError(f"one of {count} stored words is empty")
-        return cls(np.frombuffer(data, np.uint8), count)
+        return cls(text, count)
 
     def uncut(self) -> WordList:
         """Return the same words as a list that has not cut its text yet."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from model.errors import OptionError
 from model.reading.fields import guess, sample_records
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from pipelines.cli import guessing, places
 from pipelines.cli.arguments import names_of
 from pipelines.cli.command import command

@@ -36,9 +36,9 @@ from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import BeamTopicsError
 from model.groups import Groups
 from model.inference import PublishedModel, inference_for
-from model.inference.base import make_mixtures
 from model.inference.classifier import Classifier, Provenance
 from model.inference.mixture_blocks import MixtureBlock
+from model.inference.proportions import make_mixtures
 from model.learners import learner_for
 from model.publishing import snapshot_file
 from model.publishing.catalogue import Catalogue
@@ -274,6 +274,7 @@ def try_snapshot(data, methods=METHODS):
     """Read it, and label documents by it."""
     snapshot = snapshot_file.snapshot_from_bytes(data)
     snapshot.top_words(3)
+    snapshot.prior.unseen_base(["unseen"])
     for method in methods:
         for sampler in ("dense", "sparse") if method == "gibbs2" else ("auto",):
             label(

@@ -32,11 +32,12 @@ from model.learners import LEARNER
 from model.learners.base import LEARNERS
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.sealing import unseal
 from model.publishing.store import ModelStore
-from model.reading.parsing import FieldNames, ParseSettings, parse_line
+from model.reading.parsing import parse_line
+from model.reading.settings import FieldNames, ParseSettings
 from model.records import NumberedMinibatch
 from model.sequencing import SequenceHead, add_documents, chain_start, close_windows
 from model.settings import SequenceSettings, TokeniserSettings

@@ -29,7 +29,8 @@ from apache_beam.transforms.window import GlobalWindows
 
 from model import pending
 from model.errors import OptionError
-from model.inference.coverage import RETRAIN_BELOW, CoverageReport, Tally
+from model.inference.coverage import CoverageReport, Tally
+from model.inference.serving_settings import RETRAIN_BELOW
 from model.pending import PendingHead
 from model.wire import canonical_json
 from transforms.constants import NAMESPACE
@@ -98,7 +99,9 @@ def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
     found: dict[bytes, Tally] = {}
     for record in records:
         name, _, data = record.partition(_SEPARATOR)
-        found.setdefault(name, Tally()).merge(Tally.from_bytes(data))
+        tally = Tally.from_bytes(data)
+        if (before := found.setdefault(name, tally)) is not tally:
+            before.merge(tally)
     return sorted(found.items(), key=lambda item: item[0])
 
 

@@ -45,6 +45,8 @@ BLOCKS = "blocks"
 # model is looked up less often where keys are many.
 FLUSH_DOCUMENTS = 16_384
 FLUSH_BYTES = 32 * 2**20
+# Beam computes the end of time anew for each window that is made.
+_WINDOWS = [GlobalWindow()]
 
 
 class Inferred(NamedTuple):
@@ -147,14 +149,14 @@ class _InferTogether(beam.DoFn):
 def at_its_time(block: MixtureBlock) -> WindowedValue:
     """Return a block at the earliest time of its mixtures, so that each can have its own later."""
     first = Timestamp(micros=int(block.times.min()))
-    return WindowedValue(block.to_bytes(), first, [GlobalWindow()])
+    return WindowedValue(block.to_bytes(), first, _WINDOWS)
 
 
 def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any]:
     """Yield tallies as tagged outputs, each at the last moment of its window."""
     for (key, version, window), tally in tallies.items():
         last = Timestamp(micros=min((window + 1) * length - 1, LAST_TIME))
-        value = WindowedValue(sharded(key, version, tally), last, [GlobalWindow()])
+        value = WindowedValue(sharded(key, version, tally), last, _WINDOWS)
         yield beam.pvalue.TaggedOutput(TALLIES, value)
 
 

@@ -37,8 +37,9 @@ from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.regular import check_regular
-from model.reading.files import ReadSettings, check_formats, read_file
-from model.reading.parsing import REASONS, ParseSettings, parse_line
+from model.reading.files import check_formats, read_file
+from model.reading.parsing import REASONS, parse_line
+from model.reading.settings import ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser

@@ -18,7 +18,8 @@ from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import BATCH
 from model.learners import LEARNER, learner_for
 from model.publishing.store import ModelStore
-from model.reading.files import ReadSettings, read_file
+from model.reading.files import read_file
+from model.reading.settings import ReadSettings
 from model.records import Document, Minibatch, TokenisedDocument
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings

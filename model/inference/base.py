@@ -27,24 +27,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from model.compositions import Choice
-from model.inference.classifier import Classifier
 from model.kinds import Implementations, Kinds
 from model.options import Record
-from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from model.inference.classifier import Classifier
+    from model.records import TokenisedDocument, TopicMixture
+    from model.snapshot import Snapshot
 
 CLASSIFIER = "classifier"
 TRAINING = "training"
 
 Prepared = TypeVar("Prepared")
-
-# The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
-SMALLEST_PROPORTION = 1e-300
 
 
 class InferenceSettings(Record):
@@ -159,50 +156,3 @@ def inference_for(settings: InferenceSettings) -> Inference[object]:
 def inference_named(name: str) -> Inference[object]:
     """Return the method with one of the names of :func:`inference_names`."""
     return _METHODS.of(METHODS[name])
-
-
-def make_mixtures(
-    documents: Sequence[TokenisedDocument],
-    model_version: str,
-    method: str,
-    proportions: FloatArray,
-    words_known: LongArray,
-) -> list[TopicMixture]:
-    """Return the records of results.
-
-    Args:
-        documents: D documents.
-        model_version: the version that inferred them.
-        method: name of the method.
-        proportions: float64[D, T].
-        words_known: int64[D], the number of known tokens.
-    """
-    return [
-        TopicMixture(
-            key=document.key,
-            id=document.id,
-            timestamp=document.timestamp,
-            model_version=model_version,
-            method=method,
-            proportions=row,
-            words_known=known,
-            tokens=len(document.tokens),
-        )
-        for document, row, known in zip(documents, proportions, words_known.tolist(), strict=True)
-    ]
-
-
-def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
-    """Return the mean of the Dirichlet posterior, (n_td + alpha_t) / sum."""
-    weights = counts + alpha
-    result: FloatArray = weights / np.sum(weights)
-    return result
-
-
-def softmax(logs: FloatArray) -> FloatArray:
-    """Return exp(logs), normalised along the last axis, none below :data:`SMALLEST_PROPORTION`."""
-    weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
-    result: FloatArray = np.maximum(
-        weights / np.sum(weights, axis=-1, keepdims=True), SMALLEST_PROPORTION
-    )
-    return result

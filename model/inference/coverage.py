@@ -16,48 +16,20 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, compress
 
 import numpy as np
+import numpy.typing as npt
 
 from model import checks, wire
 from model.inference.features import NumberedDocuments, numbered
-from model.options import Record, option
-from model.records import LongArray, TokenisedDocument
+from model.records import TokenisedDocument
 from model.snapshot import Snapshot
-from model.times import MICROSECONDS_PER_SECOND, to_iso
+from model.times import to_iso
 
-# The share of known distinct words below which a model should be trained again.
-RETRAIN_BELOW = 0.7
 _WORDS = "<u8"
 # Words whose digests are at hand: those that many documents have and the model does not know.
 _MEMO_WORDS = 10_000
-_DAY = 24 * 3600 * MICROSECONDS_PER_SECOND
-
-
-@dataclass(frozen=True)
-class CoverageSettings(Record):
-    """What a coverage report is about."""
-
-    window: int = option(
-        _DAY,
-        "event time in one report",
-        name="coverage_window",
-        unit="microseconds",
-        least=1,
-    )
-
-
-@dataclass(frozen=True)
-class RetrainSettings(Record):
-    """When a model should be trained again."""
-
-    below: float = option(
-        RETRAIN_BELOW,
-        "share of known distinct words below which a report has the retrain signal",
-        name="retrain_below",
-        least=0,
-        most=1,
-    )
 
 
 @dataclass(slots=True)
@@ -151,12 +123,12 @@ def _tally(snapshot: Snapshot, documents: NumberedDocuments) -> Tally:
     rows, starts = documents.rows, documents.offsets
     sizes = [len(document.tokens) for document in documents]
     tokens = np.concatenate([document.tokens for document in documents])
-    uses = rows[tokens + np.repeat(starts[:-1], sizes)]
     known = rows >= 0
-    tally = Tally(len(documents), len(uses), int(np.count_nonzero(uses >= 0)))
-    tally.unknown = set(map(_digest, _words_at(documents, np.flatnonzero(~known))))
+    uses = known[tokens + np.repeat(starts[:-1], sizes)]
+    tally = Tally(len(documents), len(uses), int(np.count_nonzero(uses)))
+    tally.unknown = set(map(_digest, _words_where(documents, ~known)))
     if snapshot.buckets:
-        tally.known = set(map(_digest, _words_at(documents, np.flatnonzero(known))))
+        tally.known = set(map(_digest, _words_where(documents, known)))
     else:
         seen = np.zeros(len(snapshot.words), bool)
         seen[rows[known]] = True
@@ -164,11 +136,10 @@ def _tally(snapshot: Snapshot, documents: NumberedDocuments) -> Tally:
     return tally
 
 
-def _words_at(documents: NumberedDocuments, places: LongArray) -> set[str]:
-    """Return the words at some places of the words of all documents."""
-    owners = np.searchsorted(documents.offsets, places, side="right") - 1
-    within = (places - documents.offsets[owners]).tolist()
-    return {documents[d].words[at] for d, at in zip(owners.tolist(), within, strict=True)}
+def _words_where(documents: NumberedDocuments, wanted: npt.NDArray[np.bool_]) -> set[str]:
+    """Return the words of all documents that are wanted."""
+    words = chain.from_iterable(document.words for document in documents)
+    return set(compress(words, wanted.tolist()))
 
 
 @lru_cache(_MEMO_WORDS)

@@ -23,7 +23,7 @@ import numpy as np
 
 from model.errors import OptionError
 from model.inference.alpha import fit_alpha
-from model.inference.base import TRAINING, PublishedModel, make_mixtures, posterior_mean, register
+from model.inference.base import TRAINING, PublishedModel, register
 from model.inference.corpus import (
     CORPUS_STRIDE,
     Corpus,
@@ -33,6 +33,7 @@ from model.inference.corpus import (
     make_sampler,
 )
 from model.inference.features import numbered
+from model.inference.proportions import make_mixtures, posterior_mean
 from model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from model.kernels import random
 from model.records import FloatArray, TokenisedDocument, TopicMixture

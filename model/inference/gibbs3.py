@@ -16,14 +16,15 @@ import numpy as np
 from model.gibbs.kernels import gibbs3
 from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
 from model.gibbs.kernels.records import DocumentWords, ModelCounts
+from model.gibbs.kernels.sorted_rows import sorted_rows
 from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
-from model.inference.base import PublishedModel, make_mixtures, posterior_mean, register
-from model.inference.corpus import sorted_rows
+from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
+from model.inference.proportions import make_mixtures, posterior_means
 from model.inference.sampling import GibbsSampling
 from model.inference.settings import Gibbs3, Gibbs3S
 from model.kernels import random
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument, TopicMixture
+from model.records import LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +51,11 @@ class PreparedGibbs3:
             int64[N], the places of the rows in the counts; the counts.
         """
         snapshot = self.published.snapshot
-        counts: tuple[LongArray, IntArray, FloatArray]
-        counts = snapshot.offsets, snapshot.topics, snapshot.counts
+        offsets, topics, counts = snapshot.offsets, snapshot.topics, snapshot.counts
         if self.sparse:
-            used, rows = np.unique(rows, return_inverse=True)
-            counts = sorted_rows(snapshot, used)
+            rows, offsets, topics, counts = sorted_rows(rows, offsets, topics, counts)
         priors = snapshot.normalisers, snapshot.alpha, snapshot.prior.strength
-        return rows, ModelCounts(*counts, *priors)
+        return rows, ModelCounts(offsets, topics, counts, *priors)
 
 
 @register(Gibbs3, Gibbs3S)
@@ -89,9 +88,7 @@ class Gibbs3Inference:
             settings.kept,
             keys.reshape(-1, 2),
         )
-        proportions = np.empty(sums.shape)
-        for d, row in enumerate(sums):
-            proportions[d] = posterior_mean(row / settings.kept, snapshot.alpha)
+        proportions = posterior_means(sums / settings.kept, snapshot.alpha)
         return make_mixtures(
             documents,
             prepared.published.version,

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from model import checks, pending, wire
 from model.dead_letters import DeadLetter
-from model.options import Record, option
+from model.inference.label_settings import BeforeFirstModel, LabelWith
 from model.pending import Bag, Mirror, PendingHead
 from model.records import TokenisedDocument
 
@@ -29,26 +29,6 @@ PRIOR = ""
 TICK = 1000
 
 _END = struct.Struct("<q")
-
-BeforeFirstModel = Literal["prior", "wait", "dead_letter"]
-LabelWith = Literal["window", "latest"]
-
-
-@dataclass(frozen=True)
-class LabelSettings(Record):
-    """Which model labels a document."""
-
-    before_first_model: BeforeFirstModel = option(
-        "wait",
-        "a document that comes before the first model gets the prior's mixture, waits, or is a dead"
-        " letter",
-    )
-    label_with: LabelWith = option(
-        "window",
-        "window: the newest model before the end of the document's window; latest: the newest of"
-        " all, which is not reproducible",
-    )
-    shards: int = option(4, "number of labellers for each key", least=1)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -19,18 +19,11 @@ import numpy as np
 from model.errors import OptionError
 from model.gibbs.kernels.gibbs3 import repeat_words
 from model.inference import variational
-from model.inference.base import (
-    CLASSIFIER,
-    InferenceSettings,
-    PublishedModel,
-    make_mixtures,
-    posterior_mean,
-    register,
-    softmax,
-)
+from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
 from model.inference.classifier import SingleArray
 from model.inference.features import WordCounts, numbered, word_counts
 from model.inference.kernels.hybrid import sample_document
+from model.inference.proportions import make_mixtures, posterior_mean, softmax
 from model.inference.settings import Hybrid, MaxEnt
 from model.kernels import random
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture

@@ -10,28 +10,15 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 
-from model.options import Record, option
+from model.options import Record
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class CacheSettings(Record):
-    """How many models a worker keeps."""
-
-    megabytes: int = option(
-        1024,
-        "megabytes of models that a worker keeps in memory; more keys need more, or their models"
-        " are read again (the counter models_loaded)",
-        name="model_cache_mb",
-        least=1,
-    )
 
 
 class ModelCache:
@@ -100,7 +87,8 @@ def held_bytes(value: object) -> int:
 
 
 def _parts(value: object) -> list[Any]:
-    if isinstance(value, (str, bytes, int, float, type, np.ndarray)):
+    if isinstance(value, (str, bytes, int, float, type, np.ndarray, Record)):
+        # The settings of a model are small beside its arrays.
         return []
     if isinstance(value, dict):
         return [*value, *value.values()]

@@ -15,14 +15,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.inference.base import (
-    PublishedModel,
-    make_mixtures,
-    posterior_mean,
-    register,
-    softmax,
-)
+from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
+from model.inference.proportions import make_mixtures, posterior_mean, softmax
 from model.inference.settings import NaiveBayes
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 

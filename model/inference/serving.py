@@ -15,13 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.groups import Groups
-from model.inference.base import (
-    CLASSIFIER,
-    InferenceSettings,
-    PublishedModel,
-    inference_for,
-    make_mixtures,
-)
+from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import Tally, tally_documents
 from model.inference.features import NumberedDocuments, numbered
@@ -29,6 +23,7 @@ from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.model_cache import MODELS, ModelCache
 from model.inference.none_share import NoneShares
+from model.inference.proportions import make_mixtures
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
@@ -192,7 +187,9 @@ class Serving:
     ) -> None:
         windows = [item.time // self.window for item in waiting]
         for window, tally in tally_documents(documents.snapshot, documents, windows).items():
-            tallies.setdefault((served.key, served.version, window), Tally()).merge(tally)
+            name = served.key, served.version, window
+            if (before := tallies.setdefault(name, tally)) is not tally:
+                before.merge(tally)
 
     def _model(self, served: ServedModel) -> Loaded:
         name = (self.store, served, self.settings, self.none_share, self.topic_names)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from model import wire
 from model.errors import OptionError
 from model.learners.base import LEARNER, LearnerSettings
 from model.options import Record, StoredOption, option
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.keeping import Keep
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import duration_text
@@ -174,4 +173,7 @@ class LearnOptions:
 
     @cached_property
     def _digest(self) -> str:
+        # Imported here, because options are listed without NumPy.
+        from model import wire
+
         return hashlib.sha256(wire.canonical_json(self.settings_dict()).encode()).hexdigest()

@@ -35,14 +35,14 @@ from model.learners.particles.topic_priors import (
     Urn,
 )
 from model.learners.particles.vocabularies import Given, Growing
-from model.learners.variational.fixed_vocabulary import (
+from model.learners.variational.settings import FixvocHybrid, FixvocVb, Infvoc
+from model.learners.variational.vocabulary_settings import (
     Dict,
     DictHash,
     FullHash,
     GrowingUntilFull,
     Null,
 )
-from model.learners.variational.settings import FixvocHybrid, FixvocVb, Infvoc
 
 __all__ = [
     "LEARNER",

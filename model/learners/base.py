@@ -21,18 +21,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from model.compositions import Choice
 from model.errors import OptionError
-from model.events import Event
 from model.kinds import Implementations, Kinds
 from model.learners.duplicates import DUPLICATES, Duplicates, Keep
 from model.learners.phrase_settings import PHRASES, NoPhrases, PhraseSettings
 from model.options import Record, option, part
-from model.records import FloatArray, Minibatch
-from model.scaled import Scaled
-from model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from model.events import Event
+    from model.records import FloatArray, Minibatch
+    from model.scaled import Scaled
+    from model.snapshot import Snapshot
 
 # Part of every learner's fingerprint. Raise it when the same settings and minibatches give other
 # bits than before.
@@ -68,7 +70,6 @@ class LearnerSettings(Record):
         usual="0.001 and 1",
         word=AUTO,
     )
-
     duplicates: Duplicates = part(
         Keep(), "whether near copies of documents are learned", DUPLICATES, absent=Keep()
     )
@@ -88,7 +89,6 @@ class LearnerSettings(Record):
         most=1_000_000,
         absent=1000,
     )
-
     phrases: PhraseSettings = part(
         NoPhrases(),
         "whether neighbouring words that belong together become one word",
@@ -383,7 +383,7 @@ def learner_names() -> tuple[str, ...]:
 
 def learner_for(settings: LearnerSettings) -> Learner[object]:
     """Return the learner that the settings belong to."""
-    learner = _LEARNERS.of(type(settings))
+    learner: Learner[Any] = _LEARNERS.of(type(settings))
     # These modules define a learner by what is defined here. The last one sees a minibatch first.
     if settings.max_df < 1 or not isinstance(settings.phrases, NoPhrases):
         from model.learners.rewriting import rewritten
@@ -397,4 +397,4 @@ def learner_for(settings: LearnerSettings) -> Learner[object]:
         from model.learners.near_copies import WithoutNearCopies
 
         learner = WithoutNearCopies(learner)
-    return cast("Learner[object]", learner)
+    return learner

@@ -253,7 +253,7 @@ class LocalBlobs:
         if not self.exists(path):
             return False
         with self._explained(), self._lock():
-            target = self._inside(path)
+            target = Path(self._inside(path))
             if (before := self._stamp(path)) is None:
                 return False
             os.utime(target)
@@ -269,7 +269,7 @@ class LocalBlobs:
                 return True
             if found != stamp:
                 return False
-            target = self._inside(path)
+            target = Path(self._inside(path))
             target.unlink()
             sync_folder(str(target.parent))
             return True
@@ -281,7 +281,7 @@ class LocalBlobs:
     def _real_root(self) -> str:
         return os.path.realpath(self._root)
 
-    def _inside(self, path: str) -> Path:
+    def _inside(self, path: str) -> str:
         """Return the file of a path; a link may lead anywhere, and must stay within the store.
 
         Raises:
@@ -291,7 +291,7 @@ class LocalBlobs:
         real, parts = self._real_root, path.split("/")
         within = accumulate(parts, "{}/{}".format, initial=real)
         if ".." not in parts and not any(map(os.path.islink, within)):
-            return Path(f"{real}/{path}")
+            return f"{real}/{path}"
         try:
             target, root = (self._root / path).resolve(), self._root.resolve()
         except RuntimeError as error:
@@ -301,7 +301,7 @@ class LocalBlobs:
         if not target.is_relative_to(root):
             told = f"{self.where(path)} is a link out of the model store, to {target}"
             raise DamagedDataError(f"{told}; put a file there")
-        return target
+        return str(target)
 
     def _stamp(self, path: str) -> Stamp | None:
         try:

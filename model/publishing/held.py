@@ -22,6 +22,7 @@ import numpy as np
 
 from model.columns import Column
 from model.snapshot import Snapshot
+from model.words.character_model import CharacterModel
 
 _MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20
 # A base, and about what the text of a word takes.
@@ -86,15 +87,15 @@ class _Narrow:
     def __init__(self, snapshot: Snapshot) -> None:
         entries = np.diff(snapshot.offsets), snapshot.topics, snapshot.counts
         self._columns = [Column.of(values).content for values in entries]
-        prior, letters = snapshot.prior, snapshot.prior.characters
-        if letters is not None:
+        prior, letters = snapshot.prior, snapshot.prior.letters
+        if isinstance(letters, CharacterModel):
             # Without the trie, which takes more memory than all the rest of a small model.
             letters = replace(letters, spelling=replace(letters.spelling))
         strength, base = prior.strength.copy(), prior.base.copy()
         self._rest = replace(
             snapshot.underived(),
             alpha=snapshot.alpha.copy(),
-            prior=replace(prior, strength=strength, base=base, characters=letters),
+            prior=replace(prior, strength=strength, base=base, letters=letters),
             # A part of an array would keep all of it.
             offsets=np.zeros(0, np.int64),
             topics=np.zeros(0, np.int32),

@@ -12,7 +12,7 @@ from model.files.leftovers import PREFIX, remove_leftovers
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def read_regular(path: Path, name: str, most: int = -1) -> bytes:
+def read_regular(path: str, name: str, most: int = -1) -> bytes:
     """Return the first bytes of a regular file, or all; another kind may have no end, or block."""
     # Without O_NONBLOCK a named pipe would wait here for its writer.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -149,7 +149,7 @@ class Manifest(_Sealed):
         in_sample_nmi: For the labelled documents in the history of the learner; None without them.
         release: The release of this package.
         publishing: The settings by which island and particle were chosen
-            (:class:`model.publishing.choice.PublishSettings`); empty without such a rule.
+            (:class:`model.publishing.choice_settings.PublishSettings`); empty without such a rule.
         particle: The particle of the island that was published; 0 where particles are resampled.
         rivals: The islands that are better than the published one
             (:class:`model.publishing.choice.Rival`). None if the best one was published, as by

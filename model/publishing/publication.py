@@ -20,7 +20,8 @@ from model.errors import DivergedError
 from model.pending import Bag
 from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
-from model.publishing.choice import PublishSettings, Rival, Standing, choose
+from model.publishing.choice import Rival, Standing, choose
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.held import CANDIDATES, HELD, Held
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore

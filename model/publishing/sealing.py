@@ -40,9 +40,22 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
         values = checks.parse_json(data, name)
     except DamagedDataError as error:
         raise DamagedDataError(f"{damaged}: {error}") from error
-    if isinstance(values, dict) and values.pop("sha256", None) == _digest(values):
-        return values
+    if isinstance(values, dict):
+        digest = values.pop("sha256", None)
+        if isinstance(digest, str) and (
+            _digest_of_rest(data, digest) == digest or _digest(values) == digest
+        ):
+            return values
     raise DamagedDataError(damaged)
+
+
+def _digest_of_rest(data: bytes, digest: str) -> str | None:
+    """Return the digest of a line as :func:`seal` writes it; None for other spellings of JSON.
+
+    A line is read faster if its values need not be written again.
+    """
+    before, found, after = data.removesuffix(b"\n").rpartition(b',"sha256":"%b"' % digest.encode())
+    return hashlib.sha256(before + after).hexdigest() if found else None
 
 
 def _digest(values: dict[str, Any]) -> str:

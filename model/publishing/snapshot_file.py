@@ -26,7 +26,7 @@ from model.records import IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.word_list import WordList, text_of
-from model.words.character_model import CharacterModel
+from model.words.character_model import StoredCharacters
 
 MAGIC = b"BTz4"
 _EARLIER = MAGIC[:3] + b"3"
@@ -190,19 +190,20 @@ def _steps(topics: IntArray, offsets: LongArray) -> IntArray:
     return steps
 
 
-def _topics(steps: Array, offsets: LongArray, lengths: Array) -> Array:
+def _topics(steps: Array, first: LongArray) -> Array:
     """Return the topics of which :func:`_steps` made steps, in the narrowest type for the sums."""
     narrow = len(steps) * int(steps.max(initial=0)) < 2**31
-    sums = np.zeros(len(steps) + 1, np.int32 if narrow else np.int64)
-    np.cumsum(steps, out=sums[1:])
-    before = np.repeat(sums[offsets[:-1]], lengths)
-    found: Array = sums[1:] - before
-    return found
+    found: Array = steps.astype(np.int32 if narrow else np.int64)
+    if len(first):
+        # The first topic of a word becomes its difference from the last one of the word before.
+        found[first[1:]] -= np.add.reduceat(found, first)[:-1]
+    return np.cumsum(found, out=found)
 
 
-def _check_order(topics: Array, steps: Array, offsets: LongArray, facts: Facts, name: str) -> None:
+def _check_order(
+    topics: Array, steps: Array, offsets: LongArray, first: LongArray, facts: Facts, name: str
+) -> None:
     """Refuse topics of a word that do not ascend: a later step that is 0."""
-    first = offsets[:-1][np.diff(offsets) > 0]
     if np.count_nonzero(steps == 0) > np.count_nonzero(steps[first] == 0):
         words = np.repeat(np.arange(facts.words), np.diff(offsets))
         # The offset makes the topics of the next word larger.
@@ -228,9 +229,11 @@ def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
     checks.measures(f"counts of {name}", counts)
     checks.whole(f"buckets of {name}", facts.buckets, 0, facts.words + 1)
     offsets = _offsets(lengths, facts, name)
-    topics = _topics(_whole(steps, f"topics of {name}"), offsets, lengths)
+    # The first entries of the words that have some.
+    first = offsets[:-1][lengths > 0]
+    topics = _topics(_whole(steps, f"topics of {name}"), first)
     checks.within(f"topics of {name}", topics, 0, facts.topics)
-    _check_order(topics, steps, offsets, facts, name)
+    _check_order(topics, steps, offsets, first, facts, name)
     return Snapshot(
         key=facts.key,
         sequence=facts.sequence,
@@ -241,7 +244,7 @@ def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
             strength.astype(np.float64),
             base.astype(np.float64),
             facts.unseen,
-            CharacterModel.from_bytes(spelling) if spelling else None,
+            StoredCharacters(spelling, name) if spelling else None,
         ),
         words=words,
         offsets=offsets,

@@ -22,7 +22,8 @@ from typing import Any
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.lines import BYTE_ORDER_MARK, HEAD
-from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, ParseSettings, dead_letter, too_large
+from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, dead_letter, too_large
+from model.reading.settings import ParseSettings
 
 _DELIMITERS = ",;\t|"
 _NEWLINE = 10

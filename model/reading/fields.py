@@ -22,9 +22,9 @@ from model.reading.arrays import read_json
 from model.reading.avro import MAX_BLOCK, AvroFile
 from model.reading.delimited import CsvFile
 from model.reading.encodings import to_utf_8
-from model.reading.files import ReadSettings, format_of
+from model.reading.files import format_of
 from model.reading.lines import unzipped
-from model.reading.parsing import FieldNames
+from model.reading.settings import FieldNames, ReadSettings
 from model.reading.timestamps import TimestampUnit
 
 Records = Sequence[Mapping[str, Any]]

@@ -15,30 +15,33 @@ since 1970.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, get_args
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError
-from model.options import Record, nested, option
 from model.reading.arrays import read_json
 from model.reading.avro import MAX_BLOCK, AvroFile, Item
 from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
-from model.reading.encodings import check_encoding, is_utf_8, to_utf_8
+from model.reading.encodings import is_utf_8, to_utf_8
 from model.reading.hints import listed, missing
 from model.reading.lines import unzipped
 from model.reading.parsing import (
     DAMAGED,
     SCHEMA,
     TOO_LARGE,
-    ParseSettings,
     dead_letter,
     needed_fields,
     parse_line,
     parse_record,
+)
+from model.reading.settings import (
+    BINARY_ENDINGS,
+    TEXT_ENDINGS,
+    Format,
+    ReadSettings,
 )
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
@@ -46,44 +49,8 @@ from model.times import MICROSECONDS_PER_SECOND
 if TYPE_CHECKING:
     from model.reading.parquet import ParquetTable
 
-Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
-TimeFrom = Literal["field", "order"]
-
-# Text files, which may be gzipped and in any encoding.
-TEXT_ENDINGS = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".csv": "csv",
-    ".tsv": "csv",
-}
-BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
 # The number of items that are searched for a record that shows which fields may be meant.
 _SEARCHED = 10
-
-
-@dataclass(frozen=True)
-class ReadSettings(Record):
-    """How sources are read.
-
-    Attributes:
-        parse: Names of the fields, largest document, unit of times, and where ids come from.
-        format: ``jsonl`` (also one array of records), ``csv``, ``avro``, ``parquet``, or ``auto``,
-            which goes by the ending of the file name. JSON and CSV may be gzipped.
-        time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
-            then place) takes their place.
-        encoding: The encoding of JSON and CSV files.
-    """
-
-    parse: ParseSettings = nested(ParseSettings())
-    format: Format = option("auto", "format of the files; auto: by the ending of each name")
-    time_from: TimeFrom = option(
-        "field", "field: --timestamp_field; order: the order of the records is their time"
-    )
-    encoding: str = option("utf-8", "encoding of JSON and CSV files, for example latin-1")
-
-    def check(self) -> None:
-        check_encoding(self.encoding)
 
 
 class Table(Protocol):

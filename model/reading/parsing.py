@@ -18,22 +18,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from model import checks, wire
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.options import Record, nested, option
 from model.publishing.blobs import escape_key
 from model.reading import hints
 from model.reading.avro_limits import NESTING
-from model.reading.timestamps import TimestampUnit, UnitError, accepted_forms, read_time
+from model.reading.settings import FieldNames, ParseSettings
+from model.reading.timestamps import UnitError, accepted_forms, read_time
 from model.records import Document
 from model.times import TimeRangeError
-from model.units import MEGABYTE
 
 NOT_JSON = "not_json"
 WRONG_TYPE = "wrong_type"
@@ -74,75 +72,7 @@ REASONS = (
     BAD_ROW,
 )
 
-IdFrom = Literal["field", "place"]
-
 _OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
-
-
-@dataclass(frozen=True)
-class FieldNames(Record):
-    """The names of the fields in the source."""
-
-    id: str = option("id", "field with the id of a document", name="id_field", first=True)
-    timestamp: str = option(
-        "timestamp",
-        "field with the time: ISO 8601 text, or a number of --timestamp_unit",
-        name="timestamp_field",
-        first=True,
-    )
-    text: str = option("text", "field with the text of a document", name="text_field", first=True)
-    label: str = option(
-        "label",
-        "field with the known class, for evaluation only; records may lack it",
-        name="label_field",
-    )
-    key: str | None = option(
-        None,
-        "learn one model for each value of this field; without it, one model for all",
-        name="key_field",
-        first=True,
-    )
-    source: str | None = option(
-        None,
-        "field with the author or other source, for --max_source_share; records may lack it",
-        name="source_field",
-    )
-    group: str | None = option(
-        None,
-        "field by which --trends_by=group groups documents; records may lack it",
-        name="group_field",
-    )
-
-    def optional(self) -> tuple[str, ...]:
-        """Return the fields that records may lack."""
-        named = (self.label, self.source, self.group)
-        return tuple(dict.fromkeys(field for field in named if field is not None))
-
-
-@dataclass(frozen=True)
-class ParseSettings(Record):
-    """How a record is parsed.
-
-    Attributes:
-        fields: The names of the fields.
-        max_document_bytes: The size of the largest text, and of the longest line, in UTF-8 bytes.
-        id_from: ``field``, or ``place``: the id is the :func:`place_id` of the record.
-    """
-
-    fields: FieldNames = nested(FieldNames())
-    max_document_bytes: int = option(
-        10 * MEGABYTE,
-        "megabytes; longer records become dead letters",
-        name="max_document_mb",
-        unit="bytes",
-        least=1,
-    )
-    id_from: IdFrom = option(
-        "field", "field: --id_field; place: a digest of the file and the place in it"
-    )
-    timestamp_unit: TimestampUnit = option(
-        "s", "unit of times that are numbers without a schema: since 1970, or a year"
-    )
 
 
 class _RefusedError(Exception):

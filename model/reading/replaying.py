@@ -16,7 +16,8 @@ from typing import BinaryIO
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.reading.files import ReadSettings, open_avro, parse_item
+from model.reading.files import open_avro, parse_item
+from model.reading.settings import ReadSettings
 from model.records import Document
 
 Position = tuple[int, int, int, int]

@@ -147,7 +147,7 @@ class Grouping:
             snapshot,
             alpha=self.sums(snapshot.alpha),
             prior=TopicWordPrior(
-                sums_of(self.of, strength, groups), prior.base, prior.unseen, prior.characters
+                sums_of(self.of, strength, groups), prior.base, prior.unseen, prior.letters
             ),
             offsets=offsets,
             topics=(pairs % groups).astype(np.int32),

@@ -211,6 +211,30 @@ class CharacterModel:
         return {}
 
 
+@dataclass(frozen=True)
+class StoredCharacters:
+    """The bytes of a character model that is read, and checked, where it is first used.
+
+    Attributes:
+        data: what :meth:`CharacterModel.to_bytes` returned.
+        name: the name of the file that holds it, for messages.
+    """
+
+    data: bytes
+    name: str
+
+    def read(self) -> CharacterModel:
+        """Return the model.
+
+        Raises:
+            DamagedDataError: the bytes are not a character model.
+        """
+        try:
+            return CharacterModel.from_bytes(self.data)
+        except DamagedDataError as error:
+            raise DamagedDataError(f"{self.name} is damaged: {error}") from error
+
+
 def _scaled_power(base: float, exponent: int) -> Scaled:
     """Return base ** exponent, by squaring."""
     result, square = Scaled.of(1.0), Scaled.of(base)

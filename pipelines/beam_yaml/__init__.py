@@ -20,10 +20,9 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
 
-from model.inference.coverage import CoverageSettings
-from model.inference.labelling import LabelSettings
-from model.inference.model_cache import CacheSettings
+from model.inference.label_settings import LabelSettings
 from model.inference.serving import Serving
+from model.inference.serving_settings import CacheSettings, CoverageSettings
 from model.publishing.store_settings import StoreSettings
 from pipelines.beam_yaml.options import LABELLING, LEARNING, STREAMING, parsed
 from pipelines.beam_yaml.rows import (

@@ -12,7 +12,7 @@ from typing import Any
 
 from model.errors import OptionError
 from model.options import plain_options
-from model.reading.parsing import ParseSettings
+from model.reading.settings import ParseSettings
 from pipelines.cli.command import parse, parser_for
 from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
 from pipelines.cli.input_options import RecordOptions

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.reading.files import ReadSettings
-from pipelines.cli import guessing, places
+from model.reading.settings import ReadSettings
+from pipelines.cli import places
 from pipelines.cli.config import expanded
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.invocation import shown
@@ -80,6 +80,9 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
 def _learner(
     bare: Sequence[str], rest: Sequence[str], prog: str, given: set[str], own: frozenset[str]
 ) -> Arranged:
+    # Imported here, because --help reads no file.
+    from pipelines.cli import guessing
+
     where = places.of_learner(bare, given, own)
     chosen: dict[str, str] = {}
     if files := guessing.files_of(where.get("input", "").split(",")) if "input" in where else []:

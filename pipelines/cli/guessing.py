@@ -16,8 +16,9 @@ from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.files.regular import check_regular
 from model.reading.fields import Guess, guess, sample_records
-from model.reading.files import ReadSettings, format_of, read_file
+from model.reading.files import format_of, read_file
 from model.reading.hints import listed
+from model.reading.settings import ReadSettings
 from model.records import Document
 from model.times import to_iso
 from pipelines.cli.shared_options import UsageError

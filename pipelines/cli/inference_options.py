@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from model.inference.coverage import CoverageSettings, RetrainSettings
 from model.inference.fit_settings import FitSettings
-from model.inference.model_cache import CacheSettings
+from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
     CompareSettings,

@@ -6,7 +6,7 @@ are with the source, in :mod:`pipelines.graphs.sources`.
 
 from __future__ import annotations
 
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import InputSettings, KafkaClientSettings, OutputFileSettings
 from pipelines.cli.settings_options import declares

@@ -13,10 +13,10 @@ import argparse
 from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
-from model.inference.labelling import LabelSettings
+from model.inference.label_settings import LabelSettings
 from model.learner_log.options import RunSettings
 from model.learners import LEARNER
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli import values

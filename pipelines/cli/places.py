@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from model.reading.files import BINARY_ENDINGS, TEXT_ENDINGS
+from model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
 from pipelines.cli.config import read_config
 from pipelines.cli.invocation import shown
 from pipelines.cli.shared_options import UsageError

@@ -15,12 +15,14 @@ The tokeniser of the run cuts each word, because documents have the words that i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model.errors import OptionError
 from model.files.regular import read_text
 from model.learners.particles.seeds import word_and_tokens
-from model.words.tokeniser import Tokeniser
+
+if TYPE_CHECKING:
+    from model.words.tokeniser import Tokeniser
 
 _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa, orbit]"
 

@@ -21,13 +21,10 @@ from model.inference import METHOD, InferenceSettings
 from model.learner_log.options import LearnOptions, RunSettings
 from model.learners import LEARNER, LearnerSettings
 from model.options import options_of, plain_options
-from model.publishing.choice import PublishSettings
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.store_settings import StoreSettings, VersionSettings
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
-from model.words.tokeniser import Tokeniser, tokeniser_settings
 from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import (
     OUTPUTS,
@@ -44,6 +41,8 @@ from pipelines.cli.settings_options import fields_given, given_of, settings_of
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
+
+    from model.publishing.manifest import Manifest
 
 Words = Mapping[str, tuple[str, ...]]
 NO_WORDS: Words = MappingProxyType({})
@@ -154,6 +153,9 @@ def chosen_version(options: PipelineOptions) -> Manifest:
     Raises:
         OptionError: there is no such version.
     """
+    # Imported here, because --help needs no store.
+    from model.publishing.store import ModelStore
+
     which = settings_of(options, VersionSettings)
     return ModelStore(settings_of(options, StoreSettings).root).manifest(which.key, which.version)
 
@@ -165,6 +167,9 @@ def tokeniser_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> 
         options: the parsed command line.
         words: lists of words by option, in place of files.
     """
+    # Imported here, because --help needs no tokeniser.
+    from model.words.tokeniser import tokeniser_settings
+
     given = fields_given(options, TokeniserOptions, TokeniserSettings)
     given["strip"] = tuple(given.get("strip", ()))
     if stop_list := words.get("stop_words_file"):
@@ -260,6 +265,8 @@ def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[s
 
     A file of seeds gives a line for each topic.
     """
+    from model.words.tokeniser import Tokeniser
+
     if kind == "seeds":
         return seeds_of_file(f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))
     lines = _lines(f"--{name}", path)

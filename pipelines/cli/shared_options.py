@@ -57,15 +57,16 @@ def _check_shared(
     # Settings of a choice are made where a graph is built. Imported here, because it imports Beam.
     from pipelines.graphs.beam_options import given_options
 
-    given = given_options(options)
+    kinds: Mapping[str, Any] = choice.kinds
+    shared = dict.fromkeys(name for kind in kinds.values() for name in kind.shared)
+    given = given_options(options, [*made.needed, *shared])
     for name, example in made.needed.items():
         if given.get(name) in (None, "", []):
             raise UsageError(
                 f"--{name} is missing. --{choice.name}={made.kind} needs it, for example"
                 f" --{name}={example}."
             )
-    kinds: Mapping[str, Any] = choice.kinds
-    for name in dict.fromkeys(name for kind in kinds.values() for name in kind.shared):
+    for name in shared:
         if name in given and name not in made.shared and name not in elsewhere:
             able = [kind for kind, record in kinds.items() if name in record.shared]
             others = " or ".join(f"--{choice.name}={kind}" for kind in able)

@@ -12,8 +12,9 @@ from typing import Any
 from model.dead_letters import DeadLetter
 from model.errors import OptionError, RefusedInputError
 from model.inference.labelling_texts import content_id
-from model.reading.parsing import ParseSettings, parse_record
+from model.reading.parsing import parse_record
 from model.reading.refused import Example, refused
+from model.reading.settings import ParseSettings
 from model.records import Document, TokenisedDocument
 from model.times import MICROSECONDS_PER_SECOND, to_iso
 from model.words.tokeniser import Tokeniser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -29,7 +30,8 @@ def add_beam_options(parser: argparse.ArgumentParser) -> None:
         action.help = argparse.SUPPRESS
 
 
-def given_options(options: PipelineOptions) -> dict[str, Any]:
-    """Return the options of all programs and of Beam that have another value than their default."""
-    given: dict[str, Any] = options.get_all_options(drop_default=True)
-    return given
+def given_options(options: PipelineOptions, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of some options of the programs that are given, by name."""
+    # A view of the programs' options alone: that of all takes three times as long.
+    view = options.view_as(ProgramOptions)
+    return {name: value for name in names if (value := getattr(view, name)) is not None}

@@ -14,15 +14,14 @@ from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER
 from model.inference.classifier_store import ClassifierStore
-from model.inference.coverage import CoverageSettings, RetrainSettings
-from model.inference.model_cache import CacheSettings
 from model.inference.serving import ServedModel, Serving
+from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
 from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
 from pipelines.cli.program_settings import MixtureSettings, TrainingInputSettings
 from pipelines.cli.settings_from_options import inference_settings_of

@@ -11,7 +11,8 @@ from apache_beam.io.filesystems import FileSystems
 
 from model.errors import OptionError
 from model.publishing.manifest import Manifest
-from model.reading.files import ReadSettings, read_file
+from model.reading.files import read_file
+from model.reading.settings import ReadSettings
 from model.records import Document
 from model.reporting.course import calendar_unit, period_start
 from model.reporting.merging import Grouping

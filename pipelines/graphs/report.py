@@ -13,7 +13,7 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from model.reporting.documents import shown
 from model.reporting.figures import Sources, figures_of
 from model.reporting.health import Refused, refused

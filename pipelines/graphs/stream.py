@@ -6,10 +6,9 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.document_blocks import Blocks
-from model.inference.coverage import CoverageSettings
-from model.inference.labelling import LabelSettings
-from model.inference.model_cache import CacheSettings
+from model.inference.label_settings import LabelSettings
 from model.inference.serving import Serving
+from model.inference.serving_settings import CacheSettings, CoverageSettings
 from pipelines.cli.program_settings import MixtureSettings
 from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from pipelines.cli.settings_options import settings_of

@@ -17,8 +17,8 @@ from model.encoding import (
 )
 from model.errors import DamagedDataError
 from model.inference.mixture_blocks import MixtureBlock
-from model.reading.files import ReadSettings, read_file
-from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.files import read_file
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TopicMixture
 from model.times import MAX_TIME, MIN_TIME
 

@@ -18,7 +18,7 @@ from model.errors import OptionError
 from model.events import BIRTH, DEATH
 from model.inference.labelling import Reference
 from model.learner_log.options import LearnOptions
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.store import ModelStore
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import SequenceHead, chain_start

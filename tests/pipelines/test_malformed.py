@@ -5,8 +5,9 @@ from collections import Counter
 
 from malformed import write_mixed
 
-from model.reading.files import ReadSettings, read_file
+from model.reading.files import read_file
 from model.reading.parsing import REASONS
+from model.reading.settings import ReadSettings
 from pipelines import archive
 
 MALFORMED = 10_000

@@ -20,7 +20,8 @@ from runners.tools import ROOT
 
 from model.encoding import ROW_KEY
 from model.publishing.store import ModelStore
-from model.reading.parsing import ParseSettings, parse_line
+from model.reading.parsing import parse_line
+from model.reading.settings import ParseSettings
 from model.records import Document
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings

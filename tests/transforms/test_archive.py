@@ -4,8 +4,7 @@ import pytest
 from collecting import run
 
 from model.errors import OptionError
-from model.reading.files import ReadSettings
-from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document
 from transforms.archive import WriteArchive, shard_start
 from transforms.read import ReadRecords

@@ -33,7 +33,7 @@ import transforms.publish
 from model.learner_log.live import LIVE_LEARNERS
 from model.learner_log.runs import run_from_bytes
 from model.learner_log.without_beam import run_without_beam
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.keeping import Keep, Rule
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore

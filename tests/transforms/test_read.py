@@ -11,8 +11,7 @@ from collecting import run
 from model import document_blocks
 from model.document_blocks import Blocks, documents_in
 from model.errors import OptionError
-from model.reading.files import ReadSettings
-from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns

@@ -35,7 +35,8 @@ import apache_beam as beam
 from model import checks, wire
 from model.document_blocks import Blocks
 from model.errors import SourceError
-from model.reading.parsing import ParseSettings, parse_line
+from model.reading.parsing import parse_line
+from model.reading.settings import ParseSettings
 from model.records import Document
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND

@@ -13,7 +13,7 @@ from typing import Any
 import apache_beam as beam
 
 from model.errors import OptionError
-from model.reading.parsing import ParseSettings
+from model.reading.settings import ParseSettings
 from model.settings import TokeniserSettings
 from transforms.read import Documents, ParseMessages
 

@@ -29,8 +29,8 @@ from model import checks, wire
 from model.document_blocks import Blocks
 from model.errors import OptionError
 from model.reading import replaying
-from model.reading.files import ReadSettings
 from model.reading.replaying import in_order, read_archive
+from model.reading.settings import ReadSettings
 from model.records import Document
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND

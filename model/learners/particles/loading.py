@@ -26,6 +26,7 @@ from model.learners.particles.kernels.full_history.tree import Tree
 from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.table_counts import NONE
 from model.learners.particles.packing import Packed, unpack_numbers, unpack_table, unpack_tree
+from model.learners.particles.planting import seed_counts
 from model.learners.particles.priors import word_rows
 from model.learners.particles.saving import (
     HISTORY,
@@ -33,7 +34,7 @@ from model.learners.particles.saving import (
     MAGIC_PARTS,
     WAITING,
 )
-from model.learners.particles.seeds import seed_counts, words_of
+from model.learners.particles.seeds import words_of
 from model.learners.particles.state import ParticleState
 from model.learners.particles.weight_file import weights_from_bytes
 from model.learners.particles.word_file import words_from_bytes

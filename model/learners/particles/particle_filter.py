@@ -46,6 +46,7 @@ from model.learners.particles.forgetting import forget
 from model.learners.particles.history import Documents
 from model.learners.particles.initial_batch import initialise, join, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
+from model.learners.particles.planting import shares_without_weight
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_counts, published_prior
 from model.learners.particles.provisional import initialised
@@ -55,7 +56,6 @@ from model.learners.particles.runs import (
     remember_evidence,
     together,
 )
-from model.learners.particles.seeds import shares_without_weight
 from model.learners.particles.settings import (
     AUTO,
     IncrementalGibbs,

@@ -24,10 +24,11 @@ from model.learners.particles.initial_settings import InitialBatch, NoInitialBat
 from model.learners.particles.kernels.history import Choice
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
+from model.learners.particles.planting import plant
 from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, new_prior
 from model.learners.particles.rejuvenation import Decayed
-from model.learners.particles.seeds import plant, words_of
+from model.learners.particles.seeds import words_of
 from model.learners.particles.settings import ParticleSettings
 from model.records import IntArray
 from model.scaled import Scaled

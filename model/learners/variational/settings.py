@@ -8,10 +8,9 @@ from typing import Literal
 
 from model.learners.base import LearnerSettings, implemented_in
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS
-from model.learners.variational.fixed_vocabulary import (
+from model.learners.variational.vocabulary_settings import (
     FIXVOC_VOCABULARIES,
     DictHash,
-    FixedVocabulary,
     FullHash,
     GrowingUntilFull,
 )
@@ -85,6 +84,9 @@ class Fixvoc(VariationalSettings):
     @property
     def least_bytes(self) -> int:
         """Return the bytes of the expected counts of all words that the vocabulary can have."""
+        # Imported here, because options are listed without NumPy.
+        from model.learners.variational.fixed_vocabulary import FixedVocabulary
+
         return 8 * self.topic_count * FixedVocabulary(self.vocabulary).expected
 
     @property

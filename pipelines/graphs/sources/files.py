@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from model.publishing.manifest import Manifest
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
 from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_from_options import read_settings_of
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
     from model.document_blocks import Blocks
+    from model.publishing.manifest import Manifest
     from transforms.read import Documents, ReadDocuments
 
 

@@ -14,7 +14,7 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learners import Flat, InitialBatch, ParticleFilter
 from model.pending import ListBag
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.curves import curves
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore

@@ -84,7 +84,7 @@ def test_a_model_that_is_larger_than_the_bound_is_not_held():
 def test_what_is_held_has_the_same_bytes_and_does_not_change_with_the_model(factor):
     held, snapshot = Held(), random_snapshot()
     letters = CharacterModel.fit(snapshot.words)
-    prior = replace(snapshot.prior, characters=letters)
+    prior = replace(snapshot.prior, letters=letters)
     snapshot = replace(snapshot, prior=prior, counts=snapshot.counts * factor)
     digest = digest_of(snapshot)
     held.put(name("1"), snapshot)

@@ -79,6 +79,21 @@ def test_not_sealed(data):
         unseal(data, "x")
 
 
+@pytest.mark.parametrize("values", [{"a": 1}, {"z": [1.5]}, {"a": {"sha256": "x"}, "z": "é"}, {}])
+def test_a_sealed_line_is_read_in_every_spelling_of_its_values(values):
+    line = seal(values)
+    spelled = json.dumps(json.loads(line), indent=1).encode()
+    assert spelled != line
+    assert unseal(line, "x") == unseal(spelled, "x") == values
+
+
+def test_the_digest_of_another_part_proves_nothing():
+    inner = seal({"b": 1}).decode().strip()
+    stolen = json.loads(inner)["sha256"]
+    with pytest.raises(DamagedDataError, match=r"x does not have the content"):
+        unseal(b'{"b":2,"c":%s,"sha256":"%s"}' % (inner.encode(), stolen.encode()), "x")
+
+
 def test_a_field_of_a_later_release_is_left_out_of_the_record_and_stays_in_the_bytes():
     values = json.loads(manifest_of(3).to_json())
     del values["sha256"]

@@ -16,7 +16,7 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.pending import ListBag
 from model.publishing import publication, succession
-from model.publishing.choice import PublishSettings
+from model.publishing.choice_settings import PublishSettings
 from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.sealing import seal

@@ -10,7 +10,8 @@ from made import random_snapshot, snapshot_of
 
 from model import columns, wire
 from model.errors import DamagedDataError
-from model.publishing.snapshot_file import MAGIC, snapshot_from_bytes, snapshot_to_file
+from model.publishing.snapshot_file import MAGIC, Facts, snapshot_from_bytes, snapshot_to_file
+from model.words.character_model import CharacterModel, StoredCharacters
 
 
 def same(one, two):
@@ -45,6 +46,35 @@ def test_round_trip(counts, key, alpha):
     after = snapshot_from_bytes(file.data, "it", file.digest)
     same(before, after)
     assert snapshot_to_file(after) == file
+
+
+def spelled_snapshot():
+    """A snapshot with a distribution over strings."""
+    snapshot = random_snapshot()
+    letters = CharacterModel.fit(snapshot.words)
+    return dataclasses.replace(snapshot, prior=dataclasses.replace(snapshot.prior, letters=letters))
+
+
+def test_the_spelling_of_a_stored_model_is_read_where_it_is_used():
+    before = spelled_snapshot()
+    file = snapshot_to_file(before)
+    after = snapshot_from_bytes(file.data, "it", file.digest)
+    assert isinstance(after.prior.letters, StoredCharacters)
+    assert "characters" not in vars(after.prior)
+    words = ["unseen", *before.words]
+    assert after.prior.unseen_base(words).tolist() == before.prior.unseen_base(words).tolist()
+    assert snapshot_to_file(after) == file
+
+
+def test_a_damaged_spelling_is_told_with_its_file_where_it_is_used():
+    header, packed = wire.unpack(MAGIC, snapshot_to_file(spelled_snapshot()).data)
+    contents = columns.unpack_columns("it", packed, Facts(**header).lengths())
+    damaged = bytearray(contents[-1].body)
+    damaged[0] ^= 1
+    packed[-1] = columns.pack_columns([columns.Column.of_bytes(bytes(damaged))])[0]
+    prior = snapshot_from_bytes(wire.pack(MAGIC, header, *packed), "it").prior
+    with pytest.raises(DamagedDataError, match="^it is damaged: "):
+        prior.unseen_base(["unseen"])
 
 
 def test_every_field_changes_the_digest():

@@ -6,8 +6,7 @@ import json
 import pytest
 
 from model.reading.fields import guess, sample_records
-from model.reading.files import ReadSettings
-from model.reading.parsing import FieldNames
+from model.reading.settings import FieldNames, ReadSettings
 
 
 def of(**fields):

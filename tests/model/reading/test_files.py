@@ -7,8 +7,8 @@ import pytest
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.reading.files import ReadSettings, check_formats, format_of, read_file
-from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.files import check_formats, format_of, read_file
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document
 
 

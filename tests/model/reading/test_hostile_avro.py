@@ -14,8 +14,8 @@ from limited import limited
 from model.dead_letters import DeadLetter
 from model.reading import avro
 from model.reading.codecs import CODECS
-from model.reading.files import ReadSettings, open_avro
-from model.reading.parsing import ParseSettings
+from model.reading.files import open_avro
+from model.reading.settings import ParseSettings, ReadSettings
 
 SYNC = bytes(range(16))
 FIELDS = [
@@ -28,7 +28,8 @@ GOOD = b"\x02a\x02\x06one"
 READ = """
 import sys
 from model.dead_letters import DeadLetter
-from model.reading.files import ReadSettings, read_file
+from model.reading.files import read_file
+from model.reading.settings import ReadSettings
 import io
 stream = io.BytesIO(sys.stdin.buffer.read())
 for number, item in enumerate(read_file(stream, "a.avro", ReadSettings())):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.files import ReadSettings, read_file
+from model.reading.files import read_file
 from model.reading.parquet import ParquetTable
+from model.reading.settings import ReadSettings
 from model.records import Document
 
 DAY = datetime.datetime(2001, 1, 31, 12)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading import parsing
-from model.reading.parsing import FieldNames, ParseSettings, parse_line, parse_record
+from model.reading.parsing import parse_line, parse_record
+from model.reading.settings import FieldNames, ParseSettings
 from model.records import Document
 from model.units import MEGABYTE
 

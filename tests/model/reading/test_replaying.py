@@ -9,9 +9,9 @@ from model.dead_letters import DeadLetter
 from model.encoding import DOCUMENT_SCHEMA
 from model.errors import OptionError
 from model.reading import replaying
-from model.reading.files import ReadSettings, read_file
-from model.reading.parsing import FieldNames, ParseSettings
+from model.reading.files import read_file
 from model.reading.replaying import end_of, in_order, read_archive
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document
 
 SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))

@@ -292,7 +292,9 @@ def test_success_is_exit_code_0():
 def test_no_two_groups_have_the_same_option():
     assert len(all_groups()) > 8
     # argparse refuses a second option of one name, and Beam's options are among them.
-    assert given_options(PipelineOptions(["--output=a"]))["output"] == "a"
+    options = PipelineOptions(["--output=a"])
+    assert options.get_all_options()["output"] == "a"
+    assert given_options(options, ["output", "input"]) == {"output": "a"}
 
 
 def test_both_kinds_of_options_give_the_same_views():

@@ -19,9 +19,8 @@ from model.learners import (
     ParticleFilter,
     Residual,
 )
-from model.publishing.choice import PublishSettings
-from model.reading.files import ReadSettings
-from model.reading.parsing import FieldNames, ParseSettings
+from model.publishing.choice_settings import PublishSettings
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, infer
 from pipelines.cli.command import parser_for

@@ -11,7 +11,7 @@ from model.errors import OptionError
 from model.kinds import Kinds
 from model.learner_log.options import Publication, RunSettings
 from model.options import Record, option
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from pipelines.cli.all_groups import all_groups
 from pipelines.cli.command import parser_for
 from pipelines.cli.options import SequenceOptions, TokeniserOptions, TrainingOptions

@@ -14,7 +14,7 @@ from model.errors import OptionError
 from model.options import option
 from model.options import options_of as record_options_of
 from model.publishing.store import ModelStore
-from model.reading.parsing import ParseSettings
+from model.reading.settings import ParseSettings
 from model.settings import TokeniserSettings
 from pipelines import archive, infer, stream, train
 from pipelines.cli.command import UsageError, parse

@@ -13,7 +13,8 @@ from log_battery import check_laws
 
 from model import wire
 from model.errors import DamagedDataError, OptionError, SourceError
-from model.reading.parsing import ParseSettings, place_id
+from model.reading.parsing import place_id
+from model.reading.settings import ParseSettings
 from model.records import TokenisedDocument, TopicMixture
 from model.settings import TokeniserSettings
 from transforms.sinks import kafka as kafka_sink

@@ -1,6 +1,6 @@
 import pytest
 
-from model.reading.files import ReadSettings
+from model.reading.settings import ReadSettings
 from transforms.read import check_patterns
 from transforms.sources.links import _warn, dangling_links
 

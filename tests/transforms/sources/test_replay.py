@@ -8,9 +8,8 @@ from log_battery import check_laws
 from model.document_blocks import Blocks, documents_in
 from model.encoding import documents_to_avro
 from model.errors import DamagedDataError, OptionError
-from model.reading.files import ReadSettings
-from model.reading.parsing import FieldNames, ParseSettings
 from model.reading.replaying import end_of
+from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from transforms.archive import shard_start, write_shard

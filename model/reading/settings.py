@@ -1,0 +1,115 @@
+"""Settings of reading. They are apart from the readers, so that options are listed without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from model.options import Record, nested, option
+from model.reading.encodings import check_encoding
+from model.reading.timestamps import TimestampUnit
+from model.units import MEGABYTE
+
+Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
+TimeFrom = Literal["field", "order"]
+IdFrom = Literal["field", "place"]
+
+# Text files, which may be gzipped and in any encoding.
+TEXT_ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+}
+BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
+
+
+@dataclass(frozen=True)
+class FieldNames(Record):
+    """The names of the fields in the source."""
+
+    id: str = option("id", "field with the id of a document", name="id_field", first=True)
+    timestamp: str = option(
+        "timestamp",
+        "field with the time: ISO 8601 text, or a number of --timestamp_unit",
+        name="timestamp_field",
+        first=True,
+    )
+    text: str = option("text", "field with the text of a document", name="text_field", first=True)
+    label: str = option(
+        "label",
+        "field with the known class, for evaluation only; records may lack it",
+        name="label_field",
+    )
+    key: str | None = option(
+        None,
+        "learn one model for each value of this field; without it, one model for all",
+        name="key_field",
+        first=True,
+    )
+    source: str | None = option(
+        None,
+        "field with the author or other source, for --max_source_share; records may lack it",
+        name="source_field",
+    )
+    group: str | None = option(
+        None,
+        "field by which --trends_by=group groups documents; records may lack it",
+        name="group_field",
+    )
+
+    def optional(self) -> tuple[str, ...]:
+        """Return the fields that records may lack."""
+        named = (self.label, self.source, self.group)
+        return tuple(dict.fromkeys(field for field in named if field is not None))
+
+
+@dataclass(frozen=True)
+class ParseSettings(Record):
+    """How a record is parsed.
+
+    Attributes:
+        fields: The names of the fields.
+        max_document_bytes: The size of the largest text, and of the longest line, in UTF-8 bytes.
+        id_from: ``field``, or ``place``: the id is the digest of the place of the record.
+    """
+
+    fields: FieldNames = nested(FieldNames())
+    max_document_bytes: int = option(
+        10 * MEGABYTE,
+        "megabytes; longer records become dead letters",
+        name="max_document_mb",
+        unit="bytes",
+        least=1,
+    )
+    id_from: IdFrom = option(
+        "field", "field: --id_field; place: a digest of the file and the place in it"
+    )
+    timestamp_unit: TimestampUnit = option(
+        "s", "unit of times that are numbers without a schema: since 1970, or a year"
+    )
+
+
+@dataclass(frozen=True)
+class ReadSettings(Record):
+    """How sources are read.
+
+    Attributes:
+        parse: Names of the fields, largest document, unit of times, and where ids come from.
+        format: ``jsonl`` (also one array of records), ``csv``, ``avro``, ``parquet``, or ``auto``,
+            which goes by the ending of the file name. JSON and CSV may be gzipped.
+        time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
+            then place) takes their place.
+        encoding: The encoding of JSON and CSV files.
+    """
+
+    parse: ParseSettings = nested(ParseSettings())
+    format: Format = option("auto", "format of the files; auto: by the ending of each name")
+    time_from: TimeFrom = option(
+        "field", "field: --timestamp_field; order: the order of the records is their time"
+    )
+    encoding: str = option("utf-8", "encoding of JSON and CSV files, for example latin-1")
+
+    def check(self) -> None:
+        check_encoding(self.encoding)
