@@ -68,7 +68,8 @@ def _with_initial_batch(state: ParticleState) -> ParticleState:
         state.begun = _begun(state, count, state.vocabulary.words[:used], few_chains(state, count))
     # What was begun does not change any more, but for words that none of its documents has.
     copy = state.begun if count == len(waiting) else _copied(state.begun)
-    copy.vocabulary.extend(state.vocabulary.words)
+    # Its words are the first ones.
+    copy.vocabulary.extend(state.vocabulary.words_since(len(copy.vocabulary)))
     begin_minibatch(copy, state.sequence)
     learn_documents(copy, waiting[count:])
     return copy

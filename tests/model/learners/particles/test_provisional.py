@@ -7,6 +7,7 @@ from learner_variants import small
 
 from model.learners.base import learner_for
 from model.learners.particles import initial_batch, provisional
+from model.learners.particles import population as population_module
 from model.learners.particles.initial_batch import Chains
 from model.learners.particles.state import new_state
 
@@ -116,6 +117,21 @@ def test_copies_share_the_tables_of_the_prior(prior):
     assert copy is not state.begun and copy.population is not state.begun.population
     assert copy.prior.closing is state.begun.prior.closing
     assert copy.prior.closing.exact is state.prior.closing.exact
+
+
+def test_a_chain_that_is_alone_goes_on_as_a_copy_of_it_would(monkeypatch):
+    """The particle keeps its rows; where it is one of several, the rows are copied."""
+    settings = small(topics=20, initial_documents=6, chains=1, particles=1, resampling="never")
+    alone = snapshots(settings)
+    copied = []
+
+    def replicate(population, chosen, particles, first_identity):
+        both = population_module.replicate(population, chosen, 2, first_identity)
+        copied.append(population_module.replicate(both, 0, particles, first_identity))
+        return copied[-1]
+
+    monkeypatch.setattr(initial_batch, "replicate", replicate)
+    assert snapshots(settings) == alone and copied
 
 
 def test_words_that_leave_take_the_copy_with_them():
