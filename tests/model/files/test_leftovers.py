@@ -53,11 +53,10 @@ def test_a_folder_is_looked_at_once(tmp_path):
 
 
 def test_a_folder_that_this_process_made_is_not_looked_at(tmp_path, monkeypatch):
-    store, folder = LocalBlobs(str(tmp_path / "store")), tmp_path / "store" / "key"
-    assert store.create("key/a", b"1")
+    store, folder = LocalBlobs(str(tmp_path)), tmp_path / "key"
     looked = []
-    monkeypatch.setattr(leftovers.os, "scandir", lambda path: looked.append(path) or iter(()))
-    assert store.create("key/b", b"1") and looked == []
+    monkeypatch.setattr(leftovers.os, "scandir", looked.append)
+    assert store.create("key/a", b"1") and store.create("key/b", b"1") and looked == []
     # Another process does.
     leftovers._LOOKED_AT.clear()
     monkeypatch.undo()
