@@ -7,6 +7,10 @@ compares how well the versions predict up to 60 other documents: the ratio is th
 chain to that of eight (below 1: one chain is better), the geometric mean over samples of documents
 and its standard error. ``seconds`` are those of the snapshot, one chain to eight.
 
+``BENCHMARK_TOPICS=20`` names another number of topics, ``BENCHMARK_SIZES=1,8`` other numbers of
+documents and ``BENCHMARK_SAMPLES=40`` other samples. ``BENCHMARK_SWEEPS=10,20,50`` has a row for
+each number of sweeps of the one chain, which the product chooses otherwise.
+
 θ of a document is found on its tokens at even places, as in :mod:`benchmarks.comparison`, and the
 tokens at odd places count. Words that the D documents lack do not count. The documents of a sample
 of arXiv have one label, as a key's documents are alike. Those of 20 Newsgroups come from all
@@ -15,8 +19,10 @@ groups.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from unittest.mock import patch
 
 import numpy as np
 
@@ -24,9 +30,16 @@ from benchmarks.comparison import Model, log_probability, model_of
 from benchmarks.corpora import abstracts, minibatches, newsgroups
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
+from model.learners.particles import provisional
+from model.learners.particles.initial_batch import Chains
+from model.learners.particles.state import ParticleState
 from model.records import TokenisedDocument
 
-SIZES, SAMPLES, OTHERS = (8, 32, 128), 10, 60
+SIZES = tuple(map(int, os.environ.get("BENCHMARK_SIZES", "8,32,128").split(",")))
+SAMPLES, OTHERS = int(os.environ.get("BENCHMARK_SAMPLES", "10")), 60
+TOPICS = int(os.environ.get("BENCHMARK_TOPICS", "50"))
+# Sweeps of the chain of an incomplete batch; 0 for those of the product.
+SWEEPS = tuple(map(int, os.environ.get("BENCHMARK_SWEEPS", "0").split(",")))
 LEARNERS = ("default", "o-lda")
 
 
@@ -44,7 +57,7 @@ def mean_log_probability(model: Model, others: Sequence[TokenisedDocument]) -> f
 
 
 def version(
-    documents: Sequence[TokenisedDocument], learner: str, batch: int, seed: int
+    documents: Sequence[TokenisedDocument], learner: str, batch: int, seed: int, sweeps: int = 0
 ) -> tuple[Model, float]:
     """Return the version after some documents, and the seconds that it took.
 
@@ -53,15 +66,29 @@ def version(
         learner: a name of :data:`LEARNERS`.
         batch: the number of documents of a complete initial batch.
         seed: of the draws.
+        sweeps: those of the chain of an incomplete batch; 0 for those of the product.
     """
     chosen = {} if learner == "default" else {"learner": learner}
-    settings = compose(LEARNER, {"topics": 50, "seed": seed, "initial_documents": batch, **chosen})
+    given = {"topics": TOPICS, "seed": seed, "initial_documents": batch, **chosen}
+    settings = compose(LEARNER, given)
     found = learner_for(settings)
     state, started = found.init(settings, "", 0), time.process_time()
     for minibatch in minibatches(list(documents), 100):
         found.step(state, minibatch)
-    snapshot = found.snapshot(state)
+    with patch.object(provisional, "few_chains", _with_sweeps(sweeps)):
+        snapshot = found.snapshot(state)
     return model_of(snapshot), time.process_time() - started
+
+
+def _with_sweeps(sweeps: int) -> Callable[[ParticleState, int], Chains]:
+    """Return the function that says how chains run, with another number of sweeps."""
+    few_chains = provisional.few_chains
+
+    def chosen(state: ParticleState, documents: int) -> Chains:
+        found = few_chains(state, documents)
+        return found._replace(sweeps=sweeps or found.sweeps)
+
+    return chosen
 
 
 def first_versions() -> None:
@@ -75,20 +102,25 @@ def first_versions() -> None:
 def _print_row(
     name: str, learner: str, size: int, groups: Sequence[list[TokenisedDocument]]
 ) -> None:
-    draws, logs, seconds = np.random.default_rng(size), [], np.zeros(2)
-    for seed in range(1, SAMPLES + 1):
-        group = groups[draws.integers(len(groups))]
+    draws = np.random.default_rng(size)
+    logs, seconds = np.empty((len(SWEEPS), SAMPLES)), np.zeros((len(SWEEPS), 2))
+    for sample in range(SAMPLES):
+        group, seed = groups[draws.integers(len(groups))], sample + 1
         chosen = [group[place] for place in draws.permutation(len(group))[: size + OTHERS]]
-        both = [version(chosen[:size], learner, batch, seed) for batch in (size + 1, size)]
-        one, eight = (mean_log_probability(model, chosen[size:]) for model, _ in both)
-        logs.append(eight - one)
-        seconds += [took for _, took in both]
-    ratio, error = np.exp(np.mean(logs)), np.std(logs, ddof=1) / np.sqrt(SAMPLES)
-    print(
-        f"{name:7} {learner:8} {size:4} documents: perplexity {ratio:.3f} (+-{error:.3f}),"
-        f" seconds {seconds[0] / seconds[1]:.2f}",
-        flush=True,
-    )
+        eight, took = version(chosen[:size], learner, size, seed)
+        wanted = mean_log_probability(eight, chosen[size:])
+        for row, sweeps in enumerate(SWEEPS):
+            one, spent = version(chosen[:size], learner, size + 1, seed, sweeps)
+            logs[row, sample] = wanted - mean_log_probability(one, chosen[size:])
+            seconds[row] += spent, took
+    for row, sweeps in enumerate(SWEEPS):
+        error = np.std(logs[row], ddof=1) / np.sqrt(SAMPLES)
+        print(
+            f"{name:7} {learner:8} {size:4} documents{f', {sweeps} sweeps' * (sweeps > 0)}:"
+            f" perplexity {np.exp(np.mean(logs[row])):.3f} (+-{error:.3f}),"
+            f" seconds {seconds[row, 0] / seconds[row, 1]:.2f}",
+            flush=True,
+        )
 
 
 def _by_label(documents: Sequence[TokenisedDocument]) -> list[list[TokenisedDocument]]:

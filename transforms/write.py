@@ -83,7 +83,7 @@ def _write_local(path: Path, data: bytes) -> None:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         Path(temporary).chmod(0o644)
-        remove_leftovers(Path(temporary))
+        remove_leftovers(temporary)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -18,20 +18,26 @@ from pathlib import Path
 PREFIX = ".new-"
 OLD_SECONDS = 86_400
 
-_LOOKED_AT: set[Path] = set()
+_LOOKED_AT: set[str] = set()
 
 
-def remove_leftovers(written: Path) -> None:
+def made_now(folder: str) -> None:
+    """Note that this process has just made a folder, which has no old files."""
+    _LOOKED_AT.add(folder)
+
+
+def remove_leftovers(written: str) -> None:
     """Remove old temporary files beside ``written``, once for each folder and process.
 
     Files that must not be removed, because they belong to another user, are left.
     """
-    if written.parent in _LOOKED_AT:
+    folder = os.path.dirname(written)  # noqa: PTH120
+    if folder in _LOOKED_AT:
         return
-    _LOOKED_AT.add(written.parent)
+    _LOOKED_AT.add(folder)
     with contextlib.suppress(OSError):
-        oldest = written.stat().st_mtime - OLD_SECONDS
-        with os.scandir(written.parent) as entries:
+        oldest = Path(written).stat().st_mtime - OLD_SECONDS
+        with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith(PREFIX):
                     _remove_if_older(entry, oldest)

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from model.errors import DamagedDataError
-from model.files.leftovers import PREFIX, remove_leftovers
+from model.files.leftovers import PREFIX, made_now, remove_leftovers
 
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -30,24 +30,39 @@ def write_beside(target: str, data: bytes) -> str:
 
     The folder is made where it does not exist.
     """
-    folder, there = target.rpartition("/")[0], True
+    folder = target.rpartition("/")[0]
     # The name of a file that is renamed at once; no result has it.
     name = f"{folder}/{PREFIX}{os.urandom(8).hex()}"
     try:
         number = os.open(name, _NEW_FILE, 0o644)
     except FileNotFoundError:
-        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
-        number, there = os.open(name, _NEW_FILE, 0o644), False
-    with os.fdopen(number, "wb", buffering=0) as file:
+        make_folder(folder)
+        number = os.open(name, _NEW_FILE, 0o644)
+    try:
         # The mask of the process may hide the file from other users of a shared folder.
         os.fchmod(number, 0o644)
         rest = memoryview(data)
         while rest:
-            rest = rest[file.write(rest) :]
+            rest = rest[os.write(number, rest) :]
         os.fsync(number)
-    if there:
-        remove_leftovers(Path(name))
+    finally:
+        os.close(number)
+    remove_leftovers(name)
     return name
+
+
+def make_folder(folder: str) -> None:
+    """Make a folder, and those above it where there are none."""
+    try:
+        os.mkdir(folder)  # noqa: PTH102
+    except FileNotFoundError:
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+    except FileExistsError:
+        if not os.path.isdir(folder):  # noqa: PTH112
+            raise
+        # Another process made it meanwhile.
+        return
+    made_now(folder)
 
 
 def sync_folder(folder: str) -> None:

@@ -220,7 +220,12 @@ class Manifest(_Sealed):
 
         The stored bytes keep fields that this release does not know.
         """
-        return self.stored or super().to_json()
+        return self.stored or self._sealed
+
+    @cached_property
+    def _sealed(self) -> bytes:
+        """The line of a new manifest. It is asked for several times, and settings are long."""
+        return super().to_json()
 
     @property
     def tokeniser(self) -> TokeniserSettings:

@@ -19,10 +19,18 @@ from typing import Any
 from model import checks, wire
 from model.errors import DamagedDataError
 
+_FIELD = "sha256"
+
 
 def seal(values: dict[str, Any]) -> bytes:
-    """Return one line of JSON that contains its own digest."""
-    return wire.canonical_json({**values, "sha256": _digest(values)}).encode() + b"\n"
+    """Return one line of JSON that contains its own digest in a field ``sha256``."""
+    text = wire.canonical_json(values)
+    # Settings are long and stand before the digest: only fields behind it are written again.
+    behind = wire.canonical_json({name: values[name] for name in values if name > _FIELD})[1:]
+    before = text[: -len(behind)]
+    begin = before if before.endswith(("{", ",")) else f"{before},"
+    comma = "" if behind == "}" else ","
+    return f'{begin}"{_FIELD}":"{_digest_of(text)}"{comma}{behind}\n'.encode()
 
 
 def unseal(data: bytes, name: str) -> dict[str, Any]:
@@ -41,7 +49,7 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
     except DamagedDataError as error:
         raise DamagedDataError(f"{damaged}: {error}") from error
     if isinstance(values, dict):
-        digest = values.pop("sha256", None)
+        digest = values.pop(_FIELD, None)
         if isinstance(digest, str) and (
             _digest_of_rest(data, digest) == digest or _digest(values) == digest
         ):
@@ -54,9 +62,13 @@ def _digest_of_rest(data: bytes, digest: str) -> str | None:
 
     A line is read faster if its values need not be written again.
     """
-    before, found, after = data.removesuffix(b"\n").rpartition(b',"sha256":"%b"' % digest.encode())
+    before, found, after = data.removesuffix(b"\n").rpartition(f',"{_FIELD}":"{digest}"'.encode())
     return hashlib.sha256(before + after).hexdigest() if found else None
 
 
 def _digest(values: dict[str, Any]) -> str:
-    return hashlib.sha256(wire.canonical_json(values).encode()).hexdigest()
+    return _digest_of(wire.canonical_json(values))
+
+
+def _digest_of(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -39,6 +39,19 @@ _REMEDIES = (
     " give an empty model store."
 )
 
+# The settings of the run that this process learns for, and their line.
+_LINES: dict[str, tuple[dict[str, Any], bytes]] = {}
+
+
+def _settings_line(digest: str, settings: dict[str, Any]) -> bytes:
+    """Return the line of ``settings.json``. All keys of a run have the same, and it is long."""
+    held, line = _LINES.get(digest, (None, b""))
+    if held is not settings:
+        line = seal({"digest": digest, "settings": settings})
+        _LINES.clear()
+        _LINES[digest] = settings, line
+    return line
+
 
 class ModelStore(CheckpointStore):
     """The store under ``root``: cheap to make, and safe to use from several processes at once."""
@@ -69,7 +82,7 @@ class ModelStore(CheckpointStore):
             StoreConflictError: The store holds what was learned with other settings.
         """
         path = path_in(key, "settings.json")
-        if not self._blobs.create(path, seal({"digest": settings_digest, "settings": settings})):
+        if not self._blobs.create(path, _settings_line(settings_digest, settings)):
             name = self._blobs.where(path)
             bound = unseal(self._blobs.read(path), name)
             check_bound(bound, settings_digest, settings, flags, name)

@@ -12,7 +12,6 @@ Words begin with marks, so first letters have statistics of their own.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -53,15 +52,15 @@ class NgramModel:
     @classmethod
     def fit(cls, words: Iterable[str], order: int, characters: int = CHARACTERS) -> NgramModel:
         """Fit a model to distinct words."""
-        start, width = _START * order, order + 1
-        found = Counter(
-            marked[at : at + width]
-            for marked in [start + word for word in words]
-            for at in range(len(marked) - order)
-        )
-        runs = sorted(found)
-        counts = np.array([found[run] for run in runs], np.int64)
-        return cls(code_points(runs).reshape(-1, order + 1), counts, order, characters)
+        marked, width = [_START * order + word for word in words], order + 1
+        lengths = np.fromiter(map(len, marked), np.int64, len(marked)) - order
+        # A run begins at each place of a marked word but the last ``order`` ones.
+        places = np.arange(lengths.sum()) + np.repeat(order * np.arange(len(lengths)), lengths)
+        runs = code_points(marked)[places[:, None] + np.arange(width)]
+        runs = runs[np.lexsort(runs.T[::-1])]
+        # The first of equal runs, where there are any.
+        first = np.append(True, (runs[1:] != runs[:-1]).any(axis=1))[: len(runs)].nonzero()[0]
+        return cls(runs[first], np.diff(first, append=len(runs)), order, characters)
 
     @property
     def text(self) -> str:

@@ -125,6 +125,6 @@ class Vocabulary:
 
     def extend(self, words: Iterable[str]) -> None:
         """Take words that are not here yet; their use is 0."""
-        new = list(words)
-        self._words.add(new, len(self) + len(new))
+        if new := list(words):
+            self._words.add(new, len(self) + len(new))
         self.use = np.concatenate([self.use, np.zeros(len(self) - len(self.use))])

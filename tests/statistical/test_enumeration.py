@@ -23,7 +23,7 @@ from model.kernels.random import stream_key
 from model.learners import Flat, Urn, learner_for
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles import stepping
-from model.learners.particles.initial_batch import run_chains
+from model.learners.particles.initial_batch import Chains, run_chains
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.state import begin_minibatch, new_state
 from model.words.character_model import CharacterModel
@@ -204,7 +204,7 @@ def assignments_by_kernel(chains, sweeps):
     state = new_state(made(BASE), "", 0, 1)
     begin_minibatch(state, 0)
     slots = state.history.begin_all([(np.array(text, np.int32), None) for text in TEXTS])
-    run_chains(state, slots, chains, sweeps)
+    run_chains(state, slots, Chains(chains, sweeps))
     return count([topics_of(state, chain) for chain in range(chains)])
 
 

@@ -90,7 +90,8 @@ def with_free_rows(table: Table, words: int, count: int, generation: int, at_han
     if table.line_owner[table.line[0]] != generation:
         adopt(table, generation)
         at_hand.count(table, words, generation)
-    if free_rows(table) < min(count, at_hand.most_unowned()):
+    # Where there is row 0 alone, no rows can become one.
+    if len(table.rows) > 1 and free_rows(table) < min(count, at_hand.most_unowned()):
         own = at_hand.count(table, words, generation)
         if free_rows(table) < min(count, at_hand.unowned):
             table = _made_anew(table, own, min(count, at_hand.unowned))

@@ -1,7 +1,7 @@
 """The initial batch: chains of batch Gibbs, the best of which all particles start from.
 
 The chains run Alg. 1 of Canini et al. (2009); the choice among them is that of May et al. (2014).
-A chain is a particle that is never resampled and that starts with uniform topics, so the particle
+A chain is a particle that is never resampled and starts with uniform topics, so the particle
 kernels serve here too. ``--initial_choice`` says how chains are compared:
 
 * ``perplexity``: the chains are trained on the first 80 % of the batch and compared by the
@@ -17,7 +17,7 @@ All draws are the same on every island.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,6 +47,26 @@ TRAINED_SHARE = 0.8
 _VISITS = 10_000
 
 
+class Chains(NamedTuple):
+    """How chains run over a batch.
+
+    Attributes:
+        number: C, how many there are.
+        sweeps: the sweeps of each.
+        evenly: whether a token's first topic is a uniform draw. Otherwise it is drawn given the
+            tokens before it.
+    """
+
+    number: int
+    sweeps: int
+    evenly: bool = True
+
+    @classmethod
+    def of(cls, batch: InitialBatch) -> Chains:
+        """Return those of a complete batch."""
+        return cls(batch.chains, batch.sweeps)
+
+
 def join(batch: InitialBatch, waiting: Documents, documents: Documents) -> tuple[int, bool]:
     """Add the next documents to the initial batch, as many as it takes.
 
@@ -70,25 +90,25 @@ def join(batch: InitialBatch, waiting: Documents, documents: Documents) -> tuple
     return len(documents), False
 
 
-def initialise(state: ParticleState, chains: int) -> None:
+def initialise(state: ParticleState, chains: Chains) -> None:
     """Learn the waiting documents; afterwards ``state.waiting`` is None.
 
     The draws have sequence number 0.
 
     Args:
         state: the learner's state, with documents that wait.
-        chains: C, how many chains run.
+        chains: how the chains run.
     """
     waiting, batch = state.waiting or [], state.initial
     state.waiting = None
     learn_spelling(state)
     begin_minibatch(state, 0)
-    held_out = batch.choice == "perplexity" and chains > 1 and len(waiting) > 1
+    held_out = batch.choice == "perplexity" and chains.number > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
     slots = state.history.begin_all(waiting[:trained])
     generations = int(state.resampler.counters[-1])
-    run_chains(state, slots, chains, batch.sweeps)
-    chosen = _best(state, slots, waiting, trained) if chains > 1 else 0
+    run_chains(state, slots, chains)
+    chosen = _best(state, slots, waiting, trained) if chains.number > 1 else 0
     particles = state.settings.island_particles
     state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
@@ -104,26 +124,26 @@ def initialise(state: ParticleState, chains: int) -> None:
     state.scored = 0
 
 
-def run_chains(state: ParticleState, slots: IntArray, chains: int, sweeps: int) -> None:
+def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
     """Replace the population by chains of batch Gibbs over the documents in ``slots``.
 
     Args:
         state: the learner's state, with the documents in its history.
         slots: int32[D], the documents.
-        chains: C, the number of chains.
-        sweeps: sweeps of each chain.
+        chains: how they run.
     """
+    whole_past = state.settings.rejuvenation.whole_past
     state.population = new_population(
-        state.prior, chains, state.threads, whole_past=state.settings.rejuvenation.whole_past
+        state.prior, chains.number, state.threads, whole_past=whole_past
     )
     plant_seeds(state)
-    draw_documents(state, slots, INITIAL_TOPICS, evenly=True)
+    draw_documents(state, slots, INITIAL_TOPICS, chains.evenly)
     positions = np.full(len(slots), WHOLE_DOCUMENT, np.int64)
     # A call costs as much as some thousand draws. Only draws of concentrations come between sweeps.
     fixed = not state.settings.prior.learns_concentrations
     together = max(1, _VISITS // max(1, len(slots))) if fixed else 1
-    for first in range(0, sweeps, together):
-        some = min(together, sweeps - first)
+    for first in range(0, chains.sweeps, together):
+        some = min(together, chains.sweeps - first)
         visit(state, np.tile(slots, some), np.tile(positions, some), INITIAL_SWEEP, owned=True)
         learn_concentrations(state, INITIAL_CONCENTRATION)
 

@@ -44,7 +44,7 @@ from model.learners.particles.concentration import draw_is_due, learn_concentrat
 from model.learners.particles.contraction import make_room_for_words
 from model.learners.particles.forgetting import forget
 from model.learners.particles.history import Documents
-from model.learners.particles.initial_batch import initialise, join, most_frequent_topics
+from model.learners.particles.initial_batch import Chains, initialise, join, most_frequent_topics
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.planting import shares_without_weight
 from model.learners.particles.population import best_particle, joint, nbytes
@@ -252,7 +252,7 @@ def _documents_to_learn(
         joined, complete = join(state.initial, state.waiting, documents)
         if not complete:
             return []
-        initialise(state, state.initial.chains)
+        initialise(state, Chains.of(state.initial))
         state.initialised = state.begun = None
         begin_minibatch(state, minibatch.sequence)
         documents = documents[joined:]

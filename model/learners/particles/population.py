@@ -54,9 +54,14 @@ def replicate(
     population: Population, chosen: int, particles: int, first_identity: int
 ) -> Population:
     """Return ``particles`` particles that all share what particle ``chosen`` has learned."""
+    if particles == len(population.weight) == 1:
+        # Nothing is shared, so nothing is copied, and the particle goes on writing what it has.
+        identity = np.full(1, first_identity, np.int64)
+        return population._replace(
+            weight=np.ones(1), weight_exponent=np.zeros(1, np.int64), identity=identity
+        )
     take = np.full(particles, chosen)
     old = int(population.generation.max())
-
     return population._replace(
         words=copy_on_write.replicate(population.words, chosen, particles),
         topics=shared_rows.replicate(population.topics, chosen, particles),

@@ -33,7 +33,7 @@ def test_only_what_is_temporary_and_a_day_older_is_removed(tmp_path):
     folder = tmp_path / f"{PREFIX}folder"
     folder.mkdir()
     os.utime(folder, (0, 0))
-    remove_leftovers(made(tmp_path, f"{PREFIX}mine", 0))
+    remove_leftovers(str(made(tmp_path, f"{PREFIX}mine", 0)))
     kept = [
         ".lock",
         "LATEST",
@@ -46,15 +46,27 @@ def test_only_what_is_temporary_and_a_day_older_is_removed(tmp_path):
 
 def test_a_folder_is_looked_at_once(tmp_path):
     mine = made(tmp_path, f"{PREFIX}mine", 0)
-    remove_leftovers(mine)
+    remove_leftovers(str(mine))
     made(tmp_path, f"{PREFIX}old", 2 * OLD_SECONDS)
-    remove_leftovers(mine)
+    remove_leftovers(str(mine))
     assert len(names(tmp_path)) == 2
 
 
+def test_a_folder_that_this_process_made_is_not_looked_at(tmp_path, monkeypatch):
+    store, folder = LocalBlobs(str(tmp_path)), tmp_path / "key"
+    looked = []
+    monkeypatch.setattr(leftovers.os, "scandir", looked.append)
+    assert store.create("key/a", b"1") and store.create("key/b", b"1") and looked == []
+    # Another process does.
+    leftovers._LOOKED_AT.clear()
+    monkeypatch.undo()
+    os.utime(made(folder, f"{PREFIX}killed", 0), (0, 0))
+    assert store.create("key/c", b"1") and names(folder) == ["a", "b", "c"]
+
+
 def test_a_file_that_goes_meanwhile_is_no_error(tmp_path):
-    remove_leftovers(tmp_path / f"{PREFIX}gone")
-    remove_leftovers(tmp_path / "no-folder" / f"{PREFIX}gone")
+    remove_leftovers(f"{tmp_path}/{PREFIX}gone")
+    remove_leftovers(f"{tmp_path}/no-folder/{PREFIX}gone")
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,42 @@
 import os
 from pathlib import Path
 
-from model.publishing.local_files import write_beside
+import pytest
+
+from model.publishing.local_files import make_folder, write_beside
 
 
 def test_a_file_is_whole_where_the_system_takes_parts(tmp_path, monkeypatch):
-    opened, wrote = os.fdopen, []
+    write, wrote = os.write, []
 
-    class Slow:
-        def __init__(self, *given, **others):
-            self._file = opened(*given, **others)
+    def slow(number, data):
+        wrote.append(write(number, data[:3]))
+        return wrote[-1]
 
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            self._file.close()
-
-        def write(self, data):
-            wrote.append(self._file.write(data[:3]))
-            return wrote[-1]
-
-    monkeypatch.setattr(os, "fdopen", Slow)
+    monkeypatch.setattr(os, "write", slow)
     name = write_beside(str(tmp_path / "a" / "b" / "file"), b"0123456789")
     assert Path(name).read_bytes() == b"0123456789"
     assert wrote == [3, 3, 3, 1]
     assert Path(name).parent == tmp_path / "a" / "b"
+
+
+def test_a_file_that_cannot_be_written_is_closed(tmp_path, monkeypatch):
+    closed, close = [], os.close
+
+    def full(number, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    monkeypatch.setattr(os, "close", lambda number: closed.append(close(number)))
+    with pytest.raises(OSError, match="No space left"):
+        write_beside(str(tmp_path / "file"), b"0")
+    assert len(closed) == 1
+
+
+def test_a_folder_is_made_by_one_of_several_processes(tmp_path):
+    for folder in (tmp_path / "a", tmp_path / "b" / "c", tmp_path / "a"):
+        make_folder(str(folder))
+        assert folder.is_dir()
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(FileExistsError):
+        make_folder(str(tmp_path / "file"))

@@ -4,8 +4,11 @@ import json
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made import manifest_of
 
+from model import wire
 from model.errors import DamagedDataError
 from model.options import option
 from model.publishing import manifest
@@ -23,6 +26,24 @@ ENTRY = CheckpointEntry(
     settings_digest="s",
     digest="d" * 64,
 )
+
+
+NAMES = st.sampled_from(["a", "settings", "sha25", "sha2560", "sha257", "t", "ключ", "{", ","])
+
+
+@given(st.dictionaries(NAMES, st.sampled_from([1, None, "", "{", ",", [], {}, {"sha256": "x"}])))
+def test_a_sealed_line_is_canonical_json_with_the_digest_of_the_rest(values):
+    digest = hashlib.sha256(wire.canonical_json(values).encode()).hexdigest()
+    assert seal(values) == f"{wire.canonical_json({**values, 'sha256': digest})}\n".encode()
+    assert unseal(seal(values), "x") == values
+
+
+def test_a_manifest_with_another_field_is_sealed_anew():
+    first = manifest_of(3)
+    assert first.to_json() is first.to_json()
+    other = dataclasses.replace(first, words=first.words + 1)
+    assert json.loads(other.to_json())["words"] == first.words + 1
+    assert other.version != first.version
 
 
 @pytest.mark.parametrize(

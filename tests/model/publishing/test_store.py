@@ -356,6 +356,12 @@ class TestBind:
         with pytest.raises(StoreConflictError, match="a is 1 there and 2 here"):
             store.bind("", "d", {"a": 2})
 
+    def test_each_key_has_the_line_of_its_own_settings(self, store):
+        for key, settings in (("a", {"x": 1}), ("b", {"x": 2}), ("c", {"x": 2})):
+            store.bind(key, "d", settings)
+            line = seal({"digest": "d", "settings": settings})
+            assert files(store)[f"{key}/settings.json"] == line
+
     def test_other_settings_are_named_with_both_values(self, store):
         store.bind(
             "", "d", {"learner": {"topics": 3, "seed": 1, "old": 0}, "sequence": {"window": 5}}

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import ngram_twin
 import numpy as np
 import pytest
@@ -27,6 +29,17 @@ def test_bit_for_bit_as_the_twin(words, others, order):
     assert list(zip(products.tolist(), exponents.tolist(), strict=True)) == [
         ngram_twin.spelled(spelling, word) for word in asked
     ]
+
+
+@FEW
+@given(st.lists(LETTERS, max_size=30, unique=True), st.integers(0, 4))
+def test_the_runs_are_counted_once_for_each_word(words, order):
+    marked = ["\n" * order + word for word in words]
+    found = Counter(text[at : at + order + 1] for text in marked for at in range(len(text) - order))
+    spelling = NgramModel.fit(words, order)
+    assert spelling.text == "".join(sorted(found))
+    assert spelling.counts.tolist() == [found[run] for run in sorted(found)]
+    assert spelling.runs.dtype == np.uint32 and spelling.counts.dtype == np.int64
 
 
 @pytest.mark.parametrize("bug", ["what a context leaves", "kinds"])

@@ -7,6 +7,9 @@ from learner_variants import small
 
 from model.learners.base import learner_for
 from model.learners.particles import initial_batch, provisional
+from model.learners.particles import population as population_module
+from model.learners.particles.initial_batch import Chains
+from model.learners.particles.state import new_state
 
 DOCUMENTS = [document_of([f"w{d % 5}", f"w{d % 3}", f"n{d}"] * 4, d) for d in range(20)]
 STREAM = minibatches_of(DOCUMENTS, 1)
@@ -45,7 +48,8 @@ def test_a_version_holds_every_word_that_came():
         assert np.sum(rows) == len(tokens)
 
 
-def test_few_chains_run_again_only_when_the_documents_have_doubled(monkeypatch):
+def runs_of(monkeypatch, settings):
+    """The documents and chains of each batch that versions of a stream run."""
     batches = []
 
     def counted(state, chains):
@@ -53,12 +57,53 @@ def test_few_chains_run_again_only_when_the_documents_have_doubled(monkeypatch):
         initial_batch.initialise(state, chains)
 
     monkeypatch.setattr(provisional, "initialise", counted)
-    for topics, chains in ((3, 8), (20, 2), (50, 1), (60, 1)):
-        snapshots(small(initial_documents=30, chains=8, topics=topics))
-        assert batches == [(count, chains) for count in (1, 2, 4, 8, 16)]
-        batches.clear()
-    snapshots(small(learner="batch-gibbs", prior="flat", chains=3))
-    assert batches == [(count, 3) for count in range(1, 20)]
+    snapshots(settings)
+    return batches
+
+
+@pytest.mark.parametrize(
+    ("topics", "most", "chains"),
+    [
+        (3, 8, Chains(8, 5)),
+        (3, 2, Chains(2, 5)),
+        (7, 8, Chains(7, 5)),
+        (19, 8, Chains(2, 5)),
+        (20, 8, Chains(1, 4, evenly=False)),
+        (60, 8, Chains(1, 4, evenly=False)),
+    ],
+)
+def test_few_chains_run_again_only_when_the_documents_have_doubled(
+    monkeypatch, topics, most, chains
+):
+    settings = small(initial_documents=30, chains=most, topics=topics, initial_sweeps=5)
+    assert runs_of(monkeypatch, settings) == [(count, chains) for count in (1, 2, 4, 8, 16)]
+
+
+@pytest.mark.parametrize(("sweeps", "few", "fewer"), [(50, 35, 20), (1, 1, 1)])
+def test_a_chain_over_many_documents_takes_fewer_sweeps(monkeypatch, sweeps, few, fewer):
+    monkeypatch.setattr(provisional, "LARGE_DOCUMENTS", 8)
+    found = runs_of(monkeypatch, small(initial_documents=30, initial_sweeps=sweeps, topics=20))
+    wanted = [(1, few), (2, few), (4, few), (8, fewer), (16, fewer)]
+    assert [(count, chains.sweeps) for count, chains in found] == wanted
+
+
+def test_all_chains_of_batch_gibbs_always_run(monkeypatch):
+    settings = small(learner="batch-gibbs", prior="flat", chains=3, sweeps=5)
+    complete = Chains(3, 5)
+    assert runs_of(monkeypatch, settings) == [(count, complete) for count in range(1, 20)]
+
+
+def test_a_chain_that_does_not_begin_evenly_draws_a_topic_given_the_tokens_before():
+    tokens = {True: [], False: []}
+    for evenly, found in tokens.items():
+        for seed in range(1, 30):
+            state = new_state(small(topics=20, alpha=0.01, seed=seed), "", 0, 1)
+            state.vocabulary.extend(["w"])
+            state.waiting = [(np.zeros(40, np.int32), None)]
+            initial_batch.initialise(state, Chains(1, 0, evenly))
+            found.append(int(state.population.totals[0].max()))
+    # 40 uniform draws of 20 topics have at most 10 in one but for 1 in 10,000.
+    assert max(tokens[True]) <= 12 and min(tokens[False]) >= 20
 
 
 @pytest.mark.parametrize("prior", ["flat", "hierarchical"])
@@ -72,6 +117,21 @@ def test_copies_share_the_tables_of_the_prior(prior):
     assert copy is not state.begun and copy.population is not state.begun.population
     assert copy.prior.closing is state.begun.prior.closing
     assert copy.prior.closing.exact is state.prior.closing.exact
+
+
+def test_a_chain_that_is_alone_goes_on_as_a_copy_of_it_would(monkeypatch):
+    """The particle keeps its rows; where it is one of several, the rows are copied."""
+    settings = small(topics=20, initial_documents=6, chains=1, particles=1, resampling="never")
+    alone = snapshots(settings)
+    copied = []
+
+    def replicate(population, chosen, particles, first_identity):
+        both = population_module.replicate(population, chosen, 2, first_identity)
+        copied.append(population_module.replicate(both, 0, particles, first_identity))
+        return copied[-1]
+
+    monkeypatch.setattr(initial_batch, "replicate", replicate)
+    assert snapshots(settings) == alone and copied
 
 
 def test_words_that_leave_take_the_copy_with_them():
