@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 
 from model.errors import DamagedDataError
 from model.files.leftovers import PREFIX, made_now, remove_leftovers
