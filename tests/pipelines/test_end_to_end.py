@@ -5,6 +5,7 @@ The fake learner stands in for the real ones, so the tests are about the path to
 
 import json
 import operator
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -264,19 +265,21 @@ def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(
     )
 
 
+@pytest.mark.parametrize("of_ten", [1, 5, 7, 9])
 def test_a_model_with_one_flipped_byte_is_refused_before_anything_runs(
-    corpus, tmp_path, capsys, known
+    corpus, tmp_path, capsys, known, of_ten
 ):
     store = known
     path = next((tmp_path / "models").glob(f"*/snapshots/{store.manifest('').snapshot}"))
     data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
+    data[len(data) * of_ten // 10] ^= 1
     path.write_bytes(data)
     capsys.readouterr()
     assert infer.main([*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert f"{path.name} is damaged" in error
+    # The byte may be one of the header or of a column.
+    assert re.search(f"{path.name} (is|was .*) damaged|of .*{path.name} cannot be unpacked", error)
     assert not (tmp_path / "mixtures").exists()
 
 
