@@ -1,6 +1,7 @@
 """Work without commands: ``python benchmarks/scale/bare.py NAME ...`` prints its seconds.
 
-:class:`~benchmarks.scale.commands.Tree` runs it with the packages of the tree that is measured.
+:class:`~benchmarks.scale.commands.Tree` runs it with the packages of the tree that is measured, so
+it imports names from modules that have them in each of the trees.
 """
 
 from __future__ import annotations
@@ -18,8 +19,7 @@ from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import BATCH
 from model.learners import LEARNER, learner_for
 from model.publishing.store import ModelStore
-from model.reading.files import read_file
-from model.reading.settings import ReadSettings
+from model.reading.files import ReadSettings, read_file
 from model.records import Document, Minibatch, TokenisedDocument
 from model.sequencing import chain_start, sequence_documents
 from model.settings import SequenceSettings, TokeniserSettings
