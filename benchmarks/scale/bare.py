@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -122,11 +123,25 @@ def version() -> list[float]:
     return [*seconds, len(file.data) / len(avro(after))]
 
 
+def copies(source: str, target: str, keys: str, name: str) -> list[float]:
+    """Publish the newest version of a store under many keys, which ``name`` gives by number."""
+    store, others = ModelStore(source), ModelStore(target)
+    manifest = store.manifest("")
+    snapshot = store.get_snapshot(manifest)
+    began = time.process_time()
+    for number in range(int(keys)):
+        copy = replace(snapshot, key=name.format(number))
+        digest = others.put_snapshot(copy)
+        others.publish(replace(manifest, key=copy.key, parent=None, snapshot=digest))
+    return [time.process_time() - began]
+
+
 WORKS: dict[str, Callable[..., list[float]]] = {
     "maxent": maxent,
     "learner": learner,
     "topics": topics,
     "version": version,
+    "copies": copies,
 }
 
 if __name__ == "__main__":

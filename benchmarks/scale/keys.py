@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.scale.commands import Row, Tree, against_first, labelled, places, sizes_of
-from benchmarks.scale.made_up import Made, copy_models, write
+from benchmarks.scale.made_up import CUSTOMER, Made, write
 from benchmarks.scale.settings import LEARNING, PUBLISHING, TRAINING
 
 _FLAGS = {"o-lda": TRAINING, "default learner": PUBLISHING}
@@ -20,7 +20,7 @@ def infer_keys(tree: Tree, folder: Path, count: int) -> Iterator[Row]:
 
     def row(keys: int) -> Row:
         write(folder / f"{keys}.jsonl", count, Made(keys=keys))
-        copy_models(folder / "models", folder / f"models-{keys}", keys)
+        tree.bare("copies", folder / "models", folder / f"models-{keys}", keys, CUSTOMER)
         flags = labelled(folder, str(keys), f"models-{keys}")
         took = tree.spent("infer", *flags, "--key_field=customer")
         name = f"infer by gibbs3: {keys:,} keys, {count:,} documents"

@@ -1,20 +1,20 @@
-"""Made-up documents, whose words follow Zipf's law, and models of many keys."""
+"""Made-up documents, whose words follow Zipf's law."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from model.publishing.store import ModelStore
 from model.records import FloatArray
 
 # The time of the first document. Smaller numbers look like years.
 _BEGIN = 1_000_000_000
 _VOCABULARY = 8_000
+# The name of a customer with a number.
+CUSTOMER = "customer-{:05}"
 
 
 class Made(NamedTuple):
@@ -47,7 +47,7 @@ def write(path: Path, documents: int, made: Made = DEFAULT) -> None:
                 "id": str(number),
                 "timestamp": _BEGIN + number * made.seconds,
                 "text": " ".join(known[word] for word in chosen.tolist()),
-                "customer": _customer(int(owners[number])),
+                "customer": CUSTOMER.format(int(owners[number])),
             }
             lines.write(json.dumps(record) + "\n")
 
@@ -56,22 +56,6 @@ def made_up_words() -> tuple[list[str], FloatArray]:
     """Return the words of the documents, and the probability of each by Zipf's law."""
     weights = 1 / np.arange(1, _VOCABULARY + 1)
     return [_word(number) for number in range(_VOCABULARY)], weights / weights.sum()
-
-
-def copy_models(source: Path, target: Path, keys: int) -> None:
-    """Publish the newest version of a store under many keys."""
-    store, others = ModelStore(str(source)), ModelStore(str(target))
-    manifest = store.manifest("")
-    snapshot = store.get_snapshot(manifest)
-    for number in range(keys):
-        copy = replace(snapshot, key=_customer(number))
-        others.publish(
-            replace(manifest, key=copy.key, parent=None, snapshot=others.put_snapshot(copy))
-        )
-
-
-def _customer(number: int) -> str:
-    return f"customer-{number:05}"
 
 
 def _word(number: int) -> str:
