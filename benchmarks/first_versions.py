@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -30,17 +31,45 @@ from benchmarks.comparison import Model, log_probability, model_of
 from benchmarks.corpora import abstracts, minibatches, newsgroups
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
+from model.learners.base import LearnerSettings
 from model.learners.particles import provisional
 from model.learners.particles.initial_batch import Chains
 from model.learners.particles.state import ParticleState
 from model.records import TokenisedDocument
 
-SIZES = tuple(map(int, os.environ.get("BENCHMARK_SIZES", "8,32,128").split(",")))
-SAMPLES, OTHERS = int(os.environ.get("BENCHMARK_SAMPLES", "10")), 60
-TOPICS = int(os.environ.get("BENCHMARK_TOPICS", "50"))
-# Sweeps of the chain of an incomplete batch; 0 for those of the product.
-SWEEPS = tuple(map(int, os.environ.get("BENCHMARK_SWEEPS", "0").split(",")))
+OTHERS = 60
 LEARNERS = ("default", "o-lda")
+
+
+class Given(NamedTuple):
+    """What is measured.
+
+    Attributes:
+        topics: T.
+        sizes: the numbers of documents.
+        samples: the samples of documents of each row.
+        sweeps: those of the chain of an incomplete batch, a row for each; 0 for those of the
+            product.
+    """
+
+    topics: int
+    sizes: tuple[int, ...]
+    samples: int
+    sweeps: tuple[int, ...]
+
+    @classmethod
+    def by_environment(cls) -> Given:
+        """Return what the environment asks for, see the module's docstring."""
+        return cls(
+            _numbers("TOPICS", "50")[0],
+            _numbers("SIZES", "8,32,128"),
+            _numbers("SAMPLES", "10")[0],
+            _numbers("SWEEPS", "0"),
+        )
+
+
+def _numbers(name: str, default: str) -> tuple[int, ...]:
+    return tuple(map(int, os.environ.get(f"BENCHMARK_{name}", default).split(",")))
 
 
 def mean_log_probability(model: Model, others: Sequence[TokenisedDocument]) -> float:
@@ -57,20 +86,15 @@ def mean_log_probability(model: Model, others: Sequence[TokenisedDocument]) -> f
 
 
 def version(
-    documents: Sequence[TokenisedDocument], learner: str, batch: int, seed: int, sweeps: int = 0
+    documents: Sequence[TokenisedDocument], settings: LearnerSettings, sweeps: int = 0
 ) -> tuple[Model, float]:
     """Return the version after some documents, and the seconds that it took.
 
     Args:
         documents: the documents.
-        learner: a name of :data:`LEARNERS`.
-        batch: the number of documents of a complete initial batch.
-        seed: of the draws.
+        settings: those of the learner.
         sweeps: those of the chain of an incomplete batch; 0 for those of the product.
     """
-    chosen = {} if learner == "default" else {"learner": learner}
-    given = {"topics": TOPICS, "seed": seed, "initial_documents": batch, **chosen}
-    settings = compose(LEARNER, given)
     found = learner_for(settings)
     state, started = found.init(settings, "", 0), time.process_time()
     for minibatch in minibatches(list(documents), 100):
@@ -93,41 +117,56 @@ def _with_sweeps(sweeps: int) -> Callable[[ParticleState, int], Chains]:
 
 def first_versions() -> None:
     """Print a row for each corpus, learner and size."""
-    for name, groups in (("arxiv", _by_label(abstracts(1))), ("20news", [_newsgroups()])):
+    given = Given.by_environment()
+    least = max(given.sizes) + OTHERS
+    for name, groups in (("arxiv", _by_label(abstracts(1), least)), ("20news", [_newsgroups()])):
         for learner in LEARNERS:
-            for size in SIZES:
-                _print_row(name, learner, size, groups)
+            for size in given.sizes:
+                _print_row(f"{name:7} {learner:8}", learner, size, groups, given)
 
 
 def _print_row(
-    name: str, learner: str, size: int, groups: Sequence[list[TokenisedDocument]]
+    title: str,
+    learner: str,
+    size: int,
+    groups: Sequence[list[TokenisedDocument]],
+    given: Given,
 ) -> None:
     draws = np.random.default_rng(size)
-    logs, seconds = np.empty((len(SWEEPS), SAMPLES)), np.zeros((len(SWEEPS), 2))
-    for sample in range(SAMPLES):
+    logs, seconds = np.empty((len(given.sweeps), given.samples)), np.zeros((len(given.sweeps), 2))
+    for sample in range(given.samples):
         group, seed = groups[draws.integers(len(groups))], sample + 1
         chosen = [group[place] for place in draws.permutation(len(group))[: size + OTHERS]]
-        eight, took = version(chosen[:size], learner, size, seed)
+        eight, took = version(chosen[:size], _settings(learner, given.topics, size, seed))
         wanted = mean_log_probability(eight, chosen[size:])
-        for row, sweeps in enumerate(SWEEPS):
-            one, spent = version(chosen[:size], learner, size + 1, seed, sweeps)
+        incomplete = _settings(learner, given.topics, size + 1, seed)
+        for row, sweeps in enumerate(given.sweeps):
+            one, spent = version(chosen[:size], incomplete, sweeps)
             logs[row, sample] = wanted - mean_log_probability(one, chosen[size:])
             seconds[row] += spent, took
-    for row, sweeps in enumerate(SWEEPS):
-        error = np.std(logs[row], ddof=1) / np.sqrt(SAMPLES)
+    for row, sweeps in enumerate(given.sweeps):
+        error = np.std(logs[row], ddof=1) / np.sqrt(given.samples)
         print(
-            f"{name:7} {learner:8} {size:4} documents{f', {sweeps} sweeps' * (sweeps > 0)}:"
+            f"{title} {size:4} documents{f', {sweeps} sweeps' * (sweeps > 0)}:"
             f" perplexity {np.exp(np.mean(logs[row])):.3f} (+-{error:.3f}),"
             f" seconds {seconds[row, 0] / seconds[row, 1]:.2f}",
             flush=True,
         )
 
 
-def _by_label(documents: Sequence[TokenisedDocument]) -> list[list[TokenisedDocument]]:
+def _settings(learner: str, topics: int, batch: int, seed: int) -> LearnerSettings:
+    """Return the settings of a learner whose complete initial batch has so many documents."""
+    chosen = {} if learner == "default" else {"learner": learner}
+    given = {"topics": topics, "seed": seed, "initial_documents": batch, **chosen}
+    return compose(LEARNER, given)
+
+
+def _by_label(documents: Sequence[TokenisedDocument], least: int) -> list[list[TokenisedDocument]]:
+    """Return the documents of each label that has at least so many."""
     found: dict[str | None, list[TokenisedDocument]] = {}
     for document in documents:
         found.setdefault(document.label, []).append(document)
-    return [group for group in found.values() if len(group) >= max(SIZES) + OTHERS]
+    return [group for group in found.values() if len(group) >= least]
 
 
 def _newsgroups() -> list[TokenisedDocument]:
