@@ -383,9 +383,7 @@ def test_a_release_that_learns_other_bits_reads_the_store_and_does_not_go_on(
         ("classifiers/*", Classifier.from_bytes, b"BTc1", b"BTc0", 1),
     ],
 )
-def test_a_file_of_an_older_form_is_refused_with_what_to_do(
-    case, kind, read, stored, older, own
-):
+def test_a_file_of_an_older_form_is_refused_with_what_to_do(case, kind, read, stored, older, own):
     named = [path for path in sorted(case.root.glob(f"_/{kind}")) if not path.suffix]
     data = named[0].read_bytes()
     assert data.count(stored) == 1
