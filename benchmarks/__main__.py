@@ -13,6 +13,7 @@ from benchmarks.canini import canini
 from benchmarks.capacity import capacity
 from benchmarks.drift import drift
 from benchmarks.fanout import fanout
+from benchmarks.first_contact import first_contact
 from benchmarks.first_versions import first_versions
 from benchmarks.flood import flood
 from benchmarks.headlines import headlines
@@ -49,6 +50,7 @@ CASES = {
     "variational": variational,
     "pipeline": pipeline,
     "versions": versions,
+    "first_contact": first_contact,
     "first_versions": first_versions,
     "scale": scale,
     "capacity": capacity,

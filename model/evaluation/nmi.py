@@ -30,6 +30,16 @@ def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:
         )
     joint = np.zeros((len(set(labels)), len(set(clusters))))
     np.add.at(joint, (_numbers(labels), _numbers(clusters)), 1.0)
+    return nmi_of_table(joint)
+
+
+def nmi_of_table(joint: FloatArray) -> float:
+    """Return the nMI of a contingency table: one row for each label, one column for each cluster.
+
+    Args:
+        joint: counts that are not negative, at least one of them positive, of shape (labels,
+            clusters).
+    """
     of_labels, of_clusters = _entropy(joint.sum(axis=1)), _entropy(joint.sum(axis=0))
     if of_labels + of_clusters == 0:
         return 1.0
