@@ -74,6 +74,7 @@ class Outcome:
             and self.documents == wanted.documents
             and (self.nmi is None or self.nmi >= wanted.least)
             and (wanted.subjects is None or self.nmi is not None)
+            and (not wanted.timed or refused or "--time_from=order" not in self.found)
             and all(word in self.output for word in wanted.said)
         )
 
@@ -122,7 +123,7 @@ def _learned(folder: Path, wanted: Input) -> tuple[int, int, int, float | None]:
     key = store.keys()[0]
     manifest = store.manifest(key)
     snapshot = store.get_snapshot(manifest)
-    counts = np.array([snapshot.rows(np.array([n]))[0] for n in range(len(snapshot.words))])
+    counts = snapshot.rows(np.arange(len(snapshot.words), dtype=np.int64))
     sizes = np.sort(counts.sum(axis=0))[::-1]
     topics = int(np.searchsorted(np.cumsum(sizes), 0.95 * sizes.sum()) + 1) if sizes.sum() else 0
     return (

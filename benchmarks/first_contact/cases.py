@@ -60,6 +60,16 @@ def shared_cases(root: str | None) -> list[Input]:
             return argument
 
         found.append(
-            Input(f"cases/{path}", make, documents, subjects, expected, said, options, least)
+            Input(
+                f"cases/{path}",
+                make,
+                documents,
+                subjects,
+                expected,
+                said,
+                options,
+                least,
+                timed=name not in ("headerless", "letters"),
+            )
         )
     return found

@@ -41,6 +41,7 @@ class Input:
         said: Words that the output has to have.
         options: Options of the command.
         least: The least nMI between topics and subjects.
+        timed: Whether the documents have times, which the run has to use.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Input:
     said: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     least: float = 0.9
+    timed: bool = True
 
 
 INPUTS: list[Input] = []
@@ -123,7 +125,12 @@ def utf16_tabs(folder: Path) -> str:
     return _written(folder, "data.txt.csv", _csv([("created", "message"), *rows], "\t"), "utf-16")
 
 
-@made(300, THREE, "label and text with a tab between them, no header, no times: all 300 rows")
+@made(
+    300,
+    THREE,
+    "label and text with a tab between them, no header, no times: all 300 rows",
+    timed=False,
+)
 def sms(folder: Path) -> str:
     texts = Texts(THREE)
     rows = [(("ham", "spam")[n % 5 == 0], texts.text(n)) for n in range(300)]
@@ -147,7 +154,7 @@ def tweets_headerless(folder: Path) -> str:
     return _written(folder, "tweets.csv", _csv(rows, quoting=csv.QUOTE_ALL))
 
 
-@made(300, THREE, "class, title, text without a header: all 300 rows")
+@made(300, THREE, "class, title, text without a header: all 300 rows", timed=False)
 def news_headerless(folder: Path) -> str:
     texts = Texts(THREE)
     rows = [(n % 4 + 1, texts.text(n, 5).title(), texts.text(n)) for n in range(300)]
