@@ -15,7 +15,7 @@ install: $(STAMP) ## install the project and its tools into .venv
 
 $(STAMP):
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --editable '.[demo,plots,report,docs,dev]'
+	$(RUN) -m pip install --quiet --editable '.[demo,report,docs,dev]'
 	$(RUN) -m model.warm
 	rm -f $(VENV)/.installed-*
 	touch $@
@@ -34,7 +34,7 @@ test-slow: $(STAMP) ## the slow and the statistical tests; SHARD=1/4 runs the fi
 	$(RUN) -m pytest -q -m 'slow or statistical' $(if $(SHARD),--shard=$(SHARD))
 
 $(STAMP)-browser: $(STAMP)
-	$(RUN) -m pip install --quiet --editable '.[demo,plots,report,browser,dev]'
+	$(RUN) -m pip install --quiet --editable '.[demo,report,browser,dev]'
 	touch $@
 
 test-browser: $(STAMP)-browser ## the page of a report in a headless Chromium, where there is one
@@ -47,7 +47,7 @@ golden: $(STAMP) ## make the golden folder of this release anew (docs/formats.md
 	$(RUN) tests/golden/make.py
 
 $(STAMP)-runners: $(STAMP)
-	$(RUN) -m pip install --quiet --editable '.[gcp,kafka,demo,plots,dev]'
+	$(RUN) -m pip install --quiet --editable '.[gcp,kafka,demo,dev]'
 	touch $@
 
 test-runners: $(STAMP)-runners ## Prism, Flink and other real servers; needs Java, Maven and Go, and fetches the rest into .tools

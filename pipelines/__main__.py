@@ -32,7 +32,6 @@ COMMANDS = (
     "versions",
     "evaluate",
     "fit_classifier",
-    "compare",
     "archive",
     "demo",
 )

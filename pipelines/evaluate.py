@@ -1,9 +1,8 @@
 """Evaluate the versions of a model store on held-out documents.
 
-``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead
---plot=quality.png``
+``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead``
 
-The figures are nMI, perplexity and coherence over the stream, as a table, JSON lines and a plot.
+The figures are nMI, perplexity and coherence over the stream, as a table and JSON lines.
 
 * ``--held_out`` names documents that the model has not learned. Each version is scored on all of
   them, versions in parallel.
@@ -27,7 +26,6 @@ from pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
     ModelVersionOptions,
-    PlotOptions,
     StoreOptions,
 )
 
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
 GROUPS = (
     EvaluationOptions,
     FigureOptions,
-    PlotOptions,
     RecordOptions,
     StoreOptions,
     ModelVersionOptions,

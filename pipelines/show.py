@@ -24,18 +24,16 @@ from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.usage import topics_in_use
 from model.publishing.version_events import events_of, line_of
 from model.reporting.shown import Shown, shown_of
-from pipelines.cli import plots
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
     ModelVersionOptions,
-    PlotOptions,
     ShowOptions,
     StoreOptions,
     TopicOptions,
 )
-from pipelines.cli.program_settings import PlotSettings, ShowSettings
-from pipelines.cli.settings_from_options import check_plot, chosen_version
+from pipelines.cli.program_settings import ShowSettings
+from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
     ACROSS,
@@ -52,10 +50,9 @@ from pipelines.cli.terminal import (
     topic_table,
 )
 
-GROUPS = (StoreOptions, ModelVersionOptions, TopicOptions, ShowOptions, PlotOptions)
-# Periods of a curve in the table and in a plot, versions in the table, and events of each kind.
+GROUPS = (StoreOptions, ModelVersionOptions, TopicOptions, ShowOptions)
+# Periods of a curve, versions in the table, and events of each kind.
 _CURVE = 24
-_POINTS = 200
 _EVENTS = 5
 _VERSIONS = 12
 VERSION_COLUMNS = (
@@ -68,12 +65,10 @@ IN_USE = (
 
 
 def show(options: OptionGroup) -> None:
-    """Print topics, changes and versions, and draw what came to each topic.
+    """Print topics, with curves of what came to each, changes and versions.
 
     The digests of version and snapshot are checked first.
     """
-    plot = settings_of(options, PlotSettings).plot
-    check_plot(plot)
     store = ModelStore(settings_of(options, StoreSettings).root)
     display = settings_of(options, ShowSettings)
     chosen = chosen_version(options)
@@ -118,8 +113,6 @@ def show(options: OptionGroup) -> None:
         ids = chosen.ids(snapshot.topic_count)
         out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)
-    if plot is not None:
-        plots.draw_curves(plot, shown.curves(history, _POINTS), shown.snapshot)
 
 
 def version_row(manifest: Manifest) -> tuple[object, ...]:

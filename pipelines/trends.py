@@ -1,6 +1,6 @@
 """Show shares, bursts and typical documents of written trends.
 
-``python -m pipelines.trends --rows=trends --model_store=models --plot=trends.png``
+``python -m pipelines.trends --rows=trends --model_store=models``
 
 The rows are those that ``--trends`` of infer and stream wrote. Without ``--trends_group`` all
 groups are added up. Topics are named by the catalogue and by their words.
@@ -12,9 +12,9 @@ import sys
 
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import ModelVersionOptions, PlotOptions, StoreOptions, TrendFileOptions
+from pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
 
-GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions, PlotOptions)
+GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions)
 
 
 def run(options: OptionGroup) -> None:

@@ -25,7 +25,7 @@ from model.learners import ParticleFilter
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.settings import SequenceSettings, TokeniserSettings
-from pipelines import archive, compare, evaluate, fit_classifier, infer, stream, train
+from pipelines import archive, evaluate, fit_classifier, infer, stream, train
 
 DATAFLOW = [
     "--runner=DataflowRunner",
@@ -90,7 +90,6 @@ GRAPHS = {
         [_FILES, _STORE, _OUTPUT, _DEAD, "--method=gibbs2", "--coverage=gs://bucket/coverage"],
     ),
     "fit_classifier": (fit_classifier, [_FILES, _STORE, _DEAD, "--sample=5"]),
-    "compare": (compare, [_FILES, _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"]),
     "evaluate": (
         evaluate,
         ["--held_out={folder}/corpus.jsonl", _STORE, _DEAD, "--json=gs://bucket/figures.jsonl"],

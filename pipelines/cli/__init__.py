@@ -1,1 +1,1 @@
-"""The command line: options, their checks, terminal output, progress and plots."""
+"""The command line: options, their checks, terminal output, and progress."""

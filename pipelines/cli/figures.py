@@ -1,4 +1,4 @@
-"""Figures that a graph computes, for programs that print and draw them.
+"""Figures that a graph computes, for programs that print them.
 
 The graph writes JSON lines into the file ``--json``, and the program reads them back.
 """
@@ -17,8 +17,7 @@ from apache_beam.options.pipeline_options import PipelineOptions, StandardOption
 
 from model.errors import OptionError
 from pipelines.cli.options import FigureOptions
-from pipelines.cli.program_settings import FigureSettings, PlotSettings
-from pipelines.cli.settings_from_options import check_plot
+from pipelines.cli.program_settings import FigureSettings
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import LOCAL_RUNNER
@@ -44,14 +43,12 @@ def run_for_figures(
     Args:
         build: builds the graph.
         options: the parsed command line.
-        show: prints and draws the lines, which come in any order.
+        show: prints the lines, which come in any order.
 
     Raises:
-        OptionError: a plot cannot be drawn, or the workers of another runner have no file to
-            write to.
+        OptionError: the workers of another runner have no file to write to.
     """
     given = options.view_as(FigureOptions)
-    check_plot(settings_of(options, PlotSettings).plot)
     if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
         raise OptionError(
             "--json",

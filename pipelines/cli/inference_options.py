@@ -1,4 +1,4 @@
-"""Options of coverage, classifiers and comparisons.
+"""Options of coverage and classifiers.
 
 :mod:`pipelines.cli.options` has the other options of inference.
 """
@@ -8,11 +8,7 @@ from __future__ import annotations
 from model.inference.fit_settings import FitSettings
 from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.program_settings import (
-    CompareSettings,
-    CoverageFileSettings,
-    TrainingInputSettings,
-)
+from pipelines.cli.program_settings import CoverageFileSettings, TrainingInputSettings
 from pipelines.cli.settings_options import declares
 
 
@@ -39,8 +35,3 @@ class RetrainOptions(OptionGroup):
 @declares(FitSettings)
 class FitOptions(OptionGroup):
     """Classifier."""
-
-
-@declares(CompareSettings)
-class CompareOptions(OptionGroup):
-    """Comparison."""

@@ -29,7 +29,6 @@ from pipelines.cli.program_settings import (
     EventSettings,
     FigureSettings,
     MixtureSettings,
-    PlotSettings,
     ShowSettings,
     TrendSettings,
 )
@@ -135,11 +134,6 @@ class OutputOptions(OptionGroup):
 @declares(FigureSettings)
 class FigureOptions(OptionGroup):
     """Figures."""
-
-
-@declares(PlotSettings)
-class PlotOptions(OptionGroup):
-    """Plot."""
 
 
 @declares(EvaluationInputSettings, EvaluationSettings)

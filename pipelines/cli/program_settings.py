@@ -198,13 +198,6 @@ class FigureSettings(Record):
 
 
 @dataclass(frozen=True)
-class PlotSettings(Record):
-    """Where a plot goes."""
-
-    plot: str | None = option(None, "file for a plot of the figures, a .png or .svg", first=True)
-
-
-@dataclass(frozen=True)
 class ShowSettings(Record):
     """What is shown of a topic."""
 
@@ -229,19 +222,3 @@ class ArchiveSettings(Record):
 
     archive: str = option("", "folder for the Avro files", first=True)
     shard_period: int = option(30 * DAY, "event time in one file", unit="microseconds", least=1)
-
-
-@dataclass(frozen=True)
-class CompareSettings(Record):
-    """Which inference methods are compared, and how."""
-
-    methods: tuple[str, ...] = option(
-        ("gibbs2", "gibbs3", "gibbs3-s", "variational"),
-        "methods to compare, with commas",
-        unit="names",
-        first=True,
-    )
-    reference: str = option("gibbs2", "method with which the others are compared", first=True)
-    mass: float = option(
-        0.8, "F1 compares the smallest sets of topics that hold this share", above=0, most=1
-    )

@@ -6,7 +6,6 @@ line gets the same errors.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -46,8 +45,6 @@ if TYPE_CHECKING:
 
 Words = Mapping[str, tuple[str, ...]]
 NO_WORDS: Words = MappingProxyType({})
-# The formats of --plot, by the ending of its name.
-PLOTS = (".png", ".svg")
 
 
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
@@ -102,28 +99,6 @@ def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
         f"a {'file' if is_file else 'folder'} that is there, or can be made",
         f"{nearest} {why}.",
     )
-
-
-def check_plot(path: str | None) -> None:
-    """Refuse a plot that cannot be drawn or written.
-
-    Raises:
-        OptionError: the ending is unknown, matplotlib is missing, or the file cannot be made.
-    """
-    if path is None:
-        return
-    if Path(path).suffix.lower() not in PLOTS:
-        raise OptionError(
-            "--plot", path, f"a file whose name ends in {' or '.join(PLOTS)}", "Correct the ending."
-        )
-    if importlib.util.find_spec("matplotlib") is None:
-        raise OptionError(
-            "--plot",
-            path,
-            "nothing unless matplotlib is installed",
-            "Run: pip install matplotlib. Or leave --plot out.",
-        )
-    _check_can_be_made("--plot", path, is_file=True)
 
 
 def read_settings_of(options: PipelineOptions) -> ReadSettings:

@@ -13,9 +13,8 @@ from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from pipelines.cli import plots
 from pipelines.cli.figures import run_for_figures, write_figures
-from pipelines.cli.program_settings import EvaluationInputSettings, PlotSettings
+from pipelines.cli.program_settings import EvaluationInputSettings
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
@@ -128,5 +127,3 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
         console().print(
             f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
         )
-    if (plot := settings_of(options, PlotSettings).plot) is not None:
-        plots.draw(plot, rows)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,10 @@ from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
 from model.reporting.merging import Grouping
 from model.reporting.shown import shown_of
-from model.times import EPOCH
 from model.trend_rows import rows_of_file, whole_rows
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import TrendFileOptions
-from pipelines.cli.plots import draw_shares
-from pipelines.cli.program_settings import PlotSettings
-from pipelines.cli.settings_from_options import check_plot, chosen_version
+from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, day, plain, sparkline, titled
 from pipelines.graphs.labelled_files import stored_files
@@ -35,13 +31,12 @@ _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
 
 
 def trends(options: OptionGroup) -> None:
-    """Print the table of topics and the bursts, and draw the plot.
+    """Print the table of topics and the bursts.
 
     Raises:
         BeamTopicsError: an option cannot be used, or a file is damaged.
     """
-    plot, wanted = settings_of(options, PlotSettings).plot, options.view_as(TrendFileOptions)
-    check_plot(plot)
+    wanted = options.view_as(TrendFileOptions)
     key = settings_of(options, VersionSettings).key
     names, grouping = named(options)
     rows = [row for row in _rows(wanted.rows) if row["key"] == key]
@@ -56,10 +51,6 @@ def trends(options: OptionGroup) -> None:
     out.print(_table(table, names))
     out.print()
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
-    if plot is not None:
-        starts, shares = share_matrix(table, len(names))
-        times = [EPOCH + timedelta(microseconds=start) for start in starts]
-        draw_shares(plot, times, shares, names)
 
 
 def named(options: OptionGroup) -> tuple[list[str], Grouping]:

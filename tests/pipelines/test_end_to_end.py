@@ -15,8 +15,7 @@ import pytest
 
 from model.publishing.store import ModelStore
 from model.publishing.version_events import events_of, line_of, records_of
-from pipelines import archive, compare, evaluate, fit_classifier, infer, show, stream, train
-from pipelines.cli import settings_from_options as checked
+from pipelines import archive, evaluate, fit_classifier, infer, show, stream, train
 
 SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]
 COURTS = ["judge", "court", "verdict", "lawyer", "witness", "trial"]
@@ -199,11 +198,6 @@ def test_training_documents_are_for_gibbs1_alone(corpus, tmp_path, capsys, known
     assert (
         "allowed is with gibbs3, nothing. Leave it out, or use gibbs1." in capsys.readouterr().err
     )
-    assert compare.main([*flags[:-1], "--methods=gibbs3", f"--training={corpus}"]) == 2
-    assert (
-        "allowed is with gibbs2, gibbs3, nothing. Leave it out, or use gibbs1."
-        in capsys.readouterr().err
-    )
     unknown = tmp_path / "unknown.jsonl"
     unknown.write_text(json.dumps(record(3, text="moraine crevasse")) + "\n")
     assert infer.main([*flags, "--method=gibbs1", f"--training={unknown}"]) == 2
@@ -233,22 +227,6 @@ def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, cap
     # The classifier that is there already is not what this run fitted.
     assert fit_classifier.main(common(unknown, tmp_path)) == 2
     assert told in capsys.readouterr().err
-
-
-def test_methods_are_compared_printed_written_and_drawn(corpus, tmp_path, capsys, known):
-    path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
-    flags = [
-        "--methods=gibbs3,naive-bayes",
-        "--reference=gibbs2",
-        f"--json={path}",
-        f"--plot={picture}",
-    ]
-    assert compare.main([*common(corpus, tmp_path), *flags]) == 0
-    rows = {row["method"]: row for row in map(json.loads, path.read_text().splitlines())}
-    assert set(rows) == {"gibbs2", "gibbs3", "naive-bayes"}
-    assert rows["gibbs2"]["kl"] == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert "against gibbs2, means of 60 documents" in capsys.readouterr().out
 
 
 def test_an_earlier_version_can_be_chosen_and_an_unknown_one_is_refused(
@@ -391,15 +369,6 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
         == 0
     )
     assert f"{english:,} pairs" in capsys.readouterr().out
-    methods = [
-        f"--json={figures}",
-        "--reference=gibbs1",
-        "--methods=gibbs3",
-        f"--training={path}",
-        "--inference_sweeps=2",
-    ]
-    assert compare.main([*common(path, tmp_path), *one, *methods]) == 0
-    assert {json.loads(line)["documents"] for line in figures.read_text().splitlines()} == {english}
     where = [
         f"--held_out={path}",
         f"--model_store={tmp_path / 'models'}",
@@ -422,9 +391,9 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     }
 
 
-def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys, known):
+def test_evaluation_prints_and_writes(corpus, tmp_path, capsys, known):
     store = known
-    path, picture = tmp_path / "figures.jsonl", tmp_path / "figures.png"
+    path = tmp_path / "figures.jsonl"
     flags = [
         f"--held_out={corpus}",
         f"--model_store={tmp_path / 'models'}",
@@ -432,35 +401,17 @@ def test_evaluation_prints_writes_and_draws(corpus, tmp_path, capsys, known):
         f"--json={path}",
     ]
     more = [f"--coherence_with={corpus}", f"--classify={corpus}", "--words=harbour,[red]never"]
-    assert (
-        evaluate.main(
-            [*flags, *more, f"--plot={picture}", "--check_documents=3", "--check_particles=2"]
-        )
-        == 0
-    )
+    assert evaluate.main([*flags, *more, "--check_documents=3", "--check_particles=2"]) == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert {row["version"] for row in rows} == {
         manifest.version for manifest in store.manifests("")
     }
     assert all(0 <= row["nmi"] <= 1 and row["first_moment_perplexity"] > 1 for row in rows)
-    assert picture.read_bytes().startswith(b"\x89PNG")
     assert all(row["npmi"] > 0 and 0 <= row["svm_accuracy"] <= 1 for row in rows)
     assert min(rank for rank in rows[-1]["ranks"]["harbour"] if rank) <= 10
     text = capsys.readouterr().out
     assert "prequential" in text
     assert "harbour" in text and "[red]never" in text
-
-
-def test_a_plot_needs_matplotlib(corpus, tmp_path, capsys, monkeypatch, known):
-    monkeypatch.setattr(checked.importlib.util, "find_spec", lambda name: None)
-    flags = [
-        f"--held_out={corpus}",
-        f"--model_store={tmp_path / 'models'}",
-        f"--dead_letters={tmp_path / 'dead'}",
-        "--plot=p.png",
-    ]
-    assert evaluate.main(flags) == 2
-    assert "Run: pip install matplotlib" in capsys.readouterr().err
 
 
 def test_outputs_by_period_are_the_same_rows_in_fewer_files(corpus, tmp_path):

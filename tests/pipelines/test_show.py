@@ -1,6 +1,5 @@
 """What ``pipelines.show`` prints and draws of a store."""
 
-import pytest
 from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
@@ -129,13 +128,3 @@ def test_a_store_that_was_not_counted_has_no_curves(tmp_path, capsys):
     store, _ = stored(tmp_path)
     told = printed(store, capsys)
     assert "▁" not in told and "█" not in told and "a blank where nothing came" in told
-
-
-def test_the_plot_is_written_and_its_name_is_checked(tmp_path, capsys):
-    pytest.importorskip("matplotlib")
-    store = published(tmp_path / "models")
-    printed(store, capsys, f"--plot={tmp_path / 'curves.svg'}")
-    assert (tmp_path / "curves.svg").read_bytes().startswith(b"<?xml")
-    assert show.main([f"--model_store={store.root}", "--plot=x.txt"]) == 2
-    told = capsys.readouterr().err
-    assert "--plot: 'x.txt' was given; allowed is a file whose name ends in" in told

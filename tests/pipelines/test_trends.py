@@ -156,11 +156,10 @@ def check_program(folder, root, capsys):
     assert topics.main([*common, "--topic_ids=1", "--topic_name=\x1b[31mHealth"]) == 0
     assert topics.main([*common, "--topic_ids=2,3", "--merge_into=1"]) == 0
     capsys.readouterr()
-    plot = folder / "p.svg"
-    assert trends.main([*common, f"--rows={folder / 'trends'}", f"--plot={plot}"]) == 0
+    assert trends.main([*common, f"--rows={folder / 'trends'}"]) == 0
     told = capsys.readouterr().out
     assert "\ufffd[31mHealth" in told and "80 documents in 3 windows" in told
-    assert "no bursts" in told and "Health" in plot.read_text()
+    assert "no bursts" in told
     assert told.count("%") == 3 + 3 * 2, told
     assert trends.main([*common, f"--rows={folder / 'trends'}", "--trends_group=x"]) == 2
     assert "allowed is rows of this model key and group" in capsys.readouterr().err

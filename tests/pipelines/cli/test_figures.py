@@ -1,7 +1,7 @@
 import pytest
 
 from model.errors import OptionError
-from pipelines import compare, evaluate
+from pipelines import evaluate
 from pipelines.cli.command import parse
 from pipelines.cli.figures import run_for_figures
 
@@ -36,12 +36,3 @@ def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path)
         shown.append,
     )
     assert shown == []
-
-
-def test_no_method_is_no_file(capsys):
-    assert compare.main(["--input=a", "--model_store=m", "--dead_letters=d", "--methods=,"]) == 2
-    said = (
-        "--methods: ',' was given; allowed is one or more names, separated by commas. Give at least"
-        " one.\n"
-    )
-    assert capsys.readouterr().err == f"python -m pipelines.compare: {said}"

@@ -28,7 +28,6 @@ from pipelines.cli.options import InferenceOptions, MethodOptions
 from pipelines.cli.program_settings import EventSettings
 from pipelines.cli.settings_from_options import (
     check_outputs,
-    check_plot,
     inference_settings_of,
     learner_settings_of,
     publish_settings_of,
@@ -336,30 +335,6 @@ def test_outputs_that_can_be_made(tmp_path):
             "json": str(tmp_path / "file"),
             "coverage": "new",
         }
-    )
-
-
-def test_a_plot_where_a_folder_is(tmp_path):
-    check_plot(str(tmp_path / "plots" / "p.png"))
-    (tmp_path / "folder.svg").mkdir()
-    with pytest.raises(
-        OptionError,
-        match=(
-            f"--plot: '{tmp_path}/folder.svg' was given; allowed is a file that is there, or can be"
-            " made"
-        ),
-    ):
-        check_plot(str(tmp_path / "folder.svg"))
-
-
-@pytest.mark.parametrize("name", ["x.gif", "x", "png", "x.svg.gz"])
-def test_a_plot_of_a_format_that_is_not_drawn(name):
-    with pytest.raises(OptionError) as error:
-        check_plot(name)
-    assert (
-        str(error.value)
-        == f"--plot: {name!r} was given; allowed is a file whose name ends in .png or .svg. Correct"
-        " the ending."
     )
 
 
