@@ -55,7 +55,7 @@ async def exchange(
 ) -> int:
     """Send a request and return the status of its answer."""
     reader, writer = stream
-    head = b"%s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (line, len(body))
+    head = b"%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % (line, len(body))
     writer.write(head + body)
     answer = await reader.readuntil(b"\r\n\r\n")
     length = int(answer.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])

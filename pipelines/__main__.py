@@ -18,7 +18,6 @@ from pipelines.graphs.garbage import end_uncollected
 
 COMMAND = "beam-topics"
 COMMANDS = (
-    "init",
     "train",
     "show",
     "report",

@@ -69,16 +69,19 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     import uvicorn
 
     from pipelines.service.app import Service
+    from pipelines.service.hosts import Hosts, names_of
     from pipelines.service.patience import protocol_with
 
     return uvicorn.Config(
-        Service(models, limits, wanted.poll / 1e6).app(),
+        Hosts(Service(models, limits, wanted.poll / 1e6).app(), names_of(wanted)),
         host=wanted.host,
         port=wanted.port,
         http=protocol_with(limits.patience / 1e6),
         ws="none",
         limit_concurrency=limits.most_connections,
         timeout_keep_alive=5,
+        # Any client may send such headers, and --rate counts by address.
+        proxy_headers=False,
         access_log=False,
     )
 

@@ -115,7 +115,7 @@ def test_the_subcommands_of_the_guides_exist():
     pages = [README, *(page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md"))]
     blocks = [block for page in pages for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)]
     used = {name for block in blocks for name in re.findall(r"^beam-topics (\w+)", block, re.M)}
-    assert {"train", "report", "label", "export", "init"} <= used <= set(SUBCOMMANDS)
+    assert {"train", "report", "label", "export"} <= used <= set(SUBCOMMANDS)
 
 
 def test_labelling_in_a_pipeline_of_ones_own(tmp_path, monkeypatch):

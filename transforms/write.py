@@ -18,8 +18,6 @@ folder and then renamed. Object stores do this by themselves.
 from __future__ import annotations
 
 import errno
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -39,7 +37,7 @@ from model.encoding import (
     mixtures_to_json_lines,
 )
 from model.errors import FULL_DISK, OutputError, one_of
-from model.files.leftovers import PREFIX, remove_leftovers
+from model.publishing.local_files import write_beside
 from transforms.constants import NAMESPACE
 
 FLUSH_BYTES = 32 * 2**20
@@ -60,7 +58,7 @@ def write_file(path: str, data: bytes) -> None:
     """
     if FileSystems.get_scheme(path) is None:
         try:
-            _write_local(Path(path), data)
+            _write_local(Path(path).absolute(), data)
         except OSError as error:
             remedy = (
                 FULL_DISK
@@ -76,18 +74,12 @@ def write_file(path: str, data: bytes) -> None:
 
 
 def _write_local(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     # The name begins with a dot, so a glob over the folder does not match it.
-    handle, temporary = tempfile.mkstemp(prefix=PREFIX, dir=path.parent)
+    new = Path(write_beside(str(path), data))
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(temporary).chmod(0o644)
-        remove_leftovers(temporary)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
 
 
 def write_batch(

@@ -40,6 +40,10 @@ def check_regular(option: str, path: str) -> None:
         raise OptionError(option, path, "a regular file", remedy)
 
 
+# More than the seeds of all words of a large model.
+MOST_BYTES = 2**25
+
+
 def read_text(option: str, path: str, allowed: str) -> str:
     """Read a small local file of UTF-8 text, with or without a byte order mark.
 
@@ -49,10 +53,15 @@ def read_text(option: str, path: str, allowed: str) -> str:
         allowed: What the file should be, as a phrase.
 
     Raises:
-        OptionError: It is not a regular file, cannot be read, or is not UTF-8.
+        OptionError: It is not a regular file, cannot be read, is not UTF-8, or is too large.
     """
     check_regular(option, path)
+    place = Path(path)
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        size = place.stat().st_size
+        text = place.read_text(encoding="utf-8-sig") if size <= MOST_BYTES else ""
     except (OSError, ValueError) as error:
         raise OptionError(option, path, allowed, f"It cannot be read: {error}.") from error
+    if size > MOST_BYTES:
+        raise OptionError(option, path, allowed, f"It has more than {MOST_BYTES:,} bytes.")
+    return text

@@ -27,23 +27,25 @@ def read_regular(path: str, name: str, most: int = -1) -> bytes:
 def write_beside(target: str, data: bytes) -> str:
     """Write a complete file under a temporary name in the folder of ``target``; return its name.
 
-    The folder is made where it does not exist.
+    The folder is made where it does not exist. The mask of the process decides who may read the
+    file, as for any file.
     """
     folder = target.rpartition("/")[0]
     # The name of a file that is renamed at once; no result has it.
     name = f"{folder}/{PREFIX}{os.urandom(8).hex()}"
     try:
-        number = os.open(name, _NEW_FILE, 0o644)
+        number = os.open(name, _NEW_FILE, 0o666)
     except FileNotFoundError:
         make_folder(folder)
-        number = os.open(name, _NEW_FILE, 0o644)
+        number = os.open(name, _NEW_FILE, 0o666)
     try:
-        # The mask of the process may hide the file from other users of a shared folder.
-        os.fchmod(number, 0o644)
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(number, rest) :]
         os.fsync(number)
+    except BaseException:
+        os.unlink(name)  # noqa: PTH108
+        raise
     finally:
         os.close(number)
     remove_leftovers(name)

@@ -18,6 +18,7 @@ from typing import Any
 from model.errors import OptionError
 from model.files.regular import read_text
 from pipelines.cli.shared_options import UsageError
+from pipelines.cli.yaml_file import mapping_of
 
 FLAG = "--config"
 CONFIG_HELP = "YAML file of options, name: value; options of the command line win"
@@ -87,19 +88,9 @@ def options_of_text(text: str, path: str) -> dict[str, str]:
     Raises:
         OptionError: it is not a mapping of names to values.
     """
-    # Imported here, because most command lines have no such file. Beam needs the package.
-    import yaml
-
     allowed = "a YAML file that maps names of options to values, as in: topics: 50"
-    try:
-        # Every scalar is text, so that nothing but the parser of the option interprets it.
-        found = yaml.load(text, Loader=yaml.BaseLoader)
-    except yaml.YAMLError as error:
-        why = " ".join(str(error).split())
-        raise OptionError(FLAG, path, allowed, f"It is not YAML: {why}.") from error
-    if not isinstance(found, dict):
-        raise OptionError(FLAG, path, allowed, "Correct the file.")
-    return {str(name): _written(str(name), value, path) for name, value in found.items()}
+    found = mapping_of(text, FLAG, path, allowed)
+    return {name: _written(name, value, path) for name, value in found.items()}
 
 
 def _written(name: str, value: Any, path: str) -> str:

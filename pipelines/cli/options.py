@@ -216,18 +216,6 @@ class TextOptions(OptionGroup):
         )
 
 
-class KindOptions(OptionGroup):
-    """Use."""
-
-    KINDS = ("once", "stream")
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--kind", choices=cls.KINDS, help="whether documents are learned once, or as a stream"
-        )
-
-
 class TopicOptions(OptionGroup):
     """Topics."""
 

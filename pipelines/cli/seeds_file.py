@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from model.errors import OptionError
 from model.files.regular import read_text
 from model.learners.particles.seeds import word_and_tokens
+from pipelines.cli.yaml_file import mapping_of
 
 if TYPE_CHECKING:
     from model.words.tokeniser import Tokeniser
@@ -44,38 +45,16 @@ def seeds_of_file(option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ..
 
 def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
     """Return the lines of the text of a file; arguments and errors as :func:`seeds_of_file`."""
-    # Imported here, because most command lines have no such file. Beam needs the package.
-    import yaml
-
-    try:
-        found = yaml.load(text, Loader=_loader(yaml))
-    except yaml.YAMLError as error:
-        why = " ".join(str(error).split())
-        raise OptionError(option, path, _ALLOWED, f"It is not YAML: {why}.") from error
-    if not isinstance(found, dict) or not found:
+    found = mapping_of(text, option, path, _ALLOWED)
+    if not found:
         raise OptionError(option, path, _ALLOWED, "Correct the file.")
     return tuple(_line(option, name, words, tokeniser) for name, words in found.items())
 
 
-def _loader(yaml: Any) -> Any:
-    """Return a loader that reads every scalar as text and refuses a name that comes twice."""
-
-    # A file of frozen topics has thousands of words; the loader in C reads it in a second.
-    class Loader(getattr(yaml, "CBaseLoader", yaml.BaseLoader)):  # type: ignore[misc]
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            names = [self.construct_object(key, deep) for key, _ in node.value]
-            for name in names:
-                if names.count(name) > 1:
-                    raise yaml.YAMLError(f"{name!r} is there twice")
-            return super().construct_mapping(node, deep)
-
-    return Loader
-
-
-def _line(option: str, name: Any, words: Any, tokeniser: Tokeniser) -> str:
+def _line(option: str, name: str, words: Any, tokeniser: Tokeniser) -> str:
     listed = words.split() if isinstance(words, str) else words
     texts = isinstance(listed, list) and all(isinstance(word, str) for word in listed)
-    if not texts or not listed or not isinstance(name, str) or not name.strip():
+    if not texts or not listed or not name.strip():
         raise OptionError(option, f"{name}: {words}"[:80], _ALLOWED, "Correct the entry.")
     if ": " in name or "\n" in name:
         allowed = "names of one line without a colon and a space"

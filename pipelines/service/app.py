@@ -67,7 +67,10 @@ class Service:
             Route("/health", self._health),
         ]
         handlers: Any = {HTTPException: self._other, Exception: self._failed}
-        return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        # A redirect would name the host that the request gave.
+        app.router.redirect_slashes = False
+        return app
 
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
@@ -100,13 +103,13 @@ class Service:
                 response = await work(request)
                 status = response.status_code
             except HTTPException as error:
-                status, response = error.status_code, _refusal(error)
+                status, response = error.status_code, refusal(error)
             except OptionError as error:
-                status, response = 404, _refusal(HTTPException(404, str(error)))
+                status, response = 404, refusal(HTTPException(404, str(error)))
             except (BeamTopicsError, OSError) as error:
                 _LOGGER.error("%s: %s", route, error)
                 told = "the model store cannot be read; see the log of the service"
-                response = _refusal(HTTPException(500, told))
+                response = refusal(HTTPException(500, told))
             finally:
                 self.metrics.observe(route, status, time.perf_counter() - begin)
             return response
@@ -184,19 +187,20 @@ class Service:
         """Answer a request for which there is no route."""
         assert isinstance(error, HTTPException)
         self.metrics.observe("", error.status_code, 0.0)
-        return _refusal(error)
+        return refusal(error)
 
     async def _failed(self, request: Request, error: Exception) -> Response:
         """Answer after an error of the service; the server logs it."""
         told = "the service failed; see its log"
-        return _refusal(HTTPException(500, told))
+        return refusal(HTTPException(500, told))
 
 
 def _key(request: Request) -> str:
     return request.query_params.get("key", "")
 
 
-def _refusal(error: HTTPException) -> Response:
+def refusal(error: HTTPException) -> Response:
+    """Return the answer to a request that is refused."""
     headers = {**_DATA, **(error.headers or {})}
     return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=headers)
 

@@ -51,7 +51,8 @@ def count_of(text: str | None) -> int:
     """
     if text is None:
         return FIRST_WORDS
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MOST_WORDS:
+    short = text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_WORDS))
+    if not short or not 1 <= int(text) <= MOST_WORDS:
         raise HTTPException(400, f"words: allowed is a whole number from 1 to {MOST_WORDS:,}")
     return int(text)
 

@@ -12,6 +12,12 @@ class ServiceSettings(Record):
     """Where the service listens."""
 
     host: str = option("127.0.0.1", "address to listen on; the default is this machine alone")
+    allowed_hosts: tuple[str, ...] = option(
+        (),
+        "names of the service beside localhost and --host, with commas, as in topics.example; *"
+        " for any",
+        unit="names",
+    )
     port: int = option(8000, "port to listen on", least=1, most=65535)
     poll: int = option(
         10_000_000, "time between two looks for a newer version", unit="microseconds", least=1

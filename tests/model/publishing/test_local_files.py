@@ -31,6 +31,17 @@ def test_a_file_that_cannot_be_written_is_closed(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write_beside(str(tmp_path / "file"), b"0")
     assert len(closed) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o007, 0o660), (0o077, 0o600)])
+def test_the_mask_of_the_process_decides_who_may_read(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        name = write_beside(str(tmp_path / "file"), b"0")
+    finally:
+        os.umask(before)
+    assert Path(name).stat().st_mode & 0o777 == mode
 
 
 def test_a_folder_is_made_by_one_of_several_processes(tmp_path):

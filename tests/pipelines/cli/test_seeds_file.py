@@ -28,7 +28,6 @@ def test_names_with_lists_or_texts_are_lines_in_their_order():
         ("space: {nasa: 1}", "Correct the entry"),
         ("space: [[nasa]]", "Correct the entry"),
         ("space: [nasa\n", "It is not YAML"),
-        ("space: nasa\nspace: orbit", "'space' is there twice"),
         ("'a: b': nasa", "names of one line without a colon"),
         ("space: [York city]", "It returns 'york' and 'city'"),
         ("space: [the]", "returns as one word. It returns nothing"),

@@ -29,6 +29,7 @@ from pipelines.service.models import Models  # noqa: E402
 from pipelines.service.settings import LimitSettings, ServiceSettings  # noqa: E402
 
 SECOND = 1_000_000
+EVERY_SECOND = ServiceSettings(poll=SECOND)
 
 
 class Server(uvicorn.Server):
@@ -49,9 +50,9 @@ def store(tmp_path_factory):
 
 
 @contextmanager
-def serving(models, poll=SECOND, **limits):
+def serving(models, wanted=EVERY_SECOND, **limits):
     """Yield the address of a service on a free port."""
-    config = config_of(models, ServiceSettings(poll=poll), LimitSettings(**limits))
+    config = config_of(models, wanted, LimitSettings(**limits))
     listening = socket.create_server(("127.0.0.1", 0))
     server = Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
@@ -114,7 +115,7 @@ def test_a_key_that_the_store_does_not_list_is_refused(client, key):
     assert answer.status_code == 404 and "a key of the model store" in answer.json()["error"]
 
 
-@pytest.mark.parametrize("begin", [b"", b"P", b"POST /label HTTP/1.1\r\nHost: x\r\n"])
+@pytest.mark.parametrize("begin", [b"", b"P", b"POST /label HTTP/1.1\r\nHost: localhost\r\n"])
 def test_a_connection_whose_headers_do_not_arrive_is_closed(address, begin):
     with socket.create_connection(address, timeout=30) as slow:
         slow.sendall(begin)
@@ -123,7 +124,7 @@ def test_a_connection_whose_headers_do_not_arrive_is_closed(address, begin):
 
 def test_the_second_request_of_a_connection_has_as_much_time(address):
     with socket.create_connection(address, timeout=30) as slow:
-        slow.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         # The head and the body may come apart.
         answer = b""
         while not answer.endswith(b"}}"):
@@ -135,7 +136,7 @@ def test_the_second_request_of_a_connection_has_as_much_time(address):
 
 def test_a_slow_sender_is_refused(address):
     with socket.create_connection(address, timeout=30) as slow:
-        slow.sendall(b"POST /label HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        slow.sendall(b"POST /label HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
         assert slow.recv(100).startswith(b"HTTP/1.1 408")
 
 
@@ -171,11 +172,48 @@ def test_another_topic_is_told(client, topic):
         assert answer.json()["error"].endswith(" shows. GET /topics lists them.")
 
 
-@pytest.mark.parametrize("words", ["0", "1001", "x", "-1", "1e2", "", "9" * 5000])
+@pytest.mark.parametrize(
+    "words", ["0", "1001", "x", "-1", "1e2", "", "9" * 5000, "0" * 8 + "1" + "0" * 5000]
+)
 def test_another_number_of_words_is_told(client, words):
     answer = client.get("/topics/1", params={"words": words})
     assert answer.status_code == 400
     assert answer.json()["error"] == "words: allowed is a whole number from 1 to 1,000"
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LOCALHOST:8000", 200),
+        ("[::1]:8000", 200),
+        ("127.0.0.1", 200),
+        ("evil.example", 400),
+        ("localhost.evil.example:8000", 400),
+        ("[::1]", 200),
+        ("", 400),
+    ],
+)
+def test_a_request_under_another_name_is_refused(client, host, status):
+    for path in ("/health", "/metrics"):
+        answer = client.get(path, headers={"Host": host})
+        assert answer.status_code == status
+    if status == 400:
+        said = "Host: the service has another name; name more with --allowed_hosts"
+        assert answer.json()["error"] == said
+
+
+@pytest.mark.parametrize("allowed", ["topics.example", "*"])
+def test_other_names_are_allowed_by_their_option(store, allowed):
+    models, wanted = Models(store.root, Gibbs3(), 100), ServiceSettings(allowed_hosts=(allowed,))
+    with serving(models, wanted) as here, client_of(here) as client:
+        answer = client.get("/health", headers={"Host": "topics.example:80"})
+        assert answer.status_code == 200
+
+
+def test_there_is_no_redirect_to_a_host_that_a_request_gives(client):
+    answer = client.get("/topics/1/", headers={"Host": "localhost"})
+    assert answer.status_code == 404 and "location" not in answer.headers
 
 
 def families(text):
@@ -207,7 +245,8 @@ def test_the_report_is_the_page_of_the_command(client, store, tmp_path, capsys):
 def test_requests_above_the_rate_are_refused_until_there_is_room(store):
     with serving(Models(store.root, Gibbs3(), 100), rate=0.1) as here, client_of(here) as client:
         assert client.get("/topics").status_code == 200
-        answer = client.get("/topics")
+        # The address of the connection counts, whatever a client says of itself.
+        answer = client.get("/topics", headers={"X-Forwarded-For": "10.1.2.3"})
         assert answer.status_code == 429 and int(answer.headers["retry-after"]) in range(1, 11)
         assert "allowed are 0.1 requests a second" in answer.json()["error"]
         # Figures for those who watch the service have no limit.
@@ -245,7 +284,7 @@ def test_silent_connections_beyond_the_limit_make_room_for_new_ones(store):
             assert client.get("/health").status_code == 200
         # Those that have waited longest are closed, long before the ten seconds of their patience.
         assert [one.recv(100) for one in silent[:12]] == [b""] * 12
-        silent[-1].sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+        silent[-1].sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert silent[-1].recv(100).startswith(b"HTTP/1.1 200")
         for one in silent:
             one.close()
@@ -257,7 +296,7 @@ def test_connections_beyond_the_limit_are_refused_until_there_is_room(store):
         slow = []
         for _ in range(49):
             slow.append(one := socket.create_connection(here, timeout=30))
-            one.sendall(b"POST /label HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n")
+            one.sendall(b"POST /label HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n")
             one.sendall(b"Expect: 100-continue\r\n\r\n")
             assert one.recv(100).startswith(b"HTTP/1.1 100")
         with client_of(here) as client:
@@ -302,7 +341,7 @@ def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path):
             return found
 
     models = Told(here.root, Gibbs3(), 100)
-    with serving(models, poll=SECOND // 50) as at, client_of(at) as client:
+    with serving(models, ServiceSettings(poll=SECOND // 50)) as at, client_of(at) as client:
         name = client.get("/topics").json()["topics"][0]["name"]
         CatalogueStore(here.root).put("", Catalogue().with_entries([0], name="Harbours"))
         changed_of(models)
