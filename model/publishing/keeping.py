@@ -15,7 +15,6 @@ versions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 DAY = 86_400_000_000
@@ -49,9 +48,10 @@ class Rule(NamedTuple):
     age: int | None
 
 
-@dataclass(frozen=True)
-class Keep:
+class Keep(NamedTuple):
     """What an expiry keeps.
+
+    Options are tuples and plain values, because portable runners send them as JSON.
 
     Attributes:
         rules: The rules for versions.

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 from model.publishing.keeping import Keep, Rule
 from pipelines.cli.values import duration, positive
@@ -49,9 +48,9 @@ def keep(text: str) -> Keep:
     try:
         made = Keep(tuple(_rule(one) for one in found.get("versions", ["all"])))
         for points in found.get("checkpoints", ()):
-            made = replace(made, checkpoints=positive(points))
+            made = made._replace(checkpoints=positive(points))
         for time in found.get("grace", ()):
-            made = replace(made, grace=_time(time))
+            made = made._replace(grace=_time(time))
     except argparse.ArgumentTypeError as error:
         raise _wrong(text, str(error)) from error
     return made

@@ -1,3 +1,4 @@
+import argparse
 from dataclasses import dataclass
 
 import pytest
@@ -7,10 +8,12 @@ from apache_beam.options.pipeline_options import (
     SetupOptions,
     StandardOptions,
 )
+from apache_beam.runners.portability.portable_runner import JobServiceHandle
 
 from model.errors import OptionError
 from model.options import options_of
 from pipelines import archive, evaluate, infer, train
+from pipelines.cli.all_groups import all_groups
 from pipelines.cli.command import parse
 from pipelines.cli.options import OUTPUTS
 from pipelines.graphs.runners import LOCAL_RUNNER, RUNNERS, is_local, streams
@@ -303,3 +306,37 @@ def test_a_source_that_ends_on_demand_has_an_option_for_it():
     for kind in on_demand:
         (until,) = [one for one in options_of(kind) if one.name == "until"]
         assert "end" in until.values and until.default != "end"
+
+
+# A value of each parser of options. A parser that is missing here fails the test.
+VALUES = {
+    "durations": "1h,none",
+    "duration": "1h",
+    "keep": "versions:1d,1d/30d,30d/all,checkpoints:3,grace:2d",
+    "megabytes": "1",
+    "names": "a,b",
+    "number": "0.5",
+    "numbers": "0.5,1",
+    "or_word.<locals>.parse": "1",
+    "patterns": "a,b",
+    "positive": "3",
+    "publication": "4windows",
+    "speed": "10x",
+    "str": "a",
+    "switch": "true",
+    "topics": "1,-2",
+    "whole": "7",
+    "words": "a,b",
+}
+
+
+def test_every_value_of_an_option_can_be_sent_to_a_runner():
+    parser = argparse.ArgumentParser(add_help=False, conflict_handler="resolve")
+    for group in all_groups():
+        group._add_argparse_args(parser)
+    found = {
+        action.dest: action.type(VALUES[action.type.__qualname__])
+        for action in parser._actions
+        if action.type is not None
+    }
+    assert JobServiceHandle.encode_pipeline_options(found)["beam:option:keep:v1"]
