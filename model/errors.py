@@ -78,6 +78,22 @@ class RefusedInputError(BeamTopicsError):
     exit_status = 3
 
 
+class InterruptedRunError(BeamTopicsError):
+    """A run was interrupted (Ctrl-C).
+
+    Args:
+        said: What is kept.
+        again: The options with which the same command goes on; none for one that begins again.
+            None where no command does.
+    """
+
+    exit_status = 130
+
+    def __init__(self, said: str, again: tuple[str, ...] | None = None) -> None:
+        super().__init__(said)
+        self.again = again
+
+
 class LostMinibatchesError(BeamTopicsError):
     """A job ended before it had learned all minibatches."""
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from model.errors import InterruptedRunError
 from pipelines.cli.invocation import as_subcommand
 from pipelines.graphs.garbage import end_uncollected
 
@@ -68,8 +69,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(listing())
         return 0
     if given[0] in COMMANDS:
+        try:
+            program = importlib.import_module(f"pipelines.{given[0]}")
+        except KeyboardInterrupt:
+            print(f"{COMMAND}: interrupted.", file=sys.stderr)
+            return InterruptedRunError.exit_status
         with as_subcommand(COMMAND):
-            return int(importlib.import_module(f"pipelines.{given[0]}").main(given[1:]))
+            return int(program.main(given[1:]))
     near = difflib.get_close_matches(given[0], COMMANDS, 1)
     remedy = f"Did you mean {near[0]}?" if near else f"{COMMAND} --help lists the commands."
     print(f"{COMMAND}: {given[0]!r} is no command. {remedy}", file=sys.stderr)

@@ -35,6 +35,7 @@ from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
+from model.interrupts import INTERRUPTS
 from model.learner_log.head import LearnerHead
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
@@ -168,7 +169,8 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
             again = replace(candidate, at=at).to_bytes()
             yield TimestampedValue((name[_ISLAND_BYTES:], again), now)
         self._unpublished = []
-        outcome = self._session(name).handle(before, run_from_bytes(data), log, gap)
+        with INTERRUPTS.after():
+            outcome = self._session(name).handle(before, run_from_bytes(data), log, gap)
         self.write_head(name, outcome.head, head)
         self._count(outcome)
         for step in outcome.steps:

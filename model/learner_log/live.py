@@ -33,6 +33,7 @@ class Live:
         witness: The witness after it.
         nbytes: The bytes that the state takes in memory.
         save: Returns the saved bytes of a state; None where the learner is packed.
+        head: The head of its log (:mod:`model.learner_log.head`); None before it is checked in.
     """
 
     state: Any
@@ -41,6 +42,7 @@ class Live:
     witness: bytes
     nbytes: int
     save: Callable[[Any], bytes] | None = None
+    head: Any = None
 
     @property
     def packed(self) -> bool:
@@ -94,6 +96,11 @@ class LiveLearners:
             with self._lock:
                 if surplus_name not in self._live:
                     self._put(self._packed, surplus_name, packed)
+
+    def heads(self) -> dict[Any, Any]:
+        """Return the head of each learner by its name."""
+        with self._lock:
+            return {name: live.head for name, live in [*self._live.items(), *self._packed.items()]}
 
     def clear(self) -> None:
         """Drop all learners."""

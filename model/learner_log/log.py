@@ -39,7 +39,7 @@ from model.learner_log.outcome import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer
 from model.learner_log.runs import before_due, parts_of, passed, tokens_of
 from model.learners.base import LearnsRuns, StepInfo, learner_for
-from model.pending import Bag
+from model.pending import Bag, ListBag
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
@@ -139,6 +139,7 @@ class Session:
             )
         # After the end nothing follows in most jobs, and the checkpoint has the learner.
         if not ready[-1].is_end:
+            live = replace(live, head=out.head)
             self._live.check_in(self._name, live, self.options.run.memory_mb)
         return out
 
@@ -368,6 +369,33 @@ class Session:
                 " raise it."
             )
         return size
+
+
+def keep_live(options: LearnOptions, live: LiveLearners = LIVE_LEARNERS) -> list[str]:
+    """Write checkpoints of the learners in memory, where a run ends before its input does.
+
+    A run can continue only where all islands of a key have a checkpoint after the same minibatch,
+    so others are not written.
+
+    Args:
+        options: What was learned, and where it is kept.
+        live: The learners of the process.
+
+    Returns:
+        The keys that have a checkpoint at their newest minibatch.
+    """
+    heads: dict[str, dict[int, LearnerHead]] = {}
+    for (key, island, digest), head in live.heads().items():
+        if digest == options.settings_digest():
+            heads.setdefault(key, {})[island] = head
+    kept = []
+    for key, by_island in sorted(heads.items()):
+        whole = len(by_island) == options.settings.islands
+        if whole and len({head.sequence for head in by_island.values()}) == 1:
+            for island, head in by_island.items():
+                Session(options, key, island, live).rest(head, ListBag())
+            kept.append(key)
+    return kept
 
 
 def _placed(info: StepInfo, minibatch: Minibatch) -> list[Event]:

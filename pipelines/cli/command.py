@@ -23,11 +23,12 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from model.errors import BeamTopicsError
+from model.errors import BeamTopicsError, InterruptedRunError
 from pipelines.cli.arguments import arranged
 from pipelines.cli.config import CONFIG_HELP
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
+from pipelines.cli.interrupting import how_to_go_on, interruptible
 from pipelines.cli.invocation import shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import check_settings
@@ -225,7 +226,7 @@ def command(
     """Make the ``main(argv)`` of a program: it parses, runs, and returns the exit status.
 
     An error of :mod:`model.errors` is printed to standard error in one line. The status is 0, or
-    that of the error: 3 where most of the input was refused, 2 for any other error.
+    that of the error: 3 where most of the input was refused, 130 after Ctrl-C, 2 for any other.
 
     Args:
         prog: the name of the program, for example ``pipelines.train``.
@@ -240,9 +241,10 @@ def command(
         limit_malloc()
         if argv is None:
             end_uncollected()
+        line = sys.argv[1:] if argv is None else argv
         try:
-            with collected_later():
-                given = arranged(sys.argv[1:] if argv is None else argv, prog, groups)
+            with interruptible(), collected_later():
+                given = arranged(line, prog, groups)
                 options = parse(given.argv, prog, description, groups, required, graph=graph)
                 if not graph:
                     collect_now()
@@ -251,12 +253,11 @@ def command(
         except BeamTopicsError as error:
             from pipelines.cli.terminal import plain
 
+            said = str(error)
+            if isinstance(error, InterruptedRunError):
+                said += how_to_go_on(error, shown(prog), line)
             # It may quote a document.
-            print(
-                f"{shown(prog)}:",
-                *(plain(line) for line in str(error).splitlines()),
-                file=sys.stderr,
-            )
+            print(f"{shown(prog)}:", *map(plain, said.splitlines()), file=sys.stderr)
             return error.exit_status
         return 0
 

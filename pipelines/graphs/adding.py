@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from apache_beam.options.pipeline_options import PipelineOptions
 from rich.console import Console
 
 from model.errors import OptionError, StoreConflictError
+from model.learner_log.options import LearnOptions
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.times import to_iso
+from pipelines.cli.settings_from_options import learn_options_of, read_settings_of
 from pipelines.cli.terminal import plain
 
 _FINISH = (
@@ -45,6 +48,23 @@ def keys_with_checkpoints(store: ModelStore, keyed: bool) -> list[str]:
             "Leave it out for the first documents, or correct --model_store.",
         )
     return keys
+
+
+def is_keyed(options: PipelineOptions, learning: LearnOptions) -> bool:
+    """Return whether the records name the model keys, which are then unknown before the run."""
+    return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
+
+
+def additions_began(options: PipelineOptions) -> int | None:
+    """Return the minibatch after which a run adds its documents.
+
+    None stands for a run that adds none, or for a store with a model for each key.
+    """
+    learning = learn_options_of(options)
+    store, run = ModelStore(learning.store), learning.run
+    if not run.add_documents or is_keyed(options, learning) or not store.has_checkpoints(""):
+        return None
+    return store.resume_point("", run.start, learning.settings.islands)[0].sequence
 
 
 def print_keys(keys: Sequence[str]) -> None:

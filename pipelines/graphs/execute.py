@@ -20,6 +20,7 @@ from rich.console import Console
 
 from model import errors
 from model.errors import BeamTopicsError
+from model.interrupts import INTERRUPTS
 from pipelines.cli.progress import progress
 from pipelines.cli.terminal import plain
 from pipelines.graphs import refusals
@@ -46,6 +47,8 @@ _STEP = re.compile(r" \[while running '[^']*'\]\s*$")
 
 def _is_unreported(record: logging.LogRecord) -> bool:
     """Return False for the traceback of an error that the command prints in one line."""
+    if INTERRUPTS.asked:
+        return False
     error = record.exc_info[1] if record.exc_info else None
     return error is None or own_error(error) is None
 

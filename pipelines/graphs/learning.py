@@ -13,7 +13,14 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
-from model.errors import LostMinibatchesError, OptionError, StoreConflictError
+from model.errors import (
+    InterruptedRunError,
+    LostMinibatchesError,
+    OptionError,
+    StoreConflictError,
+)
+from model.interrupts import INTERRUPTS
+from model.learner_log.log import keep_live
 from model.learner_log.options import LearnOptions, RunSettings
 from model.learner_log.sequence_start import AddedTo
 from model.publishing.store import ModelStore
@@ -26,12 +33,19 @@ from pipelines.cli.program_settings import (
     OutputFileSettings,
 )
 from pipelines.cli.settings_from_options import (
+    learn_options_of,
     learner_settings_of,
-    read_settings_of,
 )
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.shared_options import UsageError
-from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
+from pipelines.graphs.adding import (
+    additions_began,
+    is_keyed,
+    keys_with_checkpoints,
+    print_end,
+    print_keys,
+    print_start,
+)
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
@@ -69,7 +83,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         OptionError: the store has no such checkpoint.
     """
     store, run = ModelStore(learning.store), learning.run
-    keyed = learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
+    keyed = is_keyed(options, learning)
     adds = run.add_documents
     keys = keys_with_checkpoints(store, keyed) if adds else []
     if keyed:
@@ -121,9 +135,51 @@ def run_and_check(
     """Run a graph that learns, and check that it learned every minibatch.
 
     Raises:
+        InterruptedRunError: an interrupt came.
         BeamTopicsError: of :func:`pipelines.graphs.execute.run` and :func:`check_learned`.
     """
-    run(build, options, lambda counted: check_learned(counted, options))
+    began = additions_began(options)
+    try:
+        run(build, options, lambda counted: check_learned(counted, options))
+    except BaseException as error:
+        if not INTERRUPTS.asked:
+            raise
+        raise interrupted(options, began) from error
+
+
+def interrupted(options: PipelineOptions, began: int | None) -> InterruptedRunError:
+    """Keep what the learners of this process have learned, and return what to say.
+
+    An addition is repeated from where it began, so its learners are not kept.
+
+    Args:
+        options: the parsed command line.
+        began: as :func:`pipelines.graphs.adding.additions_began` returns it.
+    """
+    learning = learn_options_of(options)
+    store = ModelStore(learning.store)
+    if learning.run.add_documents and began is None:
+        return InterruptedRunError(
+            f"interrupted. Some keys of {store.root} have learned their documents and others have"
+            " not. Begin again with a copy of the store from before."
+        )
+    if learning.run.add_documents:
+        return InterruptedRunError(
+            f"interrupted. Versions stay in {store.root}, and these documents are learned again"
+            " from their first one.",
+            ("--add_documents", f"--resume_from={began}"),
+        )
+    keep_live(learning)
+    if not any(map(store.has_checkpoints, store.keys())):
+        return InterruptedRunError(
+            f"interrupted before the first checkpoint. Versions stay in {store.root}, and learning"
+            " begins again with the first document.",
+            (),
+        )
+    return InterruptedRunError(
+        f"interrupted. What was learned is kept in {store.root} as a checkpoint.",
+        ("--resume_from=latest",),
+    )
 
 
 def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
