@@ -23,7 +23,6 @@ milliseconds. The exact time is in the document.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
@@ -36,7 +35,7 @@ from apache_beam.utils.timestamp import Timestamp
 from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
-from model.files.regular import check_regular
+from model.files.matching import is_local, matching_files
 from model.reading.files import check_formats, read_file
 from model.reading.parsing import REASONS, parse_line
 from model.reading.settings import ParseSettings, ReadSettings
@@ -46,7 +45,6 @@ from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.constants import DEAD_LETTERS, NAMESPACE
 from transforms.event_times import EventTime
 from transforms.refusals import Refusals
-from transforms.sources.links import warn_of_dangling_links
 
 DOCUMENTS = "documents"
 
@@ -82,24 +80,17 @@ def check_patterns(
 
 
 def _matched(pattern: str, option: str) -> list[str]:
+    if is_local(pattern):
+        return matching_files(pattern, option)
     allowed = "a path or a glob that matches at least one file"
     try:
         (result,) = FileSystems.match([pattern])
     except (BeamIOError, ValueError) as error:
         raise OptionError(option, pattern, allowed, f"It cannot be looked up: {error}.") from error
-    files = [found.path for found in result.metadata_list if not Path(found.path).is_dir()]
-    if FileSystems.get_scheme(pattern) is None:
-        for path in files:
-            check_regular(option, path)
-        warn_of_dangling_links(option, pattern)
-    if not files:
-        raise OptionError(
-            option,
-            pattern,
-            allowed,
-            "Check the spelling, and that the files are there; a folder wants /* behind it.",
-        )
-    return files
+    if not result.metadata_list:
+        remedy = "Check the spelling, and that the files are there; a folder wants /* behind it."
+        raise OptionError(option, pattern, allowed, remedy)
+    return [found.path for found in result.metadata_list]
 
 
 def open_stored(path: str) -> BinaryIO:

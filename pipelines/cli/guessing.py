@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from model.dead_letters import DeadLetter
-from model.errors import OptionError
-from model.files.regular import check_regular
+from model.files.matching import is_local, matching_files
 from model.reading.fields import Guess, guess, sample_records
 from model.reading.files import format_of, read_file
 from model.reading.hints import listed
@@ -40,24 +39,9 @@ def files_of(patterns: Sequence[str]) -> list[str]:
     Raises:
         OptionError: a pattern of this machine matches nothing.
     """
-    if any("://" in pattern for pattern in patterns):
+    if not all(map(is_local, patterns)):
         return []
-    found: set[str] = set()
-    for pattern in patterns:
-        place = Path(pattern)
-        matched = Path(place.anchor or ".").glob(str(place.relative_to(place.anchor)))
-        here = [str(path) for path in matched if not path.is_dir()]
-        if not here:
-            raise OptionError(
-                "--input",
-                pattern,
-                "a path or a glob that matches at least one file",
-                "Check the spelling, and that the files are there.",
-            )
-        for path in here:
-            check_regular("--input", path)
-        found |= set(here)
-    return sorted(found)
+    return sorted({path for pattern in patterns for path in matching_files(pattern, "--input")})
 
 
 def guess_fields(

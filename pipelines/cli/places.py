@@ -11,6 +11,7 @@ programs that follow. An option that is given wins.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -121,16 +122,16 @@ def of_reader(
         UsageError: an argument is neither the folder of a run nor anything that the program takes.
     """
     runs = [path for path in bare if "model_store" in own and is_run(path)]
-    if not runs and prog == "pipelines.label" and "model_store" not in given:
-        runs = _only_run()
-    others = [path for path in bare if path not in runs]
     takes = next((name for name in _TAKES if name in own), None)
-    if len(runs) > 1 or (others and takes is None):
-        wrong = runs[1] if len(runs) > 1 else others[0]
-        raise UsageError(
-            f"{wrong}: {_why_wrong(prog, wrong)}. The folder that train made beside a file may"
-            " stand alone, for example data.topics; --help lists the options."
-        )
+    wrong = runs[1:]
+    if not runs and "model_store" in own and "model_store" not in given:
+        runs = _only_run() if prog == "pipelines.label" else []
+        wrong = [path for path in bare if _is_misspelt(path, takes, bool(runs))]
+    others = [path for path in bare if path not in runs]
+    if takes is None:
+        wrong = wrong or others
+    if wrong:
+        raise UsageError(f"{wrong[0]}: {_why_wrong(prog, wrong[0])}. {_remedy(prog, wrong[0])}")
     found: list[tuple[str, str]] = []
     if takes == "text":
         found = [("text", text) for text in others]
@@ -147,11 +148,45 @@ def of_reader(
 
 
 def _why_wrong(prog: str, path: str) -> str:
+    if is_run(path):
+        return "a folder of a run stands before it already"
     if not Path(path).exists():
         return "there is no such folder"
     if Path(path).is_dir() and not is_run(path):
         return f"the folder has no model store '{_PARTS['model_store']}'"
     return f"{shown(prog)} takes no such argument"
+
+
+def _is_misspelt(path: str, takes: str | None, has_run: bool) -> bool:
+    """Return whether an argument seems to be meant as the folder of a run, and is none.
+
+    Args:
+        path: the argument.
+        takes: what else an argument of the program may be.
+        has_run: whether the program has a run without it.
+    """
+    if takes == "text":
+        return len(path.split()) == 1 and bool(_near(path) or not has_run)
+    return takes is None or not (Path(path).exists() or any(mark in path for mark in "*?[:,"))
+
+
+def _near(path: str) -> list[str]:
+    """Return the folders of runs whose names are near: of the file, around it, or by spelling."""
+    place = Path(path)
+    found = [one for one in (run_folder(path), str(place.parent)) if is_run(one)]
+    if place.parent.is_dir():
+        runs = [str(one) for one in sorted(place.parent.iterdir()) if is_run(str(one))]
+        found += difflib.get_close_matches(str(place), runs, 3, 0.7)
+    return [one for one in dict.fromkeys(found) if one != path]
+
+
+def _remedy(prog: str, path: str) -> str:
+    if near := _near(path):
+        return f"Did you mean {' or '.join(near)}?"
+    return (
+        f"{shown('pipelines.train')} data.csv makes the folder data.topics, and {shown(prog)} takes"
+        " it; --help lists the options."
+    )
 
 
 def _only_run() -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from apache_beam.io.filesystems import FileSystems
 
 from model.errors import OptionError
+from model.files.matching import is_local, local_files
 from model.publishing.manifest import Manifest
 from model.reading.files import read_file
 from model.reading.settings import ReadSettings
@@ -129,5 +129,7 @@ def stored_files(patterns: Sequence[str], inside: str, option: str) -> list[str]
 
 def matched(pattern: str) -> list[str]:
     """Return the files that a pattern matches, sorted."""
+    if is_local(pattern):
+        return local_files(pattern, "--mixtures")
     (result,) = FileSystems.match([pattern])
-    return sorted(found.path for found in result.metadata_list if not Path(found.path).is_dir())
+    return sorted(found.path for found in result.metadata_list)

@@ -202,8 +202,8 @@ def test_a_wrong_argument_is_refused(here, capsys):
     assert show.main(["posts.jsonl"]) == 2
     assert capsys.readouterr().err == (
         "python -m pipelines.show: posts.jsonl: python -m pipelines.show takes no such argument."
-        " The folder that train made beside a file may stand alone, for example data.topics; --help"
-        " lists the options.\n"
+        " python -m pipelines.train data.csv makes the folder data.topics, and python -m"
+        " pipelines.show takes it; --help lists the options.\n"
     )
     assert train.main(["gs://bucket/a.jsonl"]) == 2
     assert "a folder beside the input is made on this machine only" in capsys.readouterr().err
@@ -212,15 +212,38 @@ def test_a_wrong_argument_is_refused(here, capsys):
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("program", "argv", "said"),
     [
-        ("absent.topics", "there is no such folder. The folder that train made beside a file may"),
-        (".", "the folder has no model store 'models'. The folder that train made beside a file"),
+        (show, ["feb.topcs"], "feb.topcs: there is no such folder"),
+        (report, ["feb"], "feb: there is no such folder"),
+        (show, ["feb.csv.gz"], "feb.csv.gz: there is no such folder"),
+        (show, ["feb.topics/models"], "feb.topics/models: the folder has no model store 'models'"),
+        (infer, ["feb.topic", "posts.jsonl"], "feb.topic: there is no such folder"),
+        (label, ["feb.topcs"], "feb.topcs: there is no such folder"),
+        (label, ["fb.topics", "a ship"], "fb.topics: there is no such folder"),
     ],
 )
-def test_a_folder_that_is_no_run_is_told(here, capsys, path, said):
-    assert show.main([path]) == 2
-    assert capsys.readouterr().err.startswith(f"python -m pipelines.show: {path}: {said}")
+def test_a_misspelt_folder_is_told_with_the_nearest(here, capsys, program, argv, said):
+    (here / "feb.topics" / "models").mkdir(parents=True)
+    assert program.main(argv) == 2
+    told = capsys.readouterr().err
+    assert told.endswith(f"{said}. Did you mean feb.topics?\n")
+    # The advice is followed.
+    argv = ["feb.topics", *argv[1:]]
+    found = arranged(argv, program.__name__, program.GROUPS).argv
+    assert "--model_store=feb.topics/models" in found
+
+
+def test_two_folders_of_runs_and_a_folder_far_from_any(here, capsys):
+    for name in ("feb.topics", "march.topics"):
+        (here / name / "models").mkdir(parents=True)
+    assert show.main(["feb.topics", "march.topics"]) == 2
+    assert "march.topics: a folder of a run stands before it already. " in capsys.readouterr().err
+    assert show.main(["nothing"]) == 2
+    told = "nothing: there is no such folder. python -m pipelines.train data.csv makes the folder"
+    assert told in capsys.readouterr().err
+    assert label.main(["absent"]) == 2
+    assert "absent: there is no such folder. " in capsys.readouterr().err
 
 
 def test_a_command_without_an_argument_names_what_may_stand_alone(here, capsys):

@@ -1,0 +1,73 @@
+import pytest
+
+from model.errors import OptionError
+from model.files.matching import _warn, is_local, local_files, matching_files
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in ("a.jsonl", "b.jsonl", "data[1].csv", "notes.txt", ".hidden.jsonl"):
+        (tmp_path / name).touch()
+    (tmp_path / "below" / "deep").mkdir(parents=True)
+    (tmp_path / "below" / "c.jsonl").touch()
+    (tmp_path / "below" / "deep" / "d.jsonl").touch()
+    _warn.cache_clear()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize(
+    ("pattern", "names"),
+    [
+        ("a.jsonl", ["a.jsonl"]),
+        ("*.jsonl", ["a.jsonl", "b.jsonl"]),
+        ("[ab].jsonl", ["a.jsonl", "b.jsonl"]),
+        ("data[1].csv", ["data[1].csv"]),
+        ("**/*.jsonl", ["a.jsonl", "b.jsonl", "below/c.jsonl", "below/deep/d.jsonl"]),
+        ("below/", ["below/c.jsonl"]),
+        ("below/*", ["below/c.jsonl"]),
+        ("nowhere/*", []),
+        ("below", []),
+    ],
+)
+def test_paths_and_globs(folder, pattern, names, absolute):
+    begin = f"{folder}/" if absolute else ""
+    assert local_files(begin + pattern, "--input") == [begin + name for name in names]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "remedy", "advised"),
+    [
+        ("a.jsnl", "Did you mean a.jsonl?", "a.jsonl"),
+        ("below/e.jsonl", "Did you mean below/c.jsonl?", "below/c.jsonl"),
+        ("below", "It is a folder: give below/* for the files in it.", "below/*"),
+        ("'*.jsonl'", "Leave out the quotes, which the shell has passed on.", "*.jsonl"),
+        ("zzz", "Check the spelling.", None),
+        ("nowhere/zzz", "Check the spelling.", None),
+    ],
+)
+def test_what_matches_nothing_is_refused_with_the_nearest(folder, pattern, remedy, advised):
+    with pytest.raises(OptionError) as raised:
+        matching_files(pattern, "--input")
+    assert str(raised.value).endswith(f"that matches at least one file. {remedy}")
+    if advised:
+        assert matching_files(advised, "--input")
+
+
+def test_links_without_a_target_are_told_once_with_their_number_and_the_first(folder, caplog):
+    (folder / "link.jsonl").symlink_to(folder / "a.jsonl")
+    for name in ("gone-2.jsonl", "gone-1.jsonl", "gone.csv"):
+        (folder / name).symlink_to(folder / "nothing")
+    for _ in range(2):
+        assert matching_files("*.jsonl", "--input") == ["a.jsonl", "b.jsonl", "link.jsonl"]
+    (record,) = caplog.records
+    said = (
+        "--input: '*.jsonl' matches 2 links to files that do not exist; they are left out. The"
+        " first is gone-1.jsonl."
+    )
+    assert (record.levelname, record.getMessage()) == ("WARNING", said)
+
+
+def test_an_object_store_is_not_this_machine():
+    assert is_local("data/*.csv") and not is_local("gs://bucket/*.csv")
