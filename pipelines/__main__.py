@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model.errors import InterruptedRunError
-from pipelines.cli.invocation import as_subcommand
+from pipelines.cli.invocation import as_subcommand, quiet_pipes
 from pipelines.graphs.garbage import end_uncollected
 
 COMMAND = "beam-topics"
@@ -56,6 +56,7 @@ def listing() -> str:
     return "\n".join([title, "", *lines, "", _FIRST])
 
 
+@quiet_pipes()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program that the first argument names, or print the list of programs.
 

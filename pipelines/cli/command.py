@@ -29,7 +29,7 @@ from pipelines.cli.config import CONFIG_HELP
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
 from pipelines.cli.interrupting import how_to_go_on, interruptible
-from pipelines.cli.invocation import shown
+from pipelines.cli.invocation import quiet_pipes, shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import check_settings
 from pipelines.cli.shared_options import UsageError
@@ -237,6 +237,7 @@ def command(
         graph: whether the program runs a graph. If not, it begins without Beam.
     """
 
+    @quiet_pipes()
     def main(argv: Sequence[str] | None = None) -> int:
         limit_malloc()
         if argv is None:

@@ -11,6 +11,8 @@ A program is a module, ``python -m pipelines.train``, and a subcommand of ``beam
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -36,3 +38,25 @@ def as_subcommand(command: str) -> Iterator[None]:
         yield
     finally:
         _COMMAND.reset(token)
+
+
+@contextmanager
+def quiet_pipes() -> Iterator[None]:
+    """End the process as other filters end if the reader of its output, such as head, goes away.
+
+    Raises:
+        SystemExit: it went.
+    """
+    try:
+        try:
+            yield
+        finally:
+            # What waits in the buffer would fail at the end of the process, with a traceback.
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(_BROKEN_PIPE) from None
+
+
+# As a shell shows a process that ended by SIGPIPE.
+_BROKEN_PIPE = 141

@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -88,3 +89,13 @@ def test_a_command_imports_beam_without_its_harmless_warnings():
         "python -m pipelines.show: --model_store: 'absent' was given; allowed is a folder with a"
         " published model. Correct the path, or train a model first."
     ]
+
+
+@pytest.mark.parametrize("argv", [["train", "--help=all"], ["--help"], ["show", "--help"]])
+def test_a_reader_that_goes_away_ends_a_program_quietly(argv):
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "pipelines", *argv]
+    found = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=FOLDER.parent)
+    os.close(write)
+    assert (found.returncode, found.stderr) == (141, b"")
