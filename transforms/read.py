@@ -45,6 +45,7 @@ from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.constants import DEAD_LETTERS, NAMESPACE
 from transforms.event_times import EventTime
 from transforms.refusals import Refusals
+from transforms.wordless import Wordless
 
 DOCUMENTS = "documents"
 
@@ -115,6 +116,7 @@ class Emit(beam.DoFn):
         self._tokens = Metrics.counter(NAMESPACE, "tokens")
         self._event_time = EventTime("read")
         self._refusals = Refusals(REASONS)
+        self._wordless = Wordless()
 
     def setup(self) -> None:
         if self._tokeniser_settings is not None:
@@ -122,6 +124,7 @@ class Emit(beam.DoFn):
 
     def start_bundle(self) -> None:
         self._event_time.start_bundle()
+        self._wordless.begin()
 
     def emit(self, item: Document | DeadLetter, dead_time: Timestamp | None = None) -> Any:
         """Return the output for an item.
@@ -144,6 +147,7 @@ class Emit(beam.DoFn):
 
     def emit_all(self, items: Iterable[Document | DeadLetter]) -> Iterator[Any]:
         """Yield the outputs for the items of a file."""
+        self._wordless.begin()
         if self._blocks is None:
             yield from map(self.emit, items)
             return
@@ -168,8 +172,7 @@ class Emit(beam.DoFn):
         if isinstance(item, DeadLetter):
             yield self.emit(item, dead_time)
         else:
-            assert self._tokeniser is not None, "blocks hold tokenised documents"
-            yield from map(self._block, gathering.add(self._tokeniser.tokenise(item)))
+            yield from map(self._block, gathering.add(self._tokenised(item)))
 
     def rest(self, gathering: Gathering) -> Iterator[Any]:
         """Yield the outputs for what waits."""
@@ -187,9 +190,16 @@ class Emit(beam.DoFn):
     def _bytes(self, document: Document) -> bytes:
         if self._tokeniser is None:
             return document.to_bytes()
-        tokenised = self._tokeniser.tokenise(document)
+        tokenised = self._tokenised(document)
         self._tokens.inc(len(tokenised.tokens))
         return tokenised.to_bytes()
+
+    def _tokenised(self, document: Document) -> TokenisedDocument:
+        assert self._tokeniser is not None, "documents are emitted with their texts"
+        found = self._tokeniser.tokenise(document)
+        if not len(found.tokens):
+            self._wordless.add(document.text, self._tokeniser.settings)
+        return found
 
 
 class _ReadFile(Emit):

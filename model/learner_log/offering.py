@@ -68,11 +68,11 @@ def offer(
 
     Returns:
         The head afterwards and the candidate. The candidate is None if the learner has learned no
-        document yet; it then stays due.
+        token yet, or nothing but documents without tokens since the last one; it then stays due.
     """
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
-    if not summaries[0].documents:
+    if not _has_learned(head, summaries[0]):
         return head, None
     standing = _chosen(head, summaries, options)
     summary, number = summaries[standing.number], standing.number
@@ -100,6 +100,14 @@ def offer(
         events=[event.to_json() for event in events],
     )
     return _offered(counted, summary, candidate), candidate
+
+
+def _has_learned(head: LearnerHead, summary: Summary) -> bool:
+    """Return whether a model has tokens, and other tokens or documents than the last one."""
+    if not head.candidates:
+        return summary.tokens > 0
+    last = Candidate.from_bytes(head.candidates[-1])
+    return summary.tokens > last.tokens or summary.documents == last.documents
 
 
 def _offered(head: LearnerHead, summary: Summary, candidate: Candidate) -> LearnerHead:

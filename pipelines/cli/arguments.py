@@ -120,11 +120,9 @@ def _say(prog: str, options: dict[str, str], why: str) -> None:
 
 def _tell(line: str) -> None:
     # Imported here, because --help tells nothing.
-    from rich.console import Console
+    from pipelines.cli.terminal import tell
 
-    from pipelines.cli.terminal import plain
-
-    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(line))
+    tell(line)
 
 
 @cache

@@ -42,6 +42,11 @@ _BARS = "▁▂▃▄▅▆▇█"
 _BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
+def tell(text: str) -> None:
+    """Print a line to standard error, without signs that a terminal obeys."""
+    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(text))
+
+
 def plain(text: str) -> Text:
     """Return text that cannot act on the terminal.
 

@@ -6,7 +6,9 @@ refuse becomes a dead letter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from model.dead_letters import DeadLetter
@@ -17,6 +19,7 @@ from model.reading.refused import Example, refused
 from model.reading.settings import ParseSettings
 from model.records import Document, TokenisedDocument
 from model.times import MICROSECONDS_PER_SECOND, to_iso
+from model.words.losses import MOST_TEXTS, Losses, wordless
 from model.words.tokeniser import Tokeniser
 
 _PARSE = ParseSettings()
@@ -30,14 +33,39 @@ def listed(documents: Any) -> list[Any]:
     Raises:
         OptionError: they are one text, or no iterable.
     """
-    if isinstance(documents, (str, bytes)) or not isinstance(documents, Iterable):
-        raise OptionError(
-            "X",
-            documents if isinstance(documents, (str, bytes)) else type(documents).__name__,
-            "an iterable of texts, or of lists of tokens",
-            "Give one document as [text].",
+    if isinstance(documents, (str, bytes, Mapping)):
+        given = type(documents).__name__ if isinstance(documents, Mapping) else documents
+        remedy = (
+            "Give its values." if isinstance(documents, Mapping) else "Give one document as [text]."
         )
-    return list(documents)
+        raise OptionError("X", given, _DOCUMENTS, remedy)
+    return _values("X", documents)
+
+
+_DOCUMENTS = "an iterable of texts, or of lists of tokens"
+
+
+def _values(name: str, given: Any) -> list[Any]:
+    """Return the values of an iterable; a table has to have one column.
+
+    Iterating a data frame would give the names of its columns.
+
+    Raises:
+        OptionError: it is a table of several columns, or no iterable.
+    """
+    if hasattr(given, "__dataframe__"):
+        names = list(getattr(given, "column_names", given.columns))
+        if len(names) != 1:
+            listed = ", ".join(map(repr, names)) or "none"
+            remedy = f"Give one of them, as in table[{names[-1]!r}]." if names else "Give texts."
+            raise OptionError(name, f"a table with the columns {listed}", "one column", remedy)
+        given = given[names[0]]
+    elif getattr(given, "ndim", 1) == 2 and given.shape[1] == 1:
+        # What scikit-learn makes of a table of one column.
+        given = given[:, 0]
+    if not isinstance(given, Iterable):
+        raise OptionError(name, type(given).__name__, _DOCUMENTS, "Give a list.")
+    return list(given.to_pylist() if hasattr(given, "to_pylist") else given)
 
 
 def columns(
@@ -63,7 +91,7 @@ def columns(
     }
     for name, values in given.items():
         if values is not None:
-            found[name] = list(values)
+            found[name] = _values(name, values)
         if len(found[name]) != count:
             allowed = f"as many values as there are documents ({count})"
             raise OptionError(name, f"{len(found[name])} values", allowed, "Correct one of them.")
@@ -76,11 +104,12 @@ def to_learn(
     """Return the documents as tokens, and dead letters for those that cannot be used.
 
     Raises:
-        RefusedInputError: less than half of the documents can be used.
+        RefusedInputError: less than half of the documents can be used, or none has a word.
         OptionError: a document is neither a text nor a list of tokens.
     """
     found: list[TokenisedDocument] = []
     letters: list[DeadLetter] = []
+    without: list[str] = []
     for number, document in enumerate(documents):
         fields = {name: told[f"{name}s"][number] for name in ("id", "time", "label")}
         item = _parsed(number, document, fields)
@@ -88,7 +117,10 @@ def to_learn(
             letters.append(item)
         else:
             found.append(_tokenised(item, document, tokeniser))
+            if not len(found[-1].tokens):
+                without.append(item.text if isinstance(document, str) else "")
     _check_refused(len(documents), letters)
+    _check_words(found, without, tokeniser)
     return found, letters
 
 
@@ -153,6 +185,25 @@ def _tokens(given: Any) -> list[str]:
 
 def _digest(document: Any) -> str:
     return content_id([document] if isinstance(document, str) else _tokens(document))
+
+
+def _check_words(
+    read: Sequence[TokenisedDocument], without: Sequence[str], tokeniser: Tokeniser
+) -> None:
+    """Warn of documents without words, where nine of ten have none.
+
+    Raises:
+        RefusedInputError: all have none.
+    """
+    if not wordless(len(read), len(without), {}):
+        return
+    losses, lost = Losses(tokeniser.settings), Counter[str]()
+    for text in without[:MOST_TEXTS]:
+        lost.update(losses.of(text))
+    said = wordless(len(read), len(without), lost)
+    if len(read) == len(without):
+        raise RefusedInputError(said)
+    warnings.warn(said, stacklevel=4)
 
 
 def _check_refused(read: int, letters: Sequence[DeadLetter]) -> None:

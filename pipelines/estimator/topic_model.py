@@ -202,6 +202,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         learning = parameters.learning_of(self.get_params(deep=False), self._root())
         parameters.inference_of(self.get_params(deep=False))
         store = ModelStore(learning.store)
+        if not X:
+            raise OptionError("X", X, "one document or more", "Give texts, or lists of tokens.")
         adds = adds and store.has_checkpoints("")
         learning = replace(learning, run=replace(learning.run, add_documents=adds))
         read, letters = _read(X, given, learning, store if adds else None)

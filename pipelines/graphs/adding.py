@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from apache_beam.options.pipeline_options import PipelineOptions
-from rich.console import Console
 
 from model.errors import OptionError, StoreConflictError
 from model.learner_log.options import LearnOptions
@@ -20,7 +19,7 @@ from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.times import to_iso
 from pipelines.cli.settings_from_options import learn_options_of, read_settings_of
-from pipelines.cli.terminal import plain
+from pipelines.cli.terminal import tell
 
 _FINISH = (
     "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"
@@ -69,7 +68,7 @@ def additions_began(options: PipelineOptions) -> int | None:
 
 def print_keys(keys: Sequence[str]) -> None:
     """Print where the run continues, if there is a model for each key."""
-    _print(
+    tell(
         f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any other key"
         " starts a new model."
     )
@@ -98,20 +97,16 @@ def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
     )
     # The end of an input publishes a version and writes a checkpoint after the same minibatch.
     lost = f" The run before was interrupted, and what it read later was not learned. {_FINISH}"
-    _print(told + lost * (entry.offered < entry.sequence))
+    tell(told + lost * (entry.offered < entry.sequence))
 
 
 def print_end(counted: Mapping[str, int]) -> None:
     """Print how many keys started a model, and how many documents were late."""
     if new := counted.get("new_keys", 0):
-        _print(f"{new:,} new keys started a model.")
+        tell(f"{new:,} new keys started a model.")
     if late := counted.get("late_documents", 0):
-        _print(
+        tell(
             f"{late:,} documents belong to windows that were closed already, and were learned with"
             " the next window. Documents that an earlier run learned from other files were learned"
             " twice."
         )
-
-
-def _print(text: str) -> None:
-    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(text))

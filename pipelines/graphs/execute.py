@@ -16,19 +16,19 @@ from apache_beam.options.pipeline_options import (
     StandardOptions,
 )
 from apache_beam.runners.runner import PipelineResult, PipelineState
-from rich.console import Console
 
 from model import errors
 from model.errors import BeamTopicsError
 from model.interrupts import INTERRUPTS
 from pipelines.cli.progress import progress
-from pipelines.cli.terminal import plain
+from pipelines.cli.terminal import tell
 from pipelines.graphs import refusals
 from pipelines.graphs.bundle_metrics import metrics_consolidated
 from pipelines.graphs.garbage import collect_now
 from pipelines.graphs.local_state import state_uncached
 from transforms.constants import NAMESPACE
 from transforms.event_times import PREFIX, lags
+from transforms.wordless import LOST
 
 # Beam passes a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
@@ -90,10 +90,12 @@ def run(
     finally:
         _BEAM_ERRORS.removeFilter(_is_unreported)
     found = counters(result)
-    listed = "  ".join(f"{name} {count:,}" for name, count in found.items())
-    Console(stderr=True, highlight=False, soft_wrap=True).print(plain(listed or _NOTHING))
+    listed = "  ".join(
+        f"{name} {count:,}" for name, count in found.items() if not name.startswith(LOST)
+    )
+    tell(listed or _NOTHING)
     if behind := lags(event_times(result)):
-        Console(stderr=True, highlight=False, soft_wrap=True).print(plain(behind))
+        tell(behind)
     refused = refusals.report(result)
     if refused is None or refused.used > 0:
         then(found)

@@ -17,6 +17,7 @@ from model.errors import (
     InterruptedRunError,
     LostMinibatchesError,
     OptionError,
+    RefusedInputError,
     StoreConflictError,
 )
 from model.interrupts import INTERRUPTS
@@ -26,6 +27,7 @@ from model.learner_log.sequence_start import AddedTo
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.times import duration_text
+from model.words.losses import wordless
 from pipelines.cli.program_settings import (
     CoverageFileSettings,
     EventSettings,
@@ -38,6 +40,7 @@ from pipelines.cli.settings_from_options import (
 )
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.shared_options import UsageError
+from pipelines.cli.terminal import tell
 from pipelines.graphs.adding import (
     additions_began,
     is_keyed,
@@ -54,6 +57,7 @@ from transforms.sequence import Sequence
 from transforms.sinks.kafka import WriteEventsToKafka
 from transforms.sinks.write_by_period import WriteByPeriod
 from transforms.sources.kafka_client import client_library, properties
+from transforms.wordless import LOST, WITHOUT_WORDS
 from transforms.write import WriteRecords
 
 
@@ -195,7 +199,9 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
         StoreConflictError: the input ended before the checkpoint that the run should continue from.
+        RefusedInputError: no document has a word.
     """
+    check_words(counted)
     if early := counted.get("ended_early", 0):
         raise StoreConflictError(
             f"{settings_of(options, StoreSettings).root} has learned more than this input holds:"
@@ -214,6 +220,24 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
         )
     if settings_of(options, RunSettings).add_documents:
         print_end(counted)
+
+
+def check_words(counted: Mapping[str, int]) -> None:
+    """Check that documents have words, and say why if nine of ten have none.
+
+    Args:
+        counted: the counters by name.
+
+    Raises:
+        RefusedInputError: no document has a word.
+    """
+    documents, without = counted.get("documents", 0), counted.get(WITHOUT_WORDS, 0)
+    lost = {name.removeprefix(LOST): n for name, n in counted.items() if name.startswith(LOST)}
+    said = wordless(documents, without, lost)
+    if said and without == documents:
+        raise RefusedInputError(said)
+    if said:
+        tell(said)
 
 
 def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:

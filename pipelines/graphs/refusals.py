@@ -10,7 +10,6 @@ from collections import defaultdict
 from apache_beam.metrics import MetricsFilter
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineResult
-from rich.console import Console
 
 from model.errors import RefusedInputError
 from model.reading.parsing import SCHEMA
@@ -18,7 +17,7 @@ from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, 
 from model.sequencing import REPEATED_ID
 from pipelines.cli.program_settings import OutputFileSettings
 from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import plain
+from pipelines.cli.terminal import tell
 from transforms.constants import NAMESPACE
 from transforms.refusals import EXAMPLES
 
@@ -45,11 +44,14 @@ def report(result: PipelineResult) -> Refused | None:
         runner keeps no counters, None.
     """
     counted, examples = _metrics(result)
+    lines: list[str] = []
     if (found := most_refused(counted, examples)) is not None:
-        _print(_most(found))
+        lines = _most(found)
     elif files := sum(counters.get(f"dead_{SCHEMA}", 0) for counters in counted.values()):
         example = first_example(SCHEMA, [text for each in examples.values() for text in each])
-        _print([f"Files that were refused as a whole: {files:,}.", *_shown(example, _NO_EXAMPLE)])
+        lines = [f"Files that were refused as a whole: {files:,}.", *_shown(example, _NO_EXAMPLE)]
+    for line in lines:
+        tell(line)
     return found
 
 
@@ -85,12 +87,6 @@ def _shown(example: Example | None, otherwise: str) -> list[str]:
         if example is None
         else [f"  {example.source}: {example.detail}", f"  {example.record}"]
     )
-
-
-def _print(lines: list[str]) -> None:
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    for line in lines:
-        console.print(plain(line))
 
 
 def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:

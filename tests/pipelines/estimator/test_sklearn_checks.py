@@ -21,7 +21,7 @@ FEWEST = 40
 
 
 class OfNumbers(TopicModel):
-    """A topic model of rows of numbers: column j has the word wj as often as its value says."""
+    """A topic model of rows of numbers: column j has a word of its own as often as its value says."""
 
     def fit(self, X, y=None):
         return super().fit(self._texts(X, True))
@@ -44,7 +44,7 @@ class OfNumbers(TopicModel):
         words = np.abs(np.round(5 * np.clip(checked, -20, 20))).astype(int)
         return [
             " ".join(
-                f"w{'abcdefghij'[j % 10]}{'x' * (j // 10)}y " * (1 + row[j])
+                f"q{'abcdefghij'[j % 10]}{'x' * (j // 10)}z " * (1 + row[j])
                 for j in range(len(row))
             )
             for row in words
