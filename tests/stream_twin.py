@@ -127,18 +127,23 @@ def split(documents, most_documents, most_tokens):
 
 
 def due(batches, publish_every, window, ended=True):
-    """After which minibatches a version is made; also after the last one if the stream ended."""
+    """After which minibatches a version is made; also after the last one if the stream ended.
+
+    There is none where no token came since the last one.
+    """
     kind, every = publish_every
-    found, windows = [], 0
+    found, windows, tokens = [], 0, 0
     since = batches[0].end - window if batches else 0
     for batch in batches:
         windows += batch.closes_table
-        if batch.closes_table and (
+        tokens += sum(len(document.tokens) for document in batch.documents)
+        is_due = batch.closes_table and (
             windows >= every if kind == "windows" else batch.end // every > since // every
-        ):
+        )
+        if is_due and tokens:
             found.append(batch.sequence)
-            since, windows = batch.end, 0
-    if ended and batches and batches[-1].sequence not in found:
+            since, windows, tokens = batch.end, 0, 0
+    if ended and tokens:
         found.append(batches[-1].sequence)
     return found
 

@@ -2,8 +2,10 @@
 
 Only the wanted columns are read, in batches of about :data:`_BATCH_BYTES`. A small row group may
 store a text once and refer to it in any number of rows. Its texts stay in such a dictionary, so
-that they are in memory once. A row group that cannot be read costs the rest of that group, and
-reading continues with the next.
+that they are in memory once. A larger one is read in the fewer rows, the larger the dictionary is,
+because each row may be its longest text. A row group that cannot be read, or that would take more
+memory than :data:`_MOST_UNPACKED` allows, costs the rest of that group, and reading continues with
+the next.
 
 A column of timestamps or dates gives whole numbers of the unit :meth:`ParquetTable.time_unit`,
 because a time outside Python's range would fail its whole batch.
@@ -27,6 +29,15 @@ from model.times import MICROSECONDS_PER_SECOND
 # The size of a batch, in the encoding of the file.
 _BATCH_BYTES = 2**22
 _MOST_ROWS = 256
+# Texts of a batch that a dictionary repeats, and the largest dictionary. Writers keep 1 MB.
+_MOST_REPEATED = 2**27
+_MOST_DICTIONARY = 2**26
+# A column of a row group that is larger than this, and a thousand times as large as in the file, is
+# no text that anybody wrote.
+_MOST_UNPACKED = 2**26
+_MOST_RATIO = 1000
+# The kind of a page that is a dictionary, and the sign of a number in the head of a page.
+_DICTIONARY, _NUMBER = 2, 0x15
 _READ_BYTES = 2**20
 _DAY = Fraction(86_400 * MICROSECONDS_PER_SECOND)
 
@@ -87,10 +98,42 @@ class ParquetTable:
             else None
         )
         rows = max(1, min(_MOST_ROWS, _BATCH_BYTES * about.num_rows // size))
+        largest = max(map(self._checked_dictionary, self._chunks(about)), default=0)
+        if largest and texts is None:
+            rows = max(1, min(rows, _MOST_REPEATED // largest))
         found: Iterator[Any] = self._open(texts).iter_batches(
             rows, row_groups=[group], columns=self._wanted, use_threads=False
         )
         return found
+
+    def _chunks(self, about: Any) -> Iterator[Any]:
+        """Yield what the footer says of each column that is wanted, or in one that is."""
+        for number in range(about.num_columns):
+            chunk = about.column(number)
+            if chunk.path_in_schema.partition(".")[0] in self._wanted:
+                yield chunk
+
+    def _checked_dictionary(self, chunk: Any) -> int:
+        """Return the bytes of the dictionary of a column, 0 for none, before it is unpacked.
+
+        Raises:
+            DamagedDataError: The column would take too much memory.
+        """
+        unpacked, packed = chunk.total_uncompressed_size, chunk.total_compressed_size
+        name = chunk.path_in_schema
+        if unpacked > max(_MOST_UNPACKED, _MOST_RATIO * packed):
+            raise DamagedDataError(
+                f"column {name!r} would be {unpacked:,} bytes, of {packed:,} in the file"
+            )
+        first = chunk.dictionary_page_offset if chunk.has_dictionary_page else None
+        self._stream.seek(chunk.data_page_offset if first is None else first)
+        kind, size = _page(self._stream.read(16))
+        if kind == _DICTIONARY and size > _MOST_DICTIONARY:
+            raise DamagedDataError(
+                f"column {name!r} has a dictionary of {size:,} bytes; allowed are"
+                f" {_MOST_DICTIONARY:,}. Write it without a dictionary"
+            )
+        return size if kind == _DICTIONARY else 0
 
     def _open(self, texts: list[str] | None) -> Any:
         """Open the file, with the columns ``texts`` read as dictionaries."""
@@ -98,6 +141,19 @@ class ParquetTable:
         return pq.ParquetFile(
             self._stream, read_dictionary=texts, buffer_size=_READ_BYTES, pre_buffer=False
         )
+
+
+def _page(head: bytes) -> tuple[int, int]:
+    """Return the kind of a page and its size in bytes, by which Arrow unpacks it."""
+    numbers, at = [], 0
+    for _ in range(2):
+        if head[at] != _NUMBER:
+            raise DamagedDataError("a page has no size")
+        end = next(n for n in range(at + 1, len(head)) if head[n] < 0x80)
+        value = sum((head[n] & 0x7F) << 7 * (n - at - 1) for n in range(at + 1, end + 1))
+        numbers.append(value >> 1)
+        at = end + 1
+    return numbers[0], numbers[1]
 
 
 def _is_text(kind: Any) -> bool:

@@ -20,6 +20,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
 
+from model.errors import RefusedInputError
 from model.inference.label_settings import LabelSettings
 from model.inference.serving import Serving
 from model.inference.serving_settings import CacheSettings, CoverageSettings
@@ -69,6 +70,8 @@ class TrainTopics(beam.PTransform):
         found = documents_of(rows, self._options, self._learning.tokeniser)
         check_store(self._options, self._learning)
         learned = learn(found.documents, self._learning, streams=live(rows))
+        if not live(rows):
+            check_words(found.documents, learned.references)
         dead = (found.dead_letters, learned.dead_letters) | "Dead letters" >> beam.Flatten()
         return {
             "versions": version_rows(learned.references),
@@ -123,6 +126,8 @@ class StreamTopics(beam.PTransform):
         check_store(self._options, self._learning)
         given, streams = self._labelling, live(rows)
         learned = learn(found.documents, self._learning, streams=streams)
+        if not streams:
+            check_words(found.documents, learned.references)
         label = Label(given.before_first_model, given.label_with, given.shards, streams=streams)
         labelled = (learned.minibatches, learned.references) | "Label" >> label
         serving = serving_of(self._options, self._learning.settings.topic_count)
@@ -141,6 +146,24 @@ def documents_of(rows: beam.PCollection, options: Any, tokeniser: Any) -> Docume
     lines = rows | "To JSON" >> beam.Map(line_of_row).with_output_types(bytes)
     parse = read_settings_of(options).parse
     return lines | "Documents" >> ParseMessages(_SOURCE, parse, tokeniser)
+
+
+def check_words(documents: beam.PCollection, versions: beam.PCollection) -> None:
+    """Fail a job that ends and has learned no word of its documents."""
+    counts = [
+        found | f"Count {name}" >> beam.combiners.Count.Globally()
+        for name, found in (("documents", documents), ("versions", versions))
+    ]
+    _ = counts[0] | "Check words" >> beam.Map(_check_words, beam.pvalue.AsSingleton(counts[1]))
+
+
+def _check_words(documents: int, versions: int) -> None:
+    if documents and not versions:
+        raise RefusedInputError(
+            f"no word was learned, because none of {documents:,} documents has one, and no version"
+            " was made. beam-topics train says of the same documents which words were left out, and"
+            " the option that keeps them."
+        )
 
 
 def serving_of(options: Any, topics: int) -> Serving:

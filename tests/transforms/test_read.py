@@ -90,6 +90,8 @@ def test_tokenised_documents_and_counters(tmp_path):
         "records_read": 4,
         "documents": 2,
         "tokens": 3,
+        "documents_without_words": 1,
+        "lost_signs": 1,
         "dead_not_json": 1,
         "dead_wrong_type": 1,
     }

@@ -207,3 +207,47 @@ def test_a_dictionary_of_large_texts_is_held_once():
     most, count = peak_of(data)
     assert count == rows
     assert most < 20 * len(text)
+
+
+def repeated(text, rows, compression="zstd"):
+    """One text in a dictionary, to which all rows refer."""
+    indices = pa.array([0] * rows, pa.int32())
+    texts = pa.DictionaryArray.from_arrays(indices, pa.array([text]))
+    made = columns(rows) | {"text": texts}
+    options = {"dictionary_pagesize_limit": 2**31 - 1, "store_schema": False}
+    return parquet(made, rows, compression=compression, **options)
+
+
+@pytest.mark.parametrize("size", [2**10, 5_000_000])
+def test_a_text_that_a_dictionary_repeats_is_in_memory_a_few_times(size):
+    data, pool = repeated("a" * size, 300), pa.proxy_memory_pool(pa.default_memory_pool())
+    before, found = pa.default_memory_pool(), 0
+    pa.set_memory_pool(pool)
+    try:
+        for _, record in open_table(data).records():
+            found += len(record["text"]) == size
+            if found == 40:
+                break
+    finally:
+        pa.set_memory_pool(before)
+    assert found == 40
+    assert pool.max_memory() < 2**29
+
+
+@pytest.mark.parametrize(
+    ("size", "compression", "said"),
+    [
+        (2**26 + 1, "none", "column 'text' has a dictionary of 67,108,869 bytes; allowed are"),
+        (2**27, "zstd", "column 'text' would be 134,21"),
+    ],
+)
+def test_a_column_that_would_take_gigabytes_is_refused_before_it_is_unpacked(
+    size, compression, said
+):
+    data, pool = repeated("a" * size, 2, compression), pa.default_memory_pool()
+    before = pool.bytes_allocated()
+    (letter,) = open_table(data).records()
+    assert isinstance(letter, DeadLetter) and said in letter.detail
+    assert pool.bytes_allocated() - before < 2**20
+    # Other columns can be read.
+    assert len(list(open_table(data, "id").records())) == 2

@@ -10,7 +10,7 @@ import yaml
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.utils.timestamp import Timestamp
 
-from model.errors import OptionError
+from model.errors import OptionError, RefusedInputError
 from model.publishing.store import ModelStore
 from pipelines import beam_yaml, infer, train
 from pipelines.beam_yaml.options import LABELLING, LEARNING, names, parsed
@@ -182,3 +182,15 @@ def test_a_value_that_is_not_allowed_is_told_as_by_the_program():
 def test_options_are_those_of_the_programs():
     assert {"topics", "window", "id_field", "key_field"} <= {*names(LEARNING)}
     assert {"method", "model_version", "label_field"} <= {*names(LABELLING)}
+
+
+def test_a_job_that_learns_no_word_fails(tmp_path):
+    wordless = [{**row, "text": "we are here"} for row in rows()]
+    options = {**LEARN, "stop_words": "en"}
+    with (
+        pytest.raises(RefusedInputError, match="no word was learned, because none of 60 documents"),
+        beam.Pipeline() as pipeline,
+    ):
+        made = beam_yaml.TrainTopics(str(tmp_path / "models"), options)
+        _ = pipeline | beam.Create(wordless) | made
+    assert not ModelStore(str(tmp_path / "models")).has_versions("")

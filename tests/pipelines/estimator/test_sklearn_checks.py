@@ -21,7 +21,7 @@ FEWEST = 40
 
 
 class OfNumbers(TopicModel):
-    """A topic model of rows of numbers: column j has a word of its own as often as its value says."""
+    """A topic model of rows of numbers: a column is a word as often as its value says."""
 
     def fit(self, X, y=None):
         return super().fit(self._texts(X, True))

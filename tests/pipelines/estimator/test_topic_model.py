@@ -282,3 +282,46 @@ def test_read_mixtures(tmp_path):
     assert [row["id"] for row in read_mixtures(tmp_path)] == ["a", "b"]
     with pytest.raises(OptionError, match="a folder of mixtures"):
         next(read_mixtures(tmp_path / "absent"))
+
+
+def test_a_table_of_one_column_is_its_texts(model):
+    pandas, arrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    table = pandas.DataFrame({"text": TEXTS})
+    expected = model.transform(TEXTS)
+    for given in (table, table["text"], table.to_numpy(), arrow.table(table)):
+        assert np.array_equal(model.transform(given), expected)
+    dated = pandas.DataFrame({"date": pandas.date_range("2024-01-01", periods=80)})
+    assert np.array_equal(made().fit(table, times=dated).transform(table[:3]).shape, (3, 2))
+
+
+def test_a_table_of_several_columns_is_refused(model):
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"id": range(80), "text": TEXTS})
+    for call in (made().fit, made().partial_fit, model.transform, made().fit_transform):
+        with pytest.raises(OptionError) as raised:
+            call(table)
+        assert str(raised.value) == (
+            "X: \"a table with the columns 'id', 'text'\" was given; allowed is one column. Give"
+            " one of them, as in table['text']."
+        )
+    assert model.transform(table["text"]).shape == (80, 2)
+    with pytest.raises(OptionError, match="X: 'dict' was given; .* Give its values"):
+        made().fit({"text": TEXTS})
+
+
+def test_no_document_is_refused():
+    for call in (made().fit, made().partial_fit):
+        with pytest.raises(
+            OptionError, match=r"^X: \[\] was given; allowed is one document or more"
+        ):
+            call([])
+
+
+def test_documents_without_words_are_told(tmp_path):
+    found = made(model_store=str(tmp_path / "m"))
+    with pytest.raises(RefusedInputError, match=r"none of 80 documents .* \(--stop_words=none"):
+        found.fit(["we are here"] * 80)
+    assert not ModelStore(str(tmp_path / "m")).keys()
+    assert found.set_params(stop_words="none").fit(["we are here"] * 80).vocabulary_
+    with pytest.warns(UserWarning, match="78 of 80 documents have no word: 100 % of the words are"):
+        made().fit(["we are here"] * 78 + TEXTS[:2])
