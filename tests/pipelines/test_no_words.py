@@ -40,8 +40,9 @@ def test_no_word_is_no_success(tmp_path, capsys, program, text, advice):
     assert advice in told[-1]
     assert not ModelStore(str(tmp_path / "models")).has_versions("")
     # The advice is followed.
-    assert program.main([*argv, advice]) == 0
-    assert ModelStore(str(tmp_path / "models")).latest("").tokens > 0
+    again = tmp_path / "again"
+    assert program.main([*argv, advice, f"--model_store={again}"]) == 0
+    assert ModelStore(str(again)).latest("").tokens > 0
 
 
 def test_hardly_any_word_is_said(tmp_path, capsys):
