@@ -173,7 +173,8 @@ def _is_misspelt(path: str, takes: str | None, has_run: bool) -> bool:
 def _near(path: str) -> list[str]:
     """Return the folders of runs whose names are near: of the file, around it, or by spelling."""
     place = Path(path)
-    found = [one for one in (run_folder(path), str(place.parent)) if is_run(one)]
+    around = [str(place.parent)] if place.name in _PARTS.values() else []
+    found = [one for one in (run_folder(path), *around) if is_run(one)]
     if place.parent.is_dir():
         runs = [str(one) for one in sorted(place.parent.iterdir()) if is_run(str(one))]
         found += difflib.get_close_matches(str(place), runs, 3, 0.7)
