@@ -38,6 +38,7 @@ from model.settings import TokeniserSettings
 from model.words import languages, segmenters
 from model.words import lemmas as lemma_tables
 from model.words.cleaning import check_ways, clean
+from model.words.stop_lists import stop_lists, stop_words_of
 from model.words.user_function import load_function
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -152,17 +153,15 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     languages.resolved(settings.key_from)
     if settings.function != "none":
         load_function(settings.function)
-    # Imported here and below, so that options can be listed without the tables of all languages.
-    import stopwordsiso
-
-    known = sorted(stopwordsiso.langs())
-    if settings.stop_words not in ("none", "file", _BY_KEY, *known):
-        raise OptionError(
-            "--stop_words",
-            settings.stop_words,
-            "none, or one of " + ", ".join(known),
-            "Give words of your own with --stop_words_file, one a line.",
-        )
+    if settings.stop_words not in ("none", "file", _BY_KEY):
+        known = stop_lists()
+        if unknown := [one for one in settings.stop_words.split(",") if one not in known]:
+            raise OptionError(
+                "--stop_words",
+                unknown[0],
+                "none, or one or more, with commas, of " + ", ".join(sorted(known)),
+                "Give words of your own with --stop_words_file, one a line.",
+            )
     if settings.stemmer == "none":
         return
     import snowballstemmer
@@ -247,7 +246,7 @@ class Tokeniser:
         self.settings = settings
         self._words = _Words(settings)
         self._of_language: dict[str, _Words] = {}
-        self._language = languages.language_of(settings.key_from)
+        self._language = languages.key_finder(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
         function = settings.function
         self._function = None if function == "none" else load_function(function)
@@ -282,9 +281,7 @@ class Tokeniser:
         if key not in self._of_language:
             if len(self._of_language) >= _MOST_LANGUAGES:
                 self._of_language.clear()
-            import stopwordsiso
-
-            listed = key if key in stopwordsiso.langs() else "none"
+            listed = key if key in stop_lists() else "none"
             self._of_language[key] = _Words(replace(self.settings, stop_words=listed))
         return self._of_language[key]
 
@@ -355,7 +352,7 @@ def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
         return frozenset()
     if settings.stop_words == "file":
         return frozenset(settings.stop_list)
-    import stopwordsiso
-
-    words = {_plain(word) for word in stopwordsiso.stopwords(settings.stop_words)}
-    return frozenset(words).union(before + "'" for before in _ELIDED.get(settings.stop_words, ()))
+    words = {_plain(word) for word in stop_words_of(settings.stop_words)}
+    for code in settings.stop_words.split(","):
+        words.update(before + "'" for before in _ELIDED.get(code, ()))
+    return frozenset(words)

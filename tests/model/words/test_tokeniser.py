@@ -74,8 +74,8 @@ def test_errors_say_what_is_allowed(tmp_path):
     with pytest.raises(
         OptionError,
         match=(
-            r"--stop_words: 'english' was given; allowed is none, or one of .*\ben,"
-            r" .*--stop_words_file"
+            r"--stop_words: 'english' was given; allowed is none, or one or more, with"
+            r" commas, of .*\ben, .*--stop_words_file"
         ),
     ):
         tokeniser_settings(stop_words="english")
