@@ -33,7 +33,7 @@ import regex
 
 from model.errors import OptionError
 from model.words import segmenters
-from model.words.stop_lists import stop_lists
+from model.words.stop_lists import languages_with_lists
 
 NONE = "none"
 LANGUAGE = "language"
@@ -124,7 +124,7 @@ def _unspaced(text: str) -> str | None:
 
 def _options(codes: list[str]) -> tuple[dict[str, str], str]:
     """Return the options that languages call for, and what has to be done before."""
-    known = stop_lists()
+    known = languages_with_lists()
     options = {"stop_words": ",".join(sorted(known.intersection(codes))) or "none"}
     for code in codes:
         if code in _SEGMENTER:

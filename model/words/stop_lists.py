@@ -1,9 +1,45 @@
-"""The stop words of a language: words that texts on every subject have."""
+"""The stop words of a language: words of grammar, which texts on every subject have.
+
+``--stop_lists=functions`` has the short lists of ``stop_words.txt``, and those of the library
+stopwordsiso for the languages that the file does not have. ``--stop_lists=stopwordsiso`` has the
+library's own, which are long: its 1,298 English words include *computer*, *research* and *world*.
+The settings of a model hold ``name==release``, because other lists give other words.
+
+>>> "computer" in stop_words_of("en", FUNCTIONS), "computer" in stop_words_of("en", LIBRARY)
+(False, True)
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 
-def stop_lists() -> frozenset[str]:
+from model.errors import OptionError
+
+FUNCTIONS, LIBRARY = "functions", "stopwordsiso"
+_RELEASES = {FUNCTIONS: "1", LIBRARY: "0.7.1"}
+# What is left of addresses of the web.
+_WEB = frozenset(("http", "https", "www"))
+
+
+def resolved(lists: str) -> str:
+    """Return ``name==release`` for a name; what has a release already is checked.
+
+    Raises:
+        OptionError: There are no such lists, or they are of another release.
+    """
+    name, _, wanted = lists.partition("==")
+    if name not in _RELEASES:
+        remedy = "Correct the spelling."
+        raise OptionError("--stop_lists", lists, "one of " + ", ".join(_RELEASES), remedy)
+    if wanted not in ("", _RELEASES[name]):
+        allowed = f"release {_RELEASES[name]}, because another one gives other words"
+        remedy = "Install the release of beam-topics that wrote the model."
+        raise OptionError("--stop_lists", lists, allowed, remedy)
+    return f"{name}=={_RELEASES[name]}"
+
+
+def languages_with_lists() -> frozenset[str]:
     """Return the codes of the languages that have a list."""
     # Imported here and below, so that options can be listed without the tables of all languages.
     import stopwordsiso
@@ -11,8 +47,23 @@ def stop_lists() -> frozenset[str]:
     return frozenset(stopwordsiso.langs())
 
 
-def stop_words_of(codes: str) -> frozenset[str]:
-    """Return the stop words of a language, or of several with commas between their codes."""
+def stop_words_of(codes: str, lists: str) -> frozenset[str]:
+    """Return the stop words of a language, or of several with commas between their codes.
+
+    Args:
+        codes: Codes of :func:`languages_with_lists`.
+        lists: A name of lists, with or without its release.
+    """
     import stopwordsiso
 
-    return frozenset().union(*(stopwordsiso.stopwords(code) for code in codes.split(",")))
+    short = {} if lists.startswith(LIBRARY) else _functions()
+    found = (short.get(code) or stopwordsiso.stopwords(code) for code in codes.split(","))
+    return frozenset[str]().union(*found, () if lists.startswith(LIBRARY) else _WEB)
+
+
+@cache
+def _functions() -> dict[str, frozenset[str]]:
+    """Return the lists of ``stop_words.txt`` by their languages."""
+    text = Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8")
+    parts = (part.partition("]") for part in text.split("\n[")[1:])
+    return {code: frozenset(words.split()) for code, _, words in parts}

@@ -99,7 +99,7 @@ def test_stop_words_are_those_of_the_language():
     cut = Tokeniser(tokeniser_settings(key_from="language", stop_words="language"))
     german, english = "Der Hafen war voller Schiffe", "The harbour was full of ships"
     assert cut.words(german) == ["hafen", "voller", "schiffe"]
-    assert cut.words(english) == ["harbour", "ships"]
+    assert cut.words(english) == ["harbour", "full", "ships"]
     # "war" is a stop word in German alone.
     assert "war" in cut.tokenise(Document("1", 0, german, key="en")).words
     assert (

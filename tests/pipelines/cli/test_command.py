@@ -68,7 +68,7 @@ def parsed(*flags):
         ("--seed", "--seed: no value was given. Write --seed=VALUE."),
         ("--minibatch_size=0", "--minibatch_size: 0 was given; allowed is 1 or more. Correct"),
         ("--encoding=hex", "--encoding: 'hex' was given; allowed is an encoding of text such as"),
-        ("--keep_digits=yes", "--keep_digits: 'yes' was given; allowed is true or false."),
+        ("--add_documents=yes", "--add_documents: 'yes' was given; allowed is true or false."),
         ("--max_document_mb=0", "--max_document_mb: '0' was given; allowed is a whole number of 1"),
         ("--direct_num_workers=two", "--direct_num_workers"),
     ],
