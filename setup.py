@@ -58,7 +58,7 @@ setup(
     ),
     package_data={
         "beam_topics": ["py.typed"],
-        "model": ["py.typed"],
+        "model": ["py.typed", "words/stop_words.txt", "words/LICENSE.stop_words"],
         "pipelines": ["py.typed"],
         "transforms": ["py.typed"],
         "pipelines.beam_yaml": ["provider.yaml"],

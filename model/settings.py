@@ -14,6 +14,10 @@ from typing import Any, Self
 
 from model.errors import OptionError, at_least
 from model.options import Record, option
+from model.words.stop_lists import FUNCTIONS, LIBRARY
+
+# The forms of words where releases up to 0.2 kept words with digits.
+_KEPT_DIGITS = ("digits", "marks", "numbers")
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,16 @@ class TokeniserSettings(Record):
     )
     stemmer: str = option("none", "none, or a Snowball algorithm such as english")
     stop_lists: str = option(
-        "functions",
+        FUNCTIONS,
         "functions: short lists of words of grammar; stopwordsiso: the long ones of this library",
-        absent="stopwordsiso==0.7.1",
+        absent=LIBRARY,
     )
     word_forms: tuple[str, ...] = option(
         ("codes", "digits", "signs"),
         "what else is a word, with commas: digits (5G), codes (GPT-4), signs (C++, R&D, x-ray),"
         " numbers, compounds, hashtags, names, emoji, marks; or letters",
         unit="names",
+        absent=("marks",),
     )
     segmenter: str = option(
         "words", "how texts are cut: words (at spaces), chinese, japanese or thai", absent="words"
@@ -85,13 +90,20 @@ class TokeniserSettings(Record):
         absent="none",
     )
 
+    def to_json(self, brief: bool = False) -> dict[str, Any]:
+        """Return JSON in which the forms of releases up to 0.2 are spelt as these spelt them."""
+        values = super().to_json(brief)
+        values["digits"] = self.word_forms == _KEPT_DIGITS
+        if values["digits"]:
+            del values["word_forms"]
+        return values
+
     @classmethod
     def from_json(cls, values: Any, where: str = "") -> Self:
-        """Return settings; releases up to 0.2 had ``digits`` in place of ``word_forms``."""
         if isinstance(values, dict) and isinstance(digits := values.get("digits"), bool):
-            forms = ["digits", "marks", "numbers"] if digits else ["marks"]
-            others = {name: value for name, value in values.items() if name != "digits"}
-            values = {"word_forms": forms, **others}
+            values = {name: value for name, value in values.items() if name != "digits"}
+            if digits:
+                values = {"word_forms": list(_KEPT_DIGITS), **values}
         return super().from_json(values, where)
 
     @property

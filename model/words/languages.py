@@ -125,7 +125,10 @@ def _unspaced(text: str) -> str | None:
 def _options(codes: list[str]) -> tuple[dict[str, str], str]:
     """Return the options that languages call for, and what has to be done before."""
     known = languages_with_lists()
-    options = {"stop_words": ",".join(sorted(known.intersection(codes))) or "none"}
+    options = {"stop_words": ",".join(sorted(known.intersection(codes)))}
+    if not options["stop_words"]:
+        # In place of a list; words of grammar are in most texts.
+        options = {"stop_words": "none", "max_df": "0.5"}
     for code in codes:
         if code in _SEGMENTER:
             options["segmenter"] = name = _SEGMENTER[code]

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from model.errors import OptionError
 
-FUNCTIONS, LIBRARY = "functions", "stopwordsiso"
-_RELEASES = {FUNCTIONS: "1", LIBRARY: "0.7.1"}
+FUNCTIONS, LIBRARY = "functions==1", "stopwordsiso==0.7.1"
 # What is left of addresses of the web.
 _WEB = frozenset(("http", "https", "www"))
 
@@ -28,15 +27,16 @@ def resolved(lists: str) -> str:
     Raises:
         OptionError: There are no such lists, or they are of another release.
     """
+    known = {one.partition("==")[0]: one for one in (FUNCTIONS, LIBRARY)}
     name, _, wanted = lists.partition("==")
-    if name not in _RELEASES:
+    if name not in known:
         remedy = "Correct the spelling."
-        raise OptionError("--stop_lists", lists, "one of " + ", ".join(_RELEASES), remedy)
-    if wanted not in ("", _RELEASES[name]):
-        allowed = f"release {_RELEASES[name]}, because another one gives other words"
+        raise OptionError("--stop_lists", lists, "one of " + ", ".join(known), remedy)
+    if wanted and lists != known[name]:
+        allowed = f"{known[name]}, because another release gives other words"
         remedy = "Install the release of beam-topics that wrote the model."
         raise OptionError("--stop_lists", lists, allowed, remedy)
-    return f"{name}=={_RELEASES[name]}"
+    return known[name]
 
 
 def languages_with_lists() -> frozenset[str]:
@@ -52,13 +52,13 @@ def stop_words_of(codes: str, lists: str) -> frozenset[str]:
 
     Args:
         codes: Codes of :func:`languages_with_lists`.
-        lists: A name of lists, with or without its release.
+        lists: A name of lists with its release.
     """
     import stopwordsiso
 
-    short = {} if lists.startswith(LIBRARY) else _functions()
+    short = {} if lists == LIBRARY else _functions()
     found = (short.get(code) or stopwordsiso.stopwords(code) for code in codes.split(","))
-    return frozenset[str]().union(*found, () if lists.startswith(LIBRARY) else _WEB)
+    return frozenset[str]().union(*found, () if lists == LIBRARY else _WEB)
 
 
 @cache

@@ -180,6 +180,12 @@ def test_languages_of_a_mixed_sample_are_given_with_their_shares():
     assert cut.words("Der Hafen et la tempête") == ["hafen", "tempête"]
 
 
+def test_words_of_many_texts_are_left_out_where_a_language_has_no_list():
+    text = "Höfnin var full af skipum þegar stormurinn kom af hafi í gær."
+    found = language_of([text] * 3)
+    assert (found.code, found.options) == ("is", {"stop_words": "none", "max_df": "0.5"})
+
+
 def test_a_language_of_few_texts_needs_no_option():
     found = language_of(SENTENCES["en"][:1] * 95 + ["นักเตะฟุตบอลการแข่งขัน"] * 5)
     assert (found.code, found.share, found.options) == ("en", 0.95, {"stop_words": "en"})
