@@ -27,7 +27,7 @@ from collections.abc import Callable
 
 import regex
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 
 WORDS = "words"
 _EAST_ASIAN = regex.compile(
@@ -87,9 +87,7 @@ def resolved(segmenter: str) -> str:
             installed.
     """
     name, _, wanted = segmenter.partition("==")
-    if name not in NAMES or (wanted and name == WORDS):
-        remedy = "Correct the spelling."
-        raise OptionError("--segmenter", segmenter, "one of " + ", ".join(NAMES), remedy)
+    one_of("--segmenter", segmenter if name == WORDS else name, NAMES)
     if name == WORDS:
         return WORDS
     packages = _SEGMENTERS[name][2]

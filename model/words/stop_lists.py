@@ -11,10 +11,11 @@ The settings of a model hold ``name==release``, because other lists give other w
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 
 FUNCTIONS, LIBRARY = "functions==1", "stopwordsiso==0.7.1"
 # What is left of addresses of the web.
@@ -29,9 +30,7 @@ def resolved(lists: str) -> str:
     """
     known = {one.partition("==")[0]: one for one in (FUNCTIONS, LIBRARY)}
     name, _, wanted = lists.partition("==")
-    if name not in known:
-        remedy = "Correct the spelling."
-        raise OptionError("--stop_lists", lists, "one of " + ", ".join(known), remedy)
+    one_of("--stop_lists", name, tuple(known))
     if wanted and lists != known[name]:
         allowed = f"{known[name]}, because another release gives other words"
         remedy = "Install the release of beam-topics that wrote the model."
@@ -56,14 +55,17 @@ def stop_words_of(codes: str, lists: str) -> frozenset[str]:
     """
     import stopwordsiso
 
-    short = {} if lists == LIBRARY else _functions()
-    found = (short.get(code) or stopwordsiso.stopwords(code) for code in codes.split(","))
-    return frozenset[str]().union(*found, () if lists == LIBRARY else _WEB)
+    web: Iterable[str] = () if lists == LIBRARY else _WEB
+    own, found = _own(), set(web)
+    for code in codes.split(","):
+        short = None if lists == LIBRARY else own.get(code)
+        found.update(short or stopwordsiso.stopwords(code), own.get(f"elided {code}", ()))
+    return frozenset(found)
 
 
 @cache
-def _functions() -> dict[str, frozenset[str]]:
-    """Return the lists of ``stop_words.txt`` by their languages."""
+def _own() -> dict[str, frozenset[str]]:
+    """Return the lists of ``stop_words.txt`` by their names."""
     text = Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8")
     parts = (part.partition("]") for part in text.split("\n[")[1:])
     return {code: frozenset(words.split()) for code, _, words in parts}

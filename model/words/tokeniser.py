@@ -26,12 +26,13 @@ The stop words of a language are those of :mod:`model.words.stop_lists`.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import regex
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 from model.files.regular import read_text
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
@@ -56,32 +57,6 @@ _ASCII = "".join(
     character if character.isalnum() or character == "'" else " "
     for character in map(chr, range(128))
 )
-
-# Stop words that lose their vowel before another word: "l'homme" is a stop word and a word. The
-# lists of stop words spell them without the apostrophe.
-_ELIDED = {
-    "fr": ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"),
-    "it": (
-        "c",
-        "d",
-        "l",
-        "m",
-        "n",
-        "s",
-        "t",
-        "v",
-        "un",
-        "all",
-        "dall",
-        "dell",
-        "nell",
-        "sull",
-        "coll",
-        "quell",
-        "quest",
-    ),
-    "ca": ("d", "l", "m", "n", "s", "t"),
-}
 
 # The key whose stop words are left out where the settings name no language themselves.
 _BY_KEY = "language"
@@ -138,62 +113,43 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     if settings.stop_words not in ("none", "file", _BY_KEY):
         known = stop_lists.languages_with_lists()
         if unknown := [one for one in settings.stop_words.split(",") if one not in known]:
-            raise OptionError(
-                "--stop_words",
-                unknown[0],
-                "none, or one or more, with commas, of " + ", ".join(sorted(known)),
-                "Give words of your own with --stop_words_file, one a line.",
-            )
-    if settings.stemmer == "none":
-        return
-    import snowballstemmer
+            allowed = "none, or one or more, with commas, of " + ", ".join(sorted(known))
+            remedy = "Give words of your own with --stop_words_file, one a line."
+            raise OptionError("--stop_words", unknown[0], allowed, remedy)
+    if settings.stemmer != "none":
+        import snowballstemmer
 
-    stemmers = snowballstemmer.algorithms()
-    if settings.stemmer not in stemmers:
-        raise OptionError(
-            "--stemmer",
-            settings.stemmer,
-            "none, or one of " + ", ".join(stemmers),
-            "Correct the spelling.",
-        )
+        one_of("--stemmer", settings.stemmer, ("none", *snowballstemmer.algorithms()))
 
 
 def _stop_list(name: str, file: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the name of the stop words, and those of a file where one is given."""
-    if file is None:
-        if name == "file":
-            raise OptionError(
-                "--stop_words",
-                "file",
-                "file only with --stop_words_file beside it",
-                "Say where the file is.",
-            )
+    if file is None and name == "file":
+        allowed, remedy = "file only with --stop_words_file beside it", "Say where the file is."
+    elif file is None:
         return name, ()
-    if name not in ("file", TokeniserSettings.stop_words):
-        raise OptionError(
-            "--stop_words",
-            name,
-            "file where --stop_words_file is given",
-            "Leave one of the two out.",
-        )
-    return "file", _read_stop_words(file)
+    elif name in ("file", TokeniserSettings.stop_words):
+        return "file", _read_stop_words(file)
+    else:
+        allowed = "file where --stop_words_file is given"
+        remedy = "Leave one of the two out."
+    raise OptionError("--stop_words", name, allowed, remedy)
 
 
 def _read_stop_words(path: str) -> tuple[str, ...]:
     text = read_text("--stop_words_file", path, "a UTF-8 text file, one word a line")
     lines = (line.strip() for line in text.splitlines())
-    words = {_plain(line) for line in lines if line and not line.startswith("#")}
+    words = {_plain(line, True) for line in lines if line and not line.startswith("#")}
     if not words:
-        raise OptionError(
-            "--stop_words_file",
-            path,
+        allowed, remedy = (
             "a file with at least one word",
             "Use --stop_words=none to keep every word.",
         )
+        raise OptionError("--stop_words_file", path, allowed, remedy)
     return tuple(sorted(words))
 
 
-def _plain(text: str, points: bool = False) -> str:
+def _plain(text: str, points: bool) -> str:
     """Return the text in lower case and normal form C, with one kind of apostrophe and hyphen.
 
     Soft hyphens are removed, and Arabic and Hebrew marks of vowels where there are no ``points``.
@@ -350,10 +306,7 @@ def _stemmer(name: str) -> Any:
 def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
     if settings.stop_words in ("none", _BY_KEY):
         return frozenset()
-    if settings.stop_words == "file":
-        return frozenset(settings.stop_list)
-    listed = stop_lists.stop_words_of(settings.stop_words, settings.stop_lists)
-    words = {_plain(word, "marks" in settings.word_forms) for word in listed}
-    for code in settings.stop_words.split(","):
-        words.update(before + "'" for before in _ELIDED.get(code, ()))
-    return frozenset(words)
+    words: Iterable[str] = settings.stop_list
+    if settings.stop_words != "file":
+        words = stop_lists.stop_words_of(settings.stop_words, settings.stop_lists)
+    return frozenset(_plain(word, "marks" in settings.word_forms) for word in words)

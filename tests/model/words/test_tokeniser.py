@@ -85,7 +85,7 @@ def test_errors_say_what_is_allowed(tmp_path):
         tokeniser_settings(stop_words="english")
     with pytest.raises(
         OptionError,
-        match=r"--stemmer: 'en' was given; allowed is none, or one of arabic, .*english",
+        match=r"--stemmer: 'en' was given; allowed is one of none, arabic, .*english",
     ):
         tokeniser_settings(stemmer="en")
     with pytest.raises(OptionError, match=r"--stop_words_file: .*It cannot be read"):
