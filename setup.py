@@ -58,7 +58,7 @@ setup(
     ),
     package_data={
         "beam_topics": ["py.typed"],
-        "model": ["py.typed"],
+        "model": ["py.typed", "words/stop_words.txt", "words/LICENSE.stop_words"],
         "pipelines": ["py.typed"],
         "transforms": ["py.typed"],
         "pipelines.beam_yaml": ["provider.yaml"],
@@ -72,14 +72,13 @@ setup(
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
         "yaml": ["apache-beam[yaml]==2.77.*"],
-        # --segmenter, --lemmas, --strip=html and --key_from.
+        # --segmenter, --lemmas and --strip=html.
         "languages": [
             "jieba>=0.42,<1",
             "pythainlp>=5.3,<6",
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
-            "py3langid>=0.4,<0.5",
             "lxml>=5,<7",
         ],
         # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
@@ -127,7 +126,6 @@ setup(
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
-            "py3langid>=0.4,<0.5",
             "lxml>=5,<7",
             # Beam YAML and its files of JSON.
             "apache-beam[yaml]==2.77.*",

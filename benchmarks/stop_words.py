@@ -1,12 +1,12 @@
 """Lists of English stop words compared: ``python -m benchmarks stop_words``.
 
-A particle filter of one particle learns 50 topics in one pass: every third training post of 20
-Newsgroups without headers, and every fortieth abstract of arXiv. Others score it: every third test
-post, and the abstracts half way between. A row has the words of a list, the share of tokens that it
-leaves out, the NPMI of the first ten words of a topic in the training documents, the accuracy of a
-linear SVM on the mixtures of the scoring documents, and the normalised mutual information of
-their labels and their largest topics. ``none, max_df`` leaves out the words of more than a tenth
-of the training documents in place of a list.
+A particle filter of one particle learns 50 topics in one pass over documents of five corpora, and
+other documents score it. A row has the words of a list and the share of tokens that it leaves out;
+the accuracy of a linear SVM on the mixtures of the scoring documents, and the normalised mutual
+information of their labels and their largest topics, where documents have labels; the NPMI of the
+first ten words of a topic in the training documents; the topics that are judged mixed
+(:mod:`model.evaluation.mixed`); and the perplexity of the words that no list leaves out, each
+given the words before it in a document at even places. ``max_df`` is the option of the learner.
 """
 
 from __future__ import annotations
@@ -14,23 +14,29 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
-import stopwordsiso
 
-from benchmarks.comparison import fold_in
+from benchmarks.comparison import fold_in, log_probability
 from benchmarks.corpora import minibatches, records, stop_words
 from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import coherence
+from model.evaluation.mixed import judge
 from model.evaluation.nmi import nmi
 from model.learners import LEARNER, learner_for
-from model.records import Document, TokenisedDocument
+from model.records import Document, FloatArray, TokenisedDocument
 from model.snapshot import Snapshot
+from model.words import stop_lists
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 
-TOPICS, FIRST, SEEDS, MOST = 50, 10, (1, 2), 0.1
+TOPICS, FIRST, SEEDS = 30, 10, (1, 2)
+# The words of a long paper, and of a short text, that are taken.
+PAPER, SHORT = 300, 12
+# A word is scored if as many training documents have it.
+LEAST = 3
 Documents = list[tuple[str, list[str]]]
 
 
@@ -42,17 +48,29 @@ class Split(NamedTuple):
 
 
 def newsgroups() -> Split:
-    """Return the posts."""
+    """Return every fifth post, without headers."""
     found: dict[str, list[tuple[str, str]]] = {"train": [], "test": []}
     for record in records("20news-bydate"):
         found[record["split"]].append((record["label"], record["text"].partition("\n\n")[2]))
-    return Split(_cut(found["train"][::3]), _cut(found["test"][::3]))
+    return Split(_cut(found["train"][::5]), _cut(found["test"][::5]))
 
 
-def abstracts() -> Split:
-    """Return the abstracts."""
-    found = [(record["label"], record["text"]) for record in records("arxiv-cs-1994-2019")]
-    return Split(_cut(found[::40]), _cut(found[20::40]))
+def _sample(name: str, every: int, words: int | None = None, labelled: bool = True) -> Split:
+    """Return one of ``every`` documents to learn, and those half way between to score."""
+    found = [
+        (record["label"] if labelled else "", " ".join(record["text"].split()[:words]))
+        for record in records(name)
+    ]
+    return Split(_cut(found[::every]), _cut(found[every // 2 :: every]))
+
+
+CORPORA = {
+    "20 Newsgroups": newsgroups,
+    "arXiv": lambda: _sample("arxiv-cs-1994-2019", 60),
+    "short": lambda: _sample("arxiv-cs-1994-2019", 20, SHORT),
+    "de-news": lambda: _sample("de-news-en-stemmed", 8, None, False),
+    "NIPS": lambda: _sample("nips-00-12", 3, PAPER, False),
+}
 
 
 def _cut(texts: list[tuple[str, str]]) -> Documents:
@@ -60,20 +78,19 @@ def _cut(texts: list[tuple[str, str]]) -> Documents:
     return [(label, cut.words(text)) for label, text in texts]
 
 
-def lists(train: Documents) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the lists that are compared, by name."""
-    from gensim.parsing.preprocessing import STOPWORDS
+def lists() -> Iterator[tuple[str, frozenset[str], float]]:
+    """Yield the lists that are compared: name, words, and ``max_df``."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    counts = Counter(word for _, words in train for word in set(words))
-    common = frozenset(word for word, count in counts.items() if count > MOST * len(train))
-    yield "none", frozenset()
-    yield "none, max_df", common
-    yield "scikit-learn", frozenset(ENGLISH_STOP_WORDS)
-    yield "gensim", frozenset(STOPWORDS)
-    yield "MALLET", stop_words()
-    yield "stopwordsiso", frozenset(stopwordsiso.stopwords("en"))
-    yield "MALLET, max_df", stop_words() | common
+    functions = stop_lists.stop_words_of("en", stop_lists.FUNCTIONS)
+    yield "none", frozenset(), 1.0
+    yield "none, max_df 0.1", frozenset(), 0.1
+    yield "scikit-learn", frozenset(ENGLISH_STOP_WORDS), 1.0
+    yield "MALLET", stop_words(), 1.0
+    yield "stopwordsiso", stop_lists.stop_words_of("en", stop_lists.LIBRARY), 1.0
+    yield "functions", functions, 1.0
+    for share in (0.3, 0.1):
+        yield f"functions, max_df {share:g}", functions, share
 
 
 def _kept(documents: Documents, stop: frozenset[str]) -> list[TokenisedDocument]:
@@ -85,9 +102,18 @@ def _kept(documents: Documents, stop: frozenset[str]) -> list[TokenisedDocument]
     ]
 
 
-def learned(documents: list[TokenisedDocument], seed: int) -> Snapshot:
+def scored_words(train: Documents) -> frozenset[str]:
+    """Return the words that are scored: no list leaves them out, and not too few documents."""
+    counts = Counter(word for _, words in train for word in set(words))
+    out = frozenset[str]().union(*(stop for _, stop, _ in lists()))
+    most = 0.09 * len(train)
+    return frozenset(w for w, count in counts.items() if LEAST <= count <= most and w not in out)
+
+
+def learned(documents: list[TokenisedDocument], seed: int, max_df: float) -> Snapshot:
     """Return the model after one pass."""
-    settings = compose(LEARNER, {"topics": TOPICS, "particles": 1, "seed": seed})
+    given = {"topics": TOPICS, "particles": 1, "seed": seed, "max_df": max_df}
+    settings = compose(LEARNER, given)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches([one for one in documents if one.words], 200):
@@ -96,33 +122,51 @@ def learned(documents: list[TokenisedDocument], seed: int) -> Snapshot:
 
 
 def scores(
-    snapshot: Snapshot, train: list[TokenisedDocument], test: list[TokenisedDocument]
-) -> dict[str, float]:
-    """Return NPMI, accuracy and nMI of a model."""
-    numbers = {word: number for number, word in enumerate(snapshot.words)}
+    snapshot: Snapshot,
+    train: list[TokenisedDocument],
+    test: list[TokenisedDocument],
+    scored: frozenset[str],
+) -> dict[str, Any]:
+    """Return accuracy, nMI, NPMI, mixed topics and perplexity of a model."""
     rows = np.arange(len(snapshot.words))
-    weight = snapshot.rows(rows) + snapshot.prior.shares(rows)
-    phi = (weight / snapshot.normalisers).T
-    mixtures = []
-    for document in test:
-        known = [numbers.get(document.words[token], -1) for token in document.tokens]
-        mixtures.append(fold_in(phi[:, [row for row in known if row >= 0]], snapshot.alpha))
-    found, labels = np.array(mixtures), [document.label or "" for document in test]
+    phi = ((snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers).T
+    found = np.array([fold_in(part, snapshot.alpha) for part in _of(test, snapshot.words, phi)])
+    labels = [document.label or "" for document in test]
+    kept = [row for row in rows if snapshot.words[row] in scored]
+    same = phi[:, kept] / phi[:, kept].sum(axis=1, keepdims=True)
+    parts = list(_of(test, [snapshot.words[row] for row in kept], same))
+    logs = sum(log_probability(part, snapshot.alpha) for part in parts)
+    labelled = len(set(labels)) > 1
     return {
+        "accuracy": svm_accuracy(found[::2], labels[::2], found[1::2], labels[1::2])
+        if labelled
+        else None,
+        "nmi": nmi(labels, found.argmax(axis=1).tolist()) if labelled else None,
         "npmi": float(coherence(snapshot.top_words(FIRST), train).npmi.mean()),
-        "accuracy": svm_accuracy(found[::2], labels[::2], found[1::2], labels[1::2]),
-        "nmi": nmi(labels, found.argmax(axis=1).tolist()),
+        "mixed": sum(one.mixed for one in judge(snapshot, train)),
+        "perplexity": float(np.exp(-logs / sum(part[:, 1::2].shape[1] for part in parts))),
+        "scored": len(kept),
     }
 
 
+def _of(
+    documents: list[TokenisedDocument], words: list[str] | tuple[str, ...], phi: FloatArray
+) -> Iterator[FloatArray]:
+    """Yield float64[T, n] for each document: P(w_i | z) of its known words, in their order."""
+    numbers = {word: number for number, word in enumerate(words)}
+    for document in documents:
+        known = [numbers.get(document.words[token], -1) for token in document.tokens]
+        yield phi[:, [row for row in known if row >= 0]]
+
+
 def compare_stop_words() -> None:
-    """NPMI, accuracy and nMI with each list of stop words."""
-    for corpus, split in (("20 Newsgroups", newsgroups()), ("arXiv", abstracts())):
-        whole = sum(len(words) for _, words in split.train)
-        for name, stop in lists(split.train):
+    """Accuracy, nMI, NPMI, mixed topics and perplexity with each list of stop words."""
+    for seed, (corpus, read) in product(SEEDS, CORPORA.items()):
+        split = read()
+        scored, whole = scored_words(split.train), sum(len(words) for _, words in split.train)
+        for name, stop, max_df in lists():
             train, test = _kept(split.train, stop), _kept(split.test, stop)
             left = 1 - sum(len(one.tokens) for one in train) / whole
-            for seed in SEEDS:
-                row = {"corpus": corpus, "list": name, "words": len(stop), "left out": left}
-                row |= {"seed": seed, **scores(learned(train, seed), train, test)}
-                print(json.dumps(row), flush=True)
+            row: dict[str, Any] = {"corpus": corpus, "list": name, "words": len(stop)}
+            found = scores(learned(train, seed, max_df), train, test, scored)
+            print(json.dumps({**row, "left out": left, "seed": seed, **found}), flush=True)

@@ -10,9 +10,14 @@ continuation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 from model.errors import OptionError, at_least
 from model.options import Record, option
+from model.words.stop_lists import FUNCTIONS, LIBRARY
+
+# The forms of words where releases up to 0.2 kept words with digits.
+_KEPT_DIGITS = ("digits", "marks", "numbers")
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,8 @@ class TokeniserSettings(Record):
         stop_words: ``none``, the ISO code of a language (``en``), ``file``, with the words in
             ``stop_list``, or ``language``, each document's own with ``key_from``.
         stop_list: The words of a ``file``, sorted.
+        stop_lists: A name of :mod:`model.words.stop_lists`, with its release.
+        word_forms: Names of :mod:`model.words.word_forms`, sorted.
         segmenter: A name of :mod:`model.words.segmenters`, with the releases of its packages.
         lemmas: ``none``, or a language of :mod:`model.words.lemmas` with the release.
         strip: Names of :mod:`model.words.cleaning`, in the order in which they are applied.
@@ -35,7 +42,9 @@ class TokeniserSettings(Record):
     """
 
     stop_words: str = option(
-        "en", "none, file, the ISO code of a language, or language (see --key_from)", first=True
+        "en",
+        "none, file, the ISO codes of languages with commas, or language (see --key_from)",
+        first=True,
     )
     stop_list: tuple[str, ...] = option(
         (), "with --stop_words=file: one word a line", name="stop_words_file", file="lines"
@@ -47,7 +56,18 @@ class TokeniserSettings(Record):
         40, "longer words are left out", name="max_word_length", unit="characters", least=1
     )
     stemmer: str = option("none", "none, or a Snowball algorithm such as english")
-    digits: bool = option(False, "keep words with digits in them", name="keep_digits")
+    stop_lists: str = option(
+        FUNCTIONS,
+        "functions: short lists of words of grammar; stopwordsiso: the long ones of this library",
+        absent=LIBRARY,
+    )
+    word_forms: tuple[str, ...] = option(
+        ("codes", "digits", "signs"),
+        "what else is a word, with commas: digits (5G), codes (GPT-4), signs (C++, R&D, x-ray),"
+        " numbers, compounds, hashtags, names, emoji, marks; or letters",
+        unit="names",
+        absent=("marks",),
+    )
     segmenter: str = option(
         "words", "how texts are cut: words (at spaces), chinese, japanese or thai", absent="words"
     )
@@ -69,6 +89,22 @@ class TokeniserSettings(Record):
         " each of these, and und for the others",
         absent="none",
     )
+
+    def to_json(self, brief: bool = False) -> dict[str, Any]:
+        """Return JSON in which the forms of releases up to 0.2 are spelt as these spelt them."""
+        values = super().to_json(brief)
+        values["digits"] = self.word_forms == _KEPT_DIGITS
+        if values["digits"]:
+            del values["word_forms"]
+        return values
+
+    @classmethod
+    def from_json(cls, values: Any, where: str = "") -> Self:
+        if isinstance(values, dict) and isinstance(digits := values.get("digits"), bool):
+            values = {name: value for name, value in values.items() if name != "digits"}
+            if digits:
+                values = {"word_forms": list(_KEPT_DIGITS), **values}
+        return super().from_json(values, where)
 
     @property
     def has_keys(self) -> bool:

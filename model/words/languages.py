@@ -1,8 +1,16 @@
-"""The language of a text by py3langid, as the key of the document: one model for each language.
+"""The language of a text by py3langid: as the key of a document, and for a sample of texts.
 
-As for segmenters, the settings of a model hold the release, ``language==release``, because another
-one may find another language. The keys are ISO 639-1 codes (639-3 where a language has no code of
-two letters), and :data:`UNDETERMINED` where
+:func:`language_of` gives the languages of a sample with the options that they call for: their stop
+words, and a segmenter for texts without spaces between words.
+
+>>> found = language_of(["Der Hafen war voller Schiffe, als der Sturm vom Meer kam."])
+>>> found.code, found.share, found.options
+('de', 1.0, {'stop_words': 'de'})
+
+``--key_from=language`` makes the language of each document its key: one model for each. As for
+segmenters, the settings of a model hold the release, ``language==release``, because another one may
+find another language. The keys are ISO 639-1 codes (639-3 where a language has no code of two
+letters), and :data:`UNDETERMINED` where
 
 * the text has fewer than :data:`LEAST_BYTES` bytes in UTF-8,
 * the probability of the likeliest language is below :data:`LEAST_PROBABILITY`,
@@ -14,14 +22,18 @@ The first :data:`MOST_CHARACTERS` characters of a text decide, so time and memor
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+import regex
 
 from model.errors import OptionError
+from model.words import segmenters
+from model.words.stop_lists import languages_with_lists
 
 NONE = "none"
 LANGUAGE = "language"
@@ -34,6 +46,99 @@ _PACKAGE = "py3langid"
 _NO_LANGUAGE = "zxx"
 # Sums of floats may differ in their last bits between machines; what is compared does not.
 _DIGITS = 6
+# Texts of a sample that are looked at, evenly spaced.
+_MOST_TEXTS = 500
+# A language is one of a sample from this share of its texts on, ...
+_LEAST_SHARE = 0.1
+# ... where the languages of at least this share of the texts are found.
+_LEAST_FOUND = 0.05
+# Texts have no spaces between words where this share of their letters is of such a script.
+_LEAST_LETTERS = 0.25
+_LETTER = regex.compile(r"\p{L}")
+_KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
+# Scripts without spaces between words, each of one language; Han is Japanese where there is Kana.
+_UNSPACED = {
+    "th": regex.compile(r"\p{Thai}"),
+    "lo": regex.compile(r"\p{Lao}"),
+    "km": regex.compile(r"\p{Khmer}"),
+    "my": regex.compile(r"\p{Myanmar}"),
+    "zh": regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]"),
+}
+_SEGMENTER = {"th": "thai", "zh": "chinese", "ja": "japanese"}
+
+
+@dataclass(frozen=True)
+class FoundLanguage:
+    """The languages of a sample of texts.
+
+    Attributes:
+        code: The language of most texts.
+        share: Its share of the texts whose language is found.
+        shares: All languages of at least a tenth of these texts; the most frequent comes first.
+            Where there are several, ``--key_from=language`` learns one model for each.
+        options: The options that the languages call for, with their values.
+        missing: What has to be done before these options can be used; empty where nothing has to.
+    """
+
+    code: str
+    share: float
+    shares: dict[str, float]
+    options: dict[str, str]
+    missing: str
+
+
+def language_of(texts: Sequence[str]) -> FoundLanguage | None:
+    """Return the languages of a sample of texts; None where the texts are too short to tell.
+
+    Args:
+        texts: The texts. At most 500 are looked at, evenly spaced.
+    """
+    size = min(len(texts), _MOST_TEXTS)
+    looked = [texts[number * len(texts) // size] for number in range(size)]
+    counts = Counter(_unspaced(text) or _language(text, None) for text in looked)
+    del counts[UNDETERMINED]
+    told = counts.total()
+    if not told or told < _LEAST_FOUND * size:
+        return None
+    if 4 * counts["ja"] >= counts["zh"]:
+        # Short Japanese texts may have no Kana.
+        counts["ja"] += counts.pop("zh", 0)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    shares = {code: count / told for code, count in ordered if count >= _LEAST_SHARE * told}
+    code, most = ordered[0]
+    options, missing = _options(list(shares or [code]))
+    return FoundLanguage(code, most / told, shares, options, missing)
+
+
+def _unspaced(text: str) -> str | None:
+    """Return the language of a text without spaces between words; None for other texts."""
+    text = text[:MOST_CHARACTERS]
+    if text.isascii():
+        return None
+    least = max(1, _LEAST_LETTERS * len(_LETTER.findall(text)))
+    for code, letter in _UNSPACED.items():
+        if len(letter.findall(text)) >= least:
+            return "ja" if code == "zh" and _KANA.search(text) else code
+    return None
+
+
+def _options(codes: list[str]) -> tuple[dict[str, str], str]:
+    """Return the options that languages call for, and what has to be done before."""
+    known = languages_with_lists()
+    options = {"stop_words": ",".join(sorted(known.intersection(codes)))}
+    if not options["stop_words"]:
+        # In place of a list; words of grammar are in most texts.
+        options = {"stop_words": "none", "max_df": "0.5"}
+    for code in codes:
+        if code in _SEGMENTER:
+            options["segmenter"] = name = _SEGMENTER[code]
+            return options, segmenters.missing(name)
+        if code in _UNSPACED:
+            return options, (
+                f"Texts of the language {code!r} have no spaces between words, and no segmenter of"
+                " --segmenter cuts them. Give a function of yours with --tokeniser."
+            )
+    return options, ""
 
 
 def resolved(key_from: str) -> str:
@@ -52,10 +157,6 @@ def resolved(key_from: str) -> str:
         raise OptionError("--key_from", key_from, allowed, "Correct the spelling.")
     if kind == NONE:
         return NONE
-    if importlib.util.find_spec(_PACKAGE) is None:
-        allowed = f"{NONE} where {_PACKAGE} is not installed"
-        remedy = "Run: pip install 'beam-topics[languages]'"
-        raise OptionError("--key_from", key_from, allowed, remedy)
     # Imported here, so that --help does not read the releases of packages.
     from importlib.metadata import version
 
@@ -75,7 +176,7 @@ def _sorted(codes: str) -> str:
     return ",".join(found)
 
 
-def language_of(key_from: str) -> Callable[[str], str] | None:
+def key_finder(key_from: str) -> Callable[[str], str] | None:
     """Return the function that gives the language of a text; None for ``none``.
 
     Raises:

@@ -27,7 +27,7 @@ from collections.abc import Callable
 
 import regex
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 
 WORDS = "words"
 _EAST_ASIAN = regex.compile(
@@ -87,17 +87,13 @@ def resolved(segmenter: str) -> str:
             installed.
     """
     name, _, wanted = segmenter.partition("==")
-    if name not in NAMES or (wanted and name == WORDS):
-        remedy = "Correct the spelling."
-        raise OptionError("--segmenter", segmenter, "one of " + ", ".join(NAMES), remedy)
+    one_of("--segmenter", segmenter if name == WORDS else name, NAMES)
     if name == WORDS:
         return WORDS
     packages = _SEGMENTERS[name][2]
-    for package in packages:
-        if importlib.util.find_spec(package.replace("-", "_")) is None:
-            allowed = f"{name} where {package} is installed"
-            remedy = "Run: pip install 'beam-topics[languages]'"
-            raise OptionError("--segmenter", segmenter, allowed, remedy)
+    if remedy := missing(name):
+        allowed = f"{name} where {' and '.join(packages)} can be imported"
+        raise OptionError("--segmenter", segmenter, allowed, remedy)
     # Imported here, because it takes a tenth of the time of numpy, and few models need it.
     from importlib.metadata import version
 
@@ -110,6 +106,16 @@ def resolved(segmenter: str) -> str:
         allowed = f"the installed release {found}, because another one gives other words"
         raise OptionError("--segmenter", segmenter, allowed, f"Run: pip install {pins}")
     return f"{name}=={found}"
+
+
+def missing(name: str) -> str:
+    """Return how to install what a segmenter needs and is not there; empty where it is."""
+    absent = [
+        package
+        for package in _SEGMENTERS[name][2]
+        if importlib.util.find_spec(package.replace("-", "_")) is None
+    ]
+    return f"Run: pip install {' '.join(absent)}" if absent else ""
 
 
 def segmenter_of(segmenter: str) -> Callable[[str], str] | None:

@@ -1,17 +1,18 @@
 """Tokenisation of texts into words, the same in training and in inference.
 
 A word is a run of Unicode letters, marks and digits. An apostrophe (or a zero-width joiner, as
-Persian and Hindi use it) between two of them belongs to the word. The steps in their order: lower
-case, Unicode normal form C, splitting into words, stop words, a possessive 's, digits, length
-limits, stemming.
+Persian and Hindi use it) between two of them belongs to the word, and so do signs that
+``--word_forms`` names (:mod:`model.words.word_forms`). The steps in their order: lower case,
+Unicode normal form C, Arabic and Hebrew marks of vowels, splitting into words, stop words, a
+possessive 's, length limits, digits, stemming.
 
 Normal form C is used because one "é" may be written as one character or as two, which look the
 same. The compatibility forms are not used because they change what was written ("²" would become
 "2").
 
 >>> from model.settings import TokeniserSettings
->>> Tokeniser(TokeniserSettings()).words("The nation's rivers don't freeze.")
-['nation', 'rivers', 'freeze']
+>>> Tokeniser(TokeniserSettings()).words("The nation's 12 rivers don't freeze. GPT-4 knew.")
+['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
 Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). Splitting may be
 that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
@@ -19,63 +20,43 @@ that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
 With ``--key_from=language`` a document without a key gets the language of its text as its key
 (:mod:`model.words.languages`), and ``--stop_words=language`` leaves out the stop words of the key.
 
-The stop words of a language are those of the library ``stopwordsiso``. ``requirements.txt`` pins
-its release: with another list, the same settings would give other words.
+The stop words of a language are those of :mod:`model.words.stop_lists`.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import regex
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 from model.files.regular import read_text
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
-from model.words import languages, segmenters
+from model.words import languages, segmenters, stop_lists, word_forms
 from model.words import lemmas as lemma_tables
 from model.words.cleaning import check_ways, clean
 from model.words.user_function import load_function
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
-_WORD = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}]+(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*")
+_WORD = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]*(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*"
 _DIGIT = regex.compile(r"\p{N}")
-_APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
-_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+_LETTER = regex.compile(r"\p{L}")
+# Characters that are written for others, and the soft hyphen.
+_ALIKE = {
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{HYPHEN}": "-",
+    "\N{NON-BREAKING HYPHEN}": "-",
+    "\N{SOFT HYPHEN}": "",
+}
 # A translation table that replaces the ASCII characters between words by spaces.
 _ASCII = "".join(
     character if character.isalnum() or character == "'" else " "
     for character in map(chr, range(128))
 )
-
-# Stop words that lose their vowel before another word: "l'homme" is a stop word and a word. The
-# lists of stop words spell them without the apostrophe.
-_ELIDED = {
-    "fr": ("c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"),
-    "it": (
-        "c",
-        "d",
-        "l",
-        "m",
-        "n",
-        "s",
-        "t",
-        "v",
-        "un",
-        "all",
-        "dall",
-        "dell",
-        "nell",
-        "sull",
-        "coll",
-        "quell",
-        "quest",
-    ),
-    "ca": ("d", "l", "m", "n", "s", "t"),
-}
 
 # The key whose stop words are left out where the settings name no language themselves.
 _BY_KEY = "language"
@@ -84,56 +65,31 @@ _MEMO_WORDS = 32_000
 _MEMO_CHARACTERS = 100
 
 
-def tokeniser_settings(
-    *,
-    stop_words: str = "en",
-    stop_words_file: str | None = None,
-    min_length: int = 2,
-    max_length: int = 40,
-    stemmer: str = "none",
-    digits: bool = False,
-    segmenter: str = segmenters.WORDS,
-    lemmas: str = "none",
-    strip: tuple[str, ...] = (),
-    function: str = "none",
-    key_from: str = languages.NONE,
-) -> TokeniserSettings:
-    """Return settings from options.
+def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> TokeniserSettings:
+    """Return settings with the releases of what they name.
 
     A file of stop words is read now, so that the settings hold the words and not a path.
 
     Args:
-        stop_words: ``none`` or a language's ISO 639-1 code. With a file it must be ``file`` or the
-            default.
         stop_words_file: UTF-8 text, one word a line. Blank lines and lines that begin with ``#``
-            are skipped.
-        min_length: the least length of a word, in characters.
-        max_length: the largest length of a word, in characters.
-        stemmer: ``none`` or a Snowball algorithm.
-        digits: whether to keep words that contain a digit.
-        segmenter: a name of :mod:`model.words.segmenters`.
-        lemmas: ``none`` or a language of :mod:`model.words.lemmas`.
-        strip: names of :mod:`model.words.cleaning`.
-        function: ``none`` or ``module:function``.
-        key_from: ``none`` or ``language``.
+            are skipped. With it, ``stop_words`` must be ``file`` or the default.
+        **fields: Fields of :class:`model.settings.TokeniserSettings`, without releases.
 
     Raises:
         OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be
             read or has no word, or a package that is missing.
     """
-    stop_words, stop_list = _stop_list(stop_words, stop_words_file)
-    settings = TokeniserSettings(
-        stop_words,
-        stop_list,
-        min_length,
-        max_length,
-        stemmer,
-        digits,
-        segmenters.resolved(segmenter),
-        lemma_tables.resolved(lemmas),
-        strip,
-        function,
-        languages.resolved(key_from),
+    made = TokeniserSettings(**fields)
+    stop_words, stop_list = _stop_list(made.stop_words, stop_words_file)
+    settings = replace(
+        made,
+        stop_words=stop_words,
+        stop_list=stop_list,
+        stop_lists=stop_lists.resolved(made.stop_lists),
+        word_forms=word_forms.resolved(made.word_forms),
+        segmenter=segmenters.resolved(made.segmenter),
+        lemmas=lemma_tables.resolved(made.lemmas),
+        key_from=languages.resolved(made.key_from),
     )
     check_tokeniser(settings)
     return settings
@@ -146,91 +102,65 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
         OptionError: an unknown language or stemmer, a package that is missing, or one of another
             release than the settings name.
     """
+    stop_lists.resolved(settings.stop_lists)
+    word_forms.resolved(settings.word_forms)
     segmenters.resolved(settings.segmenter)
     lemma_tables.resolved(settings.lemmas)
     check_ways(settings.strip)
     languages.resolved(settings.key_from)
     if settings.function != "none":
         load_function(settings.function)
-    # Imported here and below, so that options can be listed without the tables of all languages.
-    import stopwordsiso
+    if settings.stop_words not in ("none", "file", _BY_KEY):
+        known = stop_lists.languages_with_lists()
+        if unknown := [one for one in settings.stop_words.split(",") if one not in known]:
+            allowed = "none, or one or more, with commas, of " + ", ".join(sorted(known))
+            remedy = "Give words of your own with --stop_words_file, one a line."
+            raise OptionError("--stop_words", unknown[0], allowed, remedy)
+    if settings.stemmer != "none":
+        import snowballstemmer
 
-    known = sorted(stopwordsiso.langs())
-    if settings.stop_words not in ("none", "file", _BY_KEY, *known):
-        raise OptionError(
-            "--stop_words",
-            settings.stop_words,
-            "none, or one of " + ", ".join(known),
-            "Give words of your own with --stop_words_file, one a line.",
-        )
-    if settings.stemmer == "none":
-        return
-    import snowballstemmer
-
-    stemmers = snowballstemmer.algorithms()
-    if settings.stemmer not in stemmers:
-        raise OptionError(
-            "--stemmer",
-            settings.stemmer,
-            "none, or one of " + ", ".join(stemmers),
-            "Correct the spelling.",
-        )
+        one_of("--stemmer", settings.stemmer, ("none", *snowballstemmer.algorithms()))
 
 
 def _stop_list(name: str, file: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the name of the stop words, and those of a file where one is given."""
-    if file is None:
-        if name == "file":
-            raise OptionError(
-                "--stop_words",
-                "file",
-                "file only with --stop_words_file beside it",
-                "Say where the file is.",
-            )
+    if file is None and name == "file":
+        allowed, remedy = "file only with --stop_words_file beside it", "Say where the file is."
+    elif file is None:
         return name, ()
-    if name not in ("file", TokeniserSettings.stop_words):
-        raise OptionError(
-            "--stop_words",
-            name,
-            "file where --stop_words_file is given",
-            "Leave one of the two out.",
-        )
-    return "file", _read_stop_words(file)
+    elif name in ("file", TokeniserSettings.stop_words):
+        return "file", _read_stop_words(file)
+    else:
+        allowed = "file where --stop_words_file is given"
+        remedy = "Leave one of the two out."
+    raise OptionError("--stop_words", name, allowed, remedy)
 
 
 def _read_stop_words(path: str) -> tuple[str, ...]:
     text = read_text("--stop_words_file", path, "a UTF-8 text file, one word a line")
     lines = (line.strip() for line in text.splitlines())
-    words = {_plain(line) for line in lines if line and not line.startswith("#")}
+    words = {_plain(line, True) for line in lines if line and not line.startswith("#")}
     if not words:
-        raise OptionError(
-            "--stop_words_file",
-            path,
+        allowed, remedy = (
             "a file with at least one word",
             "Use --stop_words=none to keep every word.",
         )
+        raise OptionError("--stop_words_file", path, allowed, remedy)
     return tuple(sorted(words))
 
 
-def _plain(text: str) -> str:
-    """Return the text in lower case and normal form C, with one kind of apostrophe.
+def _plain(text: str, points: bool) -> str:
+    """Return the text in lower case and normal form C, with one kind of apostrophe and hyphen.
 
-    Soft hyphens are removed.
+    Soft hyphens are removed, and Arabic and Hebrew marks of vowels where there are no ``points``.
     """
     text = text.lower()
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", text).replace(_APOSTROPHE, "'").replace(_SOFT_HYPHEN, "")
-
-
-def _cut(text: str) -> list[str]:
-    """Return the words of a plain text; apostrophes may be left around them.
-
-    ASCII is split by translation, which takes an eighth of the time of the pattern.
-    """
-    if text.isascii():
-        return text.replace("''", " ").translate(_ASCII).split()
-    return _WORD.findall(text)
+    text = unicodedata.normalize("NFC", text)
+    for written, alike in _ALIKE.items():
+        text = text.replace(written, alike)
+    return text if points else word_forms.without_points(text)
 
 
 class Tokeniser:
@@ -247,10 +177,13 @@ class Tokeniser:
         self.settings = settings
         self._words = _Words(settings)
         self._of_language: dict[str, _Words] = {}
-        self._language = languages.language_of(settings.key_from)
+        self._language = languages.key_finder(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
         function = settings.function
         self._function = None if function == "none" else load_function(function)
+        self._joined = word_forms.joiner(settings.word_forms)
+        word = f"{_WORD}|{word_forms.EMOJI}" if "emoji" in settings.word_forms else _WORD
+        self._word = regex.compile(word)
 
     def words(self, text: str) -> list[str]:
         """Return the words that are kept, in the order of the text."""
@@ -274,7 +207,7 @@ class Tokeniser:
 
     def _kept(self, text: str, key: str) -> list[str]:
         words = self._words_of(key) if self._by_key else self._words
-        found = self._cut(_plain(text))
+        found = self._cut(_plain(text, "marks" in self.settings.word_forms))
         return list(filter(None, map(words.__getitem__, found)))
 
     def _words_of(self, key: str) -> _Words:
@@ -282,16 +215,21 @@ class Tokeniser:
         if key not in self._of_language:
             if len(self._of_language) >= _MOST_LANGUAGES:
                 self._of_language.clear()
-            import stopwordsiso
-
-            listed = key if key in stopwordsiso.langs() else "none"
+            listed = key if key in stop_lists.languages_with_lists() else "none"
             self._of_language[key] = _Words(replace(self.settings, stop_words=listed))
         return self._of_language[key]
 
     def _cut(self, text: str) -> list[str]:
+        """Return the words of a plain text; apostrophes may be left around them."""
         if self._function is not None:
             return self._function(text)
-        return _cut(text if self._space is None else self._space(text))
+        text = self._joined(text)
+        if self._space is not None:
+            text = self._space(text)
+        # ASCII is split by translation, which takes an eighth of the time of the pattern.
+        if text.isascii():
+            return text.replace("''", " ").translate(_ASCII).split()
+        return self._word.findall(text)
 
     def tokenise(self, document: Document) -> TokenisedDocument:
         """Return the document as tokens; it has none where no word is kept.
@@ -323,19 +261,34 @@ class _Words(dict[str, str]):
         return kept
 
     def _kept(self, word: str) -> str:
-        word = word.strip("'")
-        if word in self._stop:
-            return ""
-        if "'" in word:
-            word = self._without_affix(word)
-        if self._lemma is not None:
-            word = self._lemma(word)
-        settings = self._settings
-        if word in self._stop or not settings.min_length <= len(word) <= settings.max_length:
-            return ""
-        if not settings.digits and _DIGIT.search(word):
+        if self._settings.function == "none":
+            word = word_forms.unmarked(word)
+        word = self._base(word.strip("'"))
+        if self._is_out(word):
             return ""
         return word if self._stem is None else str(self._stem.stemWord(word))
+
+    def _base(self, word: str) -> str:
+        """Return a word without affixes, or its lemma; a stop word as it is."""
+        if word in self._stop:
+            return word
+        if "'" in word:
+            word = self._without_affix(word)
+        return word if self._lemma is None else self._lemma(word)
+
+    def _is_out(self, word: str) -> bool:
+        return word in self._stop or self._is_short_or_long(word) or self._is_of_digits(word)
+
+    def _is_short_or_long(self, word: str) -> bool:
+        if self._settings.min_length <= len(word) <= self._settings.max_length:
+            return False
+        return not word_forms.is_emoji(word)
+
+    def _is_of_digits(self, word: str) -> bool:
+        """Return whether a word has digits, and is of a form that is left out."""
+        if _DIGIT.search(word) is None:
+            return False
+        return ("digits" if _LETTER.search(word) else "numbers") not in self._settings.word_forms
 
     def _without_affix(self, word: str) -> str:
         """Remove a possessive 's, and an elided stop word before an apostrophe."""
@@ -353,9 +306,7 @@ def _stemmer(name: str) -> Any:
 def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
     if settings.stop_words in ("none", _BY_KEY):
         return frozenset()
-    if settings.stop_words == "file":
-        return frozenset(settings.stop_list)
-    import stopwordsiso
-
-    words = {_plain(word) for word in stopwordsiso.stopwords(settings.stop_words)}
-    return frozenset(words).union(before + "'" for before in _ELIDED.get(settings.stop_words, ()))
+    words: Iterable[str] = settings.stop_list
+    if settings.stop_words != "file":
+        words = stop_lists.stop_words_of(settings.stop_words, settings.stop_lists)
+    return frozenset(_plain(word, "marks" in settings.word_forms) for word in words)

@@ -146,7 +146,7 @@ def tokeniser_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> 
     from model.words.tokeniser import tokeniser_settings
 
     given = fields_given(options, TokeniserOptions, TokeniserSettings)
-    given["strip"] = tuple(given.get("strip", ()))
+    given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     if stop_list := words.get("stop_words_file"):
         made = tokeniser_settings(**{**given, "stop_words": TokeniserSettings.stop_words})
         return replace(made, stop_words="file", stop_list=stop_list)

@@ -132,7 +132,7 @@ def test_links_are_a_chain_that_begins_with_key_and_settings():
     starts = {
         chain_start("", TOKENISER, SEQUENCE),
         chain_start("k", TOKENISER, SEQUENCE),
-        chain_start("", TokeniserSettings(digits=True), SEQUENCE),
+        chain_start("", TokeniserSettings(word_forms=("numbers",)), SEQUENCE),
         chain_start("", TOKENISER, SequenceSettings()),
     }
     assert len(starts) == 4

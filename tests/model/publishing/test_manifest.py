@@ -250,8 +250,8 @@ def test_a_tokeniser_is_read_by_the_rules_of_settings(monkeypatch):
     assert stored.tokeniser == TokeniserSettings(stop_words="none")
     monkeypatch.setattr(manifest, "TokeniserSettings", LaterTokeniser)
     assert stored.tokeniser.fold_case is True
-    del values["digits"]
-    with pytest.raises(DamagedDataError, match="tokeniser in field .*digits is missing"):
+    del values["stemmer"]
+    with pytest.raises(DamagedDataError, match="tokeniser in field .*stemmer is missing"):
         _ = manifest_of(3, settings={"tokeniser": values}).tokeniser
 
 

@@ -6,12 +6,11 @@ from importlib import metadata
 import pytest
 from languages import NO_LANGUAGE, SENTENCES
 
-pytest.importorskip("py3langid")
-
 from model.errors import OptionError
 from model.records import Document
 from model.settings import TokeniserSettings
-from model.words import languages
+from model.words import languages, segmenters
+from model.words.languages import language_of
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 PAIRS = [(code, text) for code, texts in SENTENCES.items() for text in texts]
@@ -100,7 +99,7 @@ def test_stop_words_are_those_of_the_language():
     cut = Tokeniser(tokeniser_settings(key_from="language", stop_words="language"))
     german, english = "Der Hafen war voller Schiffe", "The harbour was full of ships"
     assert cut.words(german) == ["hafen", "voller", "schiffe"]
-    assert cut.words(english) == ["harbour", "ships"]
+    assert cut.words(english) == ["harbour", "full", "ships"]
     # "war" is a stop word in German alone.
     assert "war" in cut.tokenise(Document("1", 0, german, key="en")).words
     assert (
@@ -155,9 +154,64 @@ def test_wrong_options_are_told(options, told):
         tokeniser_settings(**options)
 
 
-def test_a_missing_package_is_told(monkeypatch):
-    monkeypatch.setattr(languages.importlib.util, "find_spec", lambda name: None)
-    told = "allowed is none where py3langid is not installed. Run: pip install 'beam-topics.langua"
-    with pytest.raises(OptionError, match=told):
-        languages.resolved("language")
-    assert languages.resolved("none") == "none"
+@pytest.mark.parametrize("code", SENTENCES)
+def test_the_language_of_a_sample(code):
+    found = language_of(SENTENCES[code] * 3)
+    assert (found.code, found.share, found.shares) == (code, 1.0, {code: 1.0})
+    segmenter = {"zh": "chinese", "ja": "japanese"}.get(code)
+    assert found.options == {"stop_words": code, **({"segmenter": segmenter} if segmenter else {})}
+    tokeniser_settings(**found.options)
+
+
+@pytest.mark.parametrize("texts", [[], [""], NO_LANGUAGE * 9, ["ship"] * 500])
+def test_a_sample_that_is_too_short_has_no_language(texts):
+    assert language_of(texts) is None
+
+
+def test_languages_of_a_mixed_sample_are_given_with_their_shares():
+    texts = SENTENCES["de"][:1] * 600 + SENTENCES["fr"][:1] * 300 + SENTENCES["it"][:1] * 50
+    found = language_of(texts)
+    assert found.shares == {
+        "de": pytest.approx(0.63, abs=0.01),
+        "fr": pytest.approx(0.32, abs=0.01),
+    }
+    assert found.options == {"stop_words": "de,fr"} and found.missing == ""
+    cut = Tokeniser(tokeniser_settings(**found.options))
+    assert cut.words("Der Hafen et la tempête") == ["hafen", "tempête"]
+
+
+def test_words_of_many_texts_are_left_out_where_a_language_has_no_list():
+    text = "Höfnin var full af skipum þegar stormurinn kom af hafi í gær."
+    found = language_of([text] * 3)
+    assert (found.code, found.options) == ("is", {"stop_words": "none", "max_df": "0.5"})
+
+
+def test_a_language_of_few_texts_needs_no_option():
+    found = language_of(SENTENCES["en"][:1] * 95 + ["นักเตะฟุตบอลการแข่งขัน"] * 5)
+    assert (found.code, found.share, found.options) == ("en", 0.95, {"stop_words": "en"})
+
+
+def test_texts_without_spaces_are_told_by_their_letters():
+    """However short they are; Japanese has Kana in some texts of a sample."""
+    assert language_of(["ประตูทีม"]).options["segmenter"] == "thai"
+    assert language_of(["预计有雨"]).options["segmenter"] == "chinese"
+    assert language_of(["東京大学", "港は船", "金利上昇"]).shares == {"ja": 1.0}
+    assert language_of(["Python 3 の新機能について"]).code == "ja"
+    assert language_of(SENTENCES["en"][:1] * 60 + ["预计北方有雨"] * 40).options == {
+        "stop_words": "en,zh",
+        "segmenter": "chinese",
+    }
+
+
+def test_what_is_missing_is_told_before_anything_is_learned(monkeypatch):
+    assert language_of(["ผู้ป่วยดื่มน้ำ"]).missing == ""
+    monkeypatch.setattr(segmenters.importlib.util, "find_spec", lambda name: None)
+    for texts, packages in (
+        (["ผู้ป่วยดื่มน้ำ"], "pythainlp"),
+        (["预计北方有雨"], "jieba"),
+        (["港は船でいっぱい"], "fugashi unidic-lite"),
+    ):
+        assert language_of(texts).missing == f"Run: pip install {packages}"
+    for text in ("ຜູ້ປ່ວຍດື່ມນ້ຳ", "អ្នកជំងឺផឹកទឹក", "လူနာရေသောက်သည်"):
+        assert "no spaces between words" in language_of([text]).missing
+        assert "--tokeniser" in language_of([text]).missing

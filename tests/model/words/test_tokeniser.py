@@ -6,7 +6,10 @@ import model.words.tokeniser as module
 from model.errors import OptionError
 from model.records import Document
 from model.settings import TokeniserSettings
+from model.words import word_forms
 from model.words.tokeniser import Tokeniser, tokeniser_settings
+
+EVERY = word_forms.FORMS
 
 
 def words(text, **options):
@@ -22,7 +25,7 @@ def words(text, **options):
         ("don't can’t 'quoted' rock'n'roll", ["don't", "can't", "quoted", "rock'n'roll"]),
         ("nation's nation’s nation", ["nation"] * 3),
         ("e\u0301te\u0301 été ÉTÉ E\u0301TE\u0301", ["été"] * 4),
-        ("well-known snake_case a.b", ["well", "known", "snake", "case", "a", "b"]),
+        ("well-known snake_case any.body", ["well", "known", "snake", "case", "any", "body"]),
         ("हिन्दी की भाषा", ["हिन्दी", "की", "भाषा"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),
         ("infor\u00admation", ["information"]),
@@ -35,10 +38,10 @@ def test_words(text, expected):
     assert words(text) == expected
 
 
-@given(st.text(st.sampled_from("aB9' -_\n.")))
+@given(st.text(st.sampled_from("aB9' -_\n.+#&@")))
 @settings(max_examples=300)
 def test_ascii_and_other_texts_are_cut_alike(text):
-    assert words(text, digits=True) == words(text + " é", digits=True)[:-1]
+    assert words(text, word_forms=EVERY) == words(text + " é", word_forms=EVERY)[:-1]
 
 
 def test_stop_words_of_a_language():
@@ -53,8 +56,9 @@ def test_an_elided_stop_word_leaves_its_word():
 
 def test_lengths_and_digits():
     assert words("a bb ccc dddd", min_length=2, max_length=3) == ["bb", "ccc"]
-    assert words("b2b 1790 x² plain") == ["plain"]
-    assert words("b2b 1790", digits=True) == ["b2b", "1790"]
+    assert words("b2b 1790 x² plain") == ["b2b", "x²", "plain"]
+    assert words("b2b 1790 x² plain", word_forms=("letters",)) == ["plain"]
+    assert words("b2b 1790", word_forms=("numbers",)) == ["1790"]
 
 
 def test_stemming():
@@ -74,14 +78,14 @@ def test_errors_say_what_is_allowed(tmp_path):
     with pytest.raises(
         OptionError,
         match=(
-            r"--stop_words: 'english' was given; allowed is none, or one of .*\ben,"
-            r" .*--stop_words_file"
+            r"--stop_words: 'english' was given; allowed is none, or one or more, with"
+            r" commas, of .*\ben, .*--stop_words_file"
         ),
     ):
         tokeniser_settings(stop_words="english")
     with pytest.raises(
         OptionError,
-        match=r"--stemmer: 'en' was given; allowed is none, or one of arabic, .*english",
+        match=r"--stemmer: 'en' was given; allowed is one of none, arabic, .*english",
     ):
         tokeniser_settings(stemmer="en")
     with pytest.raises(OptionError, match=r"--stop_words_file: .*It cannot be read"):
@@ -122,7 +126,7 @@ def test_tokens_index_words_in_order_of_first_use():
 @given(st.text())
 @settings(max_examples=200)
 def test_any_text_gives_words_that_the_wire_takes(text):
-    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, digits=True)).tokenise(
+    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, word_forms=EVERY)).tokenise(
         Document("a", 0, text)
     )
     assert type(made).from_bytes(made.to_bytes()).words == made.words

@@ -14,6 +14,7 @@ from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
     LearnerOptions,
+    OutputOptions,
     SequenceOptions,
     StoreOptions,
     TokeniserOptions,
@@ -68,7 +69,6 @@ def parsed(*flags):
         ("--seed", "--seed: no value was given. Write --seed=VALUE."),
         ("--minibatch_size=0", "--minibatch_size: 0 was given; allowed is 1 or more. Correct"),
         ("--encoding=hex", "--encoding: 'hex' was given; allowed is an encoding of text such as"),
-        ("--keep_digits=yes", "--keep_digits: 'yes' was given; allowed is true or false."),
         ("--max_document_mb=0", "--max_document_mb: '0' was given; allowed is a whole number of 1"),
         ("--direct_num_workers=two", "--direct_num_workers"),
     ],
@@ -103,6 +103,11 @@ def test_a_missing_option_comes_with_an_example(argv):
         ),
     ):
         parse(argv, "pipelines.x", "", GROUPS, REQUIRED)
+
+
+def test_a_switch_is_true_or_false():
+    with pytest.raises(UsageError, match="--topic_names: 'yes' was given; allowed is true or fal"):
+        parse([*GIVEN, "--topic_names=yes"], "pipelines.x", "", (*GROUPS, OutputOptions), REQUIRED)
 
 
 def test_beams_options_pass():

@@ -119,7 +119,8 @@ def test_values_reach_the_settings():
         sequence_settings_of(options("--window=2d", "--minibatch_size=10")).window
         == 172_800_000_000
     )
-    assert tokeniser_settings_of(options("--stemmer=english", "--keep_digits")).digits
+    forms = tokeniser_settings_of(options("--word_forms=names, emoji,names")).word_forms
+    assert forms == ("emoji", "names")
     assert tokeniser_settings_of(options("--strip=mail")).strip == ("mail",)
     listed = tokeniser_settings_of(options("--strip=mail"), {"stop_words_file": ("a", "b")})
     assert (listed.strip, listed.stop_words, listed.stop_list) == (("mail",), "file", ("a", "b"))

@@ -1,0 +1,136 @@
+r"""Forms of words: what is a word beside letters, and what joins its parts.
+
+``--word_forms`` lists them. A text is cut at every other sign.
+
+=========  ===========================================================  =======================
+form       words                                                        without it
+=========  ===========================================================  =======================
+digits     with a digit and a letter: 5G, covid19, word2vec, 0x1f       are left out
+codes      joined by a hyphen before a part with a digit, or between a  gpt 4, v2 4 1, ora 00942
+           digit and one letter, and by a dot between digits: GPT-4,
+           ORA-00942, 06A-906-461-L, v2.4.1
+signs      C++, C#, .NET, R&D, AT&T, U.S.; a hyphen after one letter:   c, c, net, r d, at t, u
+           x-ray, e-mail                                                s, x ray
+numbers    of digits alone: 1984; 3.14 where codes are joined           are left out
+compounds  joined by any hyphen: state-of-the-art                       state of the art
+hashtags   #harbour, which is not harbour                               harbour
+names      @harbour, which is not harbour                               harbour
+emoji      an emoji, whatever its tone of skin                          are left out
+marks      with the marks of vowels of Arabic and Hebrew                without the marks
+letters    of letters, which are always words
+=========  ===========================================================  =======================
+
+A joining sign is replaced by a capital letter before the text is cut: a text in lower case has
+none. So one way of cutting serves all forms, and :func:`unmarked` gives the word as it was.
+
+>>> joined = joiner(("codes", "signs"))
+>>> [unmarked(word) for word in joined("gpt-4, r&d and state-of-the-art").split(" ")]
+['gpt-4,', 'r&d', 'and', 'state-of-the-art']
+>>> joined("gpt-4")
+'gptH4'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+import regex
+
+from model.errors import OptionError
+
+_MARKS = {"-": "H", ".": "D", "&": "A", "+": "P", "#": "S", "@": "T", "_": "U"}
+_MARKED = str.maketrans(_MARKS)
+_UNMARKED = str.maketrans({mark: sign for sign, mark in _MARKS.items()})
+# Marks of vowels and of recitation, and the stroke that makes words longer.
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]+"
+)
+_TONE = r"[\p{Emoji_Modifier}\N{VARIATION SELECTOR-16}]*"
+_PICTURE = rf"(?![©®™])\p{{Extended_Pictographic}}{_TONE}"
+EMOJI = rf"\p{{Regional_Indicator}}{{2}}|{_PICTURE}(?:\N{{ZERO WIDTH JOINER}}{_PICTURE})*"
+_EMOJI, _TONES = regex.compile(EMOJI), regex.compile(_TONE[:-1])
+
+
+_LETTER, _BOTH = r"[^\W\d_]", r"[^\W_]"
+# What joins: a sign, and where it does.
+_RULES = {
+    "codes": (
+        ("-", rf"(?={_LETTER}*\d)(?<={_BOTH}-)"),
+        ("-", rf"(?={_LETTER}(?!\w))(?<=\d-)"),
+        (".", r"(?=\d)(?<=\d\.)"),
+    ),
+    "signs": (
+        ("-", rf"(?<=\b{_LETTER}-)(?<!-{_LETTER}-)(?={_LETTER}{{2}})"),
+        (".", rf"(?={_LETTER}(?!\w))(?<=\b{_LETTER}\.)"),
+        (".", r"(?=net(?!\w))(?:(?<![\w.]\.)|(?<=\basp\.))"),
+        (
+            "&",
+            rf"(?:(?<=\b{_LETTER}&)|(?<=\b{_LETTER}{{2}}&))(?={_LETTER}(?:{_LETTER}(?!;))?(?!\w))",
+        ),
+        ("+", rf"(?<={_BOTH}\+)\+(?!{_LETTER}|\+)"),
+        ("#", rf"(?<=\b{_LETTER}\#)(?![\w#])"),
+    ),
+    "compounds": (("-", rf"(?<={_BOTH}-)(?={_BOTH})"),),
+    "hashtags": (("#", rf"(?<![\w&]\#)(?=\w*{_LETTER})\w+"),),
+    "names": (("@", rf"(?<![\w&]@)(?=\w*{_LETTER})\w+"),),
+}
+
+
+_LETTERS = "letters"
+FORMS = tuple(sorted((*_RULES, "digits", "numbers", "emoji", "marks", _LETTERS)))
+
+
+def resolved(forms: Sequence[str]) -> tuple[str, ...]:
+    """Return forms in their order, each once; ``letters`` where there is no other.
+
+    Raises:
+        OptionError: There is one that does not exist.
+    """
+    if unknown := [form for form in forms if form not in FORMS]:
+        allowed = "names with commas, of " + ", ".join(FORMS)
+        raise OptionError("--word_forms", unknown[0], allowed, "Correct the spelling.")
+    return tuple(sorted({*forms} - {_LETTERS})) or (_LETTERS,)
+
+
+def joiner(forms: Sequence[str]) -> Callable[[str], str]:
+    """Return the function that replaces joining signs by capital letters, in lower-case texts."""
+    places: dict[str, list[str]] = {}
+    for sign, place in (rule for form in sorted(forms) for rule in _RULES.get(form, ())):
+        places.setdefault(sign, []).append(place)
+    patterns = {sign: rf"\{sign}(?:{'|'.join(listed)})" for sign, listed in places.items()}
+    # The module re is faster, but marks of letters are no part of a word to it. A pattern begins
+    # with its sign, so that others are passed fast.
+    ascii, other = (
+        [(sign, module.compile(pattern)) for sign, pattern in patterns.items()]
+        for module in (re, regex)
+    )
+
+    def joined(text: str) -> str:
+        for sign, pattern in ascii if text.isascii() else other:
+            if sign in text:
+                text = pattern.sub(_marked, text)
+        return text
+
+    return joined
+
+
+def _marked(found: re.Match[str]) -> str:
+    return found[0].translate(_MARKED)
+
+
+def unmarked(word: str) -> str:
+    """Return a word as it was before :func:`joiner`; an emoji loses its tone of skin."""
+    word = word.translate(_UNMARKED)
+    return word if word.isascii() else _TONES.sub("", word)
+
+
+def is_emoji(word: str) -> bool:
+    """Return whether a word is an emoji."""
+    return not word.isascii() and _EMOJI.fullmatch(word) is not None
+
+
+def without_points(text: str) -> str:
+    """Return a text without Arabic and Hebrew marks of vowels, and without tatweel."""
+    return _POINTS.sub("", text)
