@@ -143,8 +143,8 @@ def _fields(
         seen |= {name: value for name, value in found.options.items() if name in _DEFAULTS}
         seen |= {"timestamp_field": _ORDER} if "time_from" in found.options else {}
         seen |= {"id_field": _PLACE} if "id_from" in found.options else {}
-        if "timestamp_unit" in found.options:
-            told.setdefault("timestamp_unit", found.options["timestamp_unit"])
+        if "timestamp_format" in found.options:
+            told.setdefault("timestamp_format", found.options["timestamp_format"])
     for name, what, other in _QUESTIONS:
         if name not in told and other not in told:
             told[name] = ask(name, f"Which field has the {what}?", seen[name])
@@ -160,7 +160,7 @@ def _without_none(told: dict[str, str]) -> dict[str, str]:
     found = dict(told)
     if found.get("timestamp_field") == _ORDER:
         del found["timestamp_field"]
-        found.pop("timestamp_unit", None)
+        found.pop("timestamp_format", None)
         found["time_from"] = "order"
     if found.get("id_field") == _PLACE:
         del found["id_field"]

@@ -28,8 +28,9 @@ from model.errors import OptionError
 from model.publishing.blobs import escape_key
 from model.reading import hints
 from model.reading.avro_limits import NESTING
+from model.reading.found_forms import advice
 from model.reading.settings import FieldNames, ParseSettings
-from model.reading.timestamps import UnitError, accepted_forms, read_time
+from model.reading.time_forms import accepted, read_time
 from model.records import Document
 from model.times import TimeRangeError
 
@@ -39,7 +40,7 @@ MISSING_ID = "missing_id"
 MISSING_TIMESTAMP = "missing_timestamp"
 BAD_TIMESTAMP = "bad_timestamp"
 TIMESTAMP_RANGE = "timestamp_range"
-TIMESTAMP_UNIT = "timestamp_unit"
+TIMESTAMP_FORMAT = "timestamp_format"
 MISSING_TEXT = "missing_text"
 EMPTY_TEXT = "empty_text"
 MISSING_KEY = "missing_key"
@@ -59,7 +60,7 @@ REASONS = (
     MISSING_TIMESTAMP,
     BAD_TIMESTAMP,
     TIMESTAMP_RANGE,
-    TIMESTAMP_UNIT,
+    TIMESTAMP_FORMAT,
     MISSING_TEXT,
     EMPTY_TEXT,
     MISSING_KEY,
@@ -256,18 +257,13 @@ def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | N
     field = settings.fields.timestamp
     value = record.get(field)
     try:
-        return read_time(value, settings.timestamp_unit, unit)
+        return read_time(value, settings.timestamp_format, settings.time_zone, unit)
     except ValueError as error:
-        reason = {UnitError: TIMESTAMP_UNIT, TimeRangeError: TIMESTAMP_RANGE}.get(
-            type(error), BAD_TIMESTAMP
-        )
-        detail = f"the field {field!r} is {_shown(value)}: {error}"
-        raise _RefusedError(
-            reason,
-            detail
-            if reason == TIMESTAMP_UNIT
-            else f"{detail}; {accepted_forms(settings.timestamp_unit)}",
-        ) from error
+        detail = f"the field {field!r} is {_shown(value)}: {error}; "
+        if other := advice(value, settings.time_zone):
+            raise _RefusedError(TIMESTAMP_FORMAT, detail + other) from error
+        reason = TIMESTAMP_RANGE if isinstance(error, TimeRangeError) else BAD_TIMESTAMP
+        raise _RefusedError(reason, detail + accepted(settings.timestamp_format)) from error
 
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:

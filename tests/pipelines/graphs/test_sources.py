@@ -122,8 +122,8 @@ def test_what_a_source_needs(flags, message):
             ),
         ),
         (
-            ["--source=replay", "--input=a", "--timestamp_unit=ms"],
-            "--timestamp_unit: 'ms' was given; allowed is nothing with --source=replay",
+            ["--source=replay", "--input=a", "--timestamp_format=ms"],
+            "--timestamp_format: 'ms' was given; allowed is nothing with --source=replay",
         ),
         (
             ["--source=replay", "--input=a", "--id_from=place"],

@@ -338,7 +338,7 @@ def test_an_id_may_be_the_topic_the_partition_and_the_offset_and_a_time_a_number
         Message(0, b'{"timestamp": 5000, "text": "a"}'),
         Message(1, b'{"timestamp": 6000, "text": "a"}'),
     ]
-    parse = ParseSettings(id_from="place", timestamp_unit="ms")
+    parse = ParseSettings(id_from="place", timestamp_format="ms")
     one = reader(broker, parse=parse)
     items = [one.take().item, one.take().item]
     assert [item.id for item in items] == [place_id("posts/2/0"), place_id("posts/2/1")]
