@@ -31,6 +31,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from shlex import quote
 
 from model.reading.time_forms import UNITS, is_year, month_of, number_of, read_time
 from model.times import to_iso
@@ -134,13 +135,8 @@ def advice(value: object, zone: str = "UTC") -> str:
             found.setdefault(time, form)
     shown = {form: to_iso(time)[:19].replace("T00:00:00", "") for time, form in found.items()}
     return ", or ".join(
-        f"--timestamp_format={quoted(form)} reads it as {time}" for form, time in shown.items()
+        f"--timestamp_format={quote(form)} reads it as {time}" for form, time in shown.items()
     )
-
-
-def quoted(form: str) -> str:
-    """Return a form as a shell takes it."""
-    return form if form.isalnum() else f"'{form}'"
 
 
 def _forms_of_one(value: object) -> Iterator[str]:

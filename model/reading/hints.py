@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from shlex import quote
 from typing import Any
 
-from model.reading.found_forms import find_form, quoted
+from model.reading.found_forms import find_form
 
 _MOST_FIELDS = 12
 _MOST_CHARACTERS = 40
@@ -65,7 +66,7 @@ def time_remedy(record: Record) -> str:
     name, form = likely_time(record) or (None, "iso")
     remedy = _named("--timestamp_field", name)
     if form not in ("iso", "s"):
-        remedy = f"{remedy[:-1]} --timestamp_format={quoted(form)}?"
+        remedy = f"{remedy[:-1]} --timestamp_format={quote(form)}?"
     return f"{remedy} Files without times: --time_from=order."
 
 

@@ -6,11 +6,11 @@ choice open is refused with the options that decide it.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from model.dead_letters import DeadLetter
@@ -128,7 +128,7 @@ def _decide(found: Guess, record: Mapping[str, object], name: str, given: Sequen
             )
         raise UsageError(
             f"{name}: the {what} may be {'in ' * (role != 'form')}{listed(candidates)}. Choose one,"
-            f" for example {option}={shlex.quote(candidates[0])}."
+            f" for example {option}={quote(candidates[0])}."
         )
 
 

@@ -146,10 +146,10 @@ def test_the_form_that_wrote_a_sample_is_found(moments, day, clock, zone):
 
 
 def test_advice_names_the_forms_that_read_a_value():
-    assert advice("31/01/2013") == "--timestamp_format='%d/%m/%Y' reads it as 2013-01-31"
+    assert advice("31/01/2013") == "--timestamp_format=%d/%m/%Y reads it as 2013-01-31"
     assert advice("1/2/2013") == (
-        "--timestamp_format='%d/%m/%Y' reads it as 2013-02-01, or"
-        " --timestamp_format='%m/%d/%Y' reads it as 2013-01-02"
+        "--timestamp_format=%d/%m/%Y reads it as 2013-02-01, or"
+        " --timestamp_format=%m/%d/%Y reads it as 2013-01-02"
     )
     assert advice(1600000000000) == "--timestamp_format=ms reads it as 2020-09-13T12:26:40"
     assert advice(1800) == (

@@ -44,7 +44,7 @@ def test_the_likely_time_has_the_form_of_one_and_first_its_name():
 
 def test_the_form_of_a_likely_time_is_named():
     assert time_remedy({"Datum": "31.01.2001"}).startswith(
-        "Is it --timestamp_field=Datum --timestamp_format='%d.%m.%Y'?"
+        "Is it --timestamp_field=Datum --timestamp_format=%d.%m.%Y?"
     )
     assert time_remedy({"date": "2013-05-01"}).startswith("Is it --timestamp_field=date?")
 

@@ -170,7 +170,7 @@ def test_details_name_the_field_and_the_remedy():
     assert (
         parse(line(timestamp="12/31/2001")).detail
         == "the field 'timestamp' is '12/31/2001': it is not ISO 8601;"
-        " --timestamp_format='%m/%d/%Y' reads it as 2001-12-31"
+        " --timestamp_format=%m/%d/%Y reads it as 2001-12-31"
     )
     assert (
         parse(line(timestamp="soon")).detail

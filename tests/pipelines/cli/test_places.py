@@ -128,7 +128,7 @@ def test_several_files_and_folders(here):
         (
             {"text": "a ship came", "date": "1/2/2020"},
             "posts.jsonl: the form of the times may be '%d/%m/%Y', '%m/%d/%Y'. Choose one, for"
-            " example --timestamp_format='%d/%m/%Y'.",
+            " example --timestamp_format=%d/%m/%Y.",
         ),
     ],
 )
