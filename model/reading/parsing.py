@@ -32,7 +32,7 @@ from model.reading.found_forms import advice
 from model.reading.settings import FieldNames, ParseSettings
 from model.reading.time_forms import accepted, read_time
 from model.records import Document
-from model.times import TimeRangeError
+from model.times import TimeRangeError, duration_text, to_iso
 
 NOT_JSON = "not_json"
 WRONG_TYPE = "wrong_type"
@@ -41,6 +41,7 @@ MISSING_TIMESTAMP = "missing_timestamp"
 BAD_TIMESTAMP = "bad_timestamp"
 TIMESTAMP_RANGE = "timestamp_range"
 TIMESTAMP_FORMAT = "timestamp_format"
+FUTURE = "future"
 MISSING_TEXT = "missing_text"
 EMPTY_TEXT = "empty_text"
 MISSING_KEY = "missing_key"
@@ -61,6 +62,7 @@ REASONS = (
     BAD_TIMESTAMP,
     TIMESTAMP_RANGE,
     TIMESTAMP_FORMAT,
+    FUTURE,
     MISSING_TEXT,
     EMPTY_TEXT,
     MISSING_KEY,
@@ -123,6 +125,30 @@ def parse_record(
         return _document(record, place, settings, time, time_unit)
     except _RefusedError as refused:
         return dead_letter(place, refused.reason, refused.detail, record)
+
+
+def not_future(
+    item: Document | DeadLetter, line: bytes, place: str, came: int, most: int | None
+) -> Document | DeadLetter:
+    """Return a document, or a dead letter if its time is too long after that of its message.
+
+    Windows up to the time of such a document would close, and those behind it would be late. The
+    time of the message comes from the source, so a replay refuses the same documents.
+
+    Args:
+        item: What :func:`parse_line` made of a message.
+        line: The bytes of the message.
+        place: The place of the message.
+        came: The time that the source gives to the message, in microseconds.
+        most: How much later the document may be; None allows any time.
+    """
+    if isinstance(item, DeadLetter) or most is None or item.timestamp - came <= most:
+        return item
+    detail = (
+        f"the document is of {to_iso(item.timestamp)}, and its message of {to_iso(came)}; at most"
+        f" {duration_text(most)} between them is allowed (--max_future)"
+    )
+    return dead_letter(place, FUTURE, detail, line)
 
 
 def dead_letter(

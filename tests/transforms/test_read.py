@@ -251,6 +251,24 @@ def test_messages_from_elsewhere():
     assert counters["records_read"] == 2
 
 
+def test_messages_from_the_future_are_dead_letters():
+    messages = [json.dumps(record(f"d{time}", time)).encode() for time in (5, 15, 16)]
+
+    def build(pipeline):
+        made = (
+            pipeline
+            | beam.Create([beam.window.TimestampedValue(message, 5) for message in messages])
+            | beam.Map(lambda message: message)
+            | ParseMessages("a queue", ParseSettings(), PLAIN, max_future=10_000_000)
+        )
+        return {"documents": made.documents, "dead": made.dead_letters}
+
+    results, counters = run(build)
+    assert sorted(time for time, _ in results["documents"]) == [5_000_000, 15_000_000]
+    assert json.loads(results["dead"][0][1])["reason"] == "future"
+    assert counters["dead_future"] == 1
+
+
 def test_messages_have_no_place_that_could_be_an_id():
     with pytest.raises(
         OptionError,

@@ -281,6 +281,8 @@ def test_kafkas_settings():
         5.0,
         60_000_000,
     )
+    assert settings.max_future == 24 * 3600 * 10**6
+    assert kafka_settings_of(*KAFKA, "--max_future=1h").max_future == 3600 * 10**6
 
 
 def coders_of(proto):

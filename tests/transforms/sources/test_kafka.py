@@ -374,6 +374,31 @@ def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(b
     ]
 
 
+def test_a_document_long_after_its_message_is_a_dead_letter_and_holds_nothing_back(broker):
+    broker.partitions[2] = [
+        message(0, 100, millis=100_000),
+        message(1, 171, millis=110_000),
+        message(2, 170, millis=110_000),
+        # Without a time of the message there is nothing to compare with.
+        message(3, 4 * 10**9, millis=None),
+    ]
+    settings = KafkaSettings("b:9", "posts", max_future=60 * SECOND)
+    for _ in range(2):
+        one = reader(broker, settings)
+        taken = [one.take() for _ in range(4)]
+        assert [taken[at].item.id for at in (0, 2, 3)] == ["d0", "d2", "d3"]
+        assert (taken[1].item.source, taken[1].item.reason) == ("posts/2/1", "future")
+        assert taken[1].item.detail == (
+            "the document is of 1970-01-01T00:02:51.000000Z, and its message of"
+            " 1970-01-01T00:01:50.000000Z; at most 1min between them is allowed (--max_future)"
+        )
+        assert taken[1].watermark == taken[0].watermark == 100 * SECOND
+        one.close()
+    # The advice: a longer bound.
+    one = reader(broker, KafkaSettings("b:9", "posts", max_future=61 * SECOND))
+    assert [one.take().item.id for _ in range(2)] == ["d0", "d1"]
+
+
 def test_an_idle_partition_vouches_for_the_clock(broker):
     clock, now = [0.0], [10_000.0]
     one = reader(
