@@ -213,6 +213,12 @@ def part(default: Record, help: str, kinds: Mapping[str, type[Record]], **facts:
     )
 
 
+def time_zone(**facts: Any) -> Any:
+    """Declare ``--time_zone``, which the settings of reading and of windows have both."""
+    about = "the zone of times that name none, and of the midnights at which windows of days end"
+    return option("UTC", about, **facts)
+
+
 def nested(default: Record) -> Any:
     """Declare a field of a :class:`Record` with settings of one kind, which are options, too."""
     return dataclasses.field(default=default, metadata={"option": Option("")})

@@ -1,10 +1,19 @@
-"""Times that clocks of a zone show, in microseconds like all times.
+"""Times that clocks of a zone show, and windows of its days; in microseconds like all times.
 
 >>> noon = 43_200_000_000
 >>> to_utc(noon, "Asia/Tokyo") / 3_600_000_000
 3.0
 >>> shown(to_utc(noon, "Asia/Tokyo"), "Asia/Tokyo") == noon
 True
+
+Windows are aligned to 1970-01-01. Those of a day, or of any number of whole days, begin and end at
+midnight of the zone, so a day of a change of clocks has 23 or 25 hours. Shorter windows are the
+same in all zones.
+
+>>> day = 24 * 3_600_000_000
+>>> start = window_start(window_number(noon, day, "Asia/Tokyo"), day, "Asia/Tokyo")
+>>> shown(start, "Asia/Tokyo") % day
+0
 """
 
 from __future__ import annotations
@@ -52,6 +61,17 @@ def shown(time: int, zone: str) -> int:
         return time
     moment = (EPOCH + timedelta(microseconds=time)).astimezone(_zone(zone))
     return time + (moment.utcoffset() or timedelta(0)) // _TICK
+
+
+def window_number(time: int, length: int, zone: str = "UTC") -> int:
+    """Return the number of the window that holds a time; the first one of 1970 has 0."""
+    return (time if length % _DAY else shown(time, zone)) // length
+
+
+def window_start(number: int, length: int, zone: str = "UTC") -> int:
+    """Return the first moment of a window."""
+    start = number * length
+    return start if length % _DAY else to_utc(start, zone)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.options import Record, nested, option
+from model.options import Record, nested, option, time_zone
 from model.reading.encodings import check_encoding
 from model.reading.time_forms import check_form
 from model.units import MEGABYTE
@@ -92,7 +92,7 @@ class ParseSettings(Record):
         "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, excel, rfc2822, or"
         " a form of strptime",
     )
-    time_zone: str = option("UTC", "the IANA name of the zone of times that name none")
+    time_zone: str = time_zone()
 
     def check(self) -> None:
         check_form(self.timestamp_format)

@@ -13,7 +13,7 @@ from model.document_blocks import Blocks, documents_in
 from model.errors import OptionError
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
-from model.settings import TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
@@ -102,7 +102,7 @@ def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatc
         monkeypatch.setattr(document_blocks, name, value)
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
     found = []
-    for blocks in (None, Blocks(), Blocks(10)):
+    for blocks in (None, Blocks(), Blocks(SequenceSettings(window=10))):
 
         def build(pipeline, blocks=blocks):
             patterns = [str(bad_sources / "*")]
