@@ -283,7 +283,10 @@ def test_any_value_is_a_time_or_a_value_error(value, form, zone):
         return
 
 
-def test_numbers_are_not_walked_through():
+def test_digits_are_never_taken_for_a_date_with_a_time():
+    assert read_time("1210010101234", "ms") == 1210010101234000
+    with pytest.raises(TimeRangeError, match="too large for a number of seconds"):
+        read_time("1210010101234")
     assert number_of("20010131", dates=True) is None and number_of("20010131") == 20010131
     assert number_of(False) is None
 
