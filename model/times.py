@@ -85,8 +85,10 @@ def _from_number(value: int | float, unit: Fraction) -> int:
     if not math.isfinite(value):
         raise ValueError(f"{value} is not a number of seconds")
     # A double holds a present-day time in seconds to a quarter of a microsecond, so the nearest
-    # microsecond is the one that was written.
-    return round(Fraction(value) * unit)
+    # microsecond is the one that was written. Whole numbers take half of the time of fractions.
+    above, below = value.as_integer_ratio()
+    above, below = above * unit.numerator, below * unit.denominator
+    return (2 * above + below) // (2 * below)
 
 
 def duration_text(micros: int) -> str:

@@ -26,7 +26,6 @@ from model.errors import OptionError
 from model.times import DURATION_UNITS, EPOCH, MAX_TIME, MIN_TIME
 
 _TICK = timedelta(microseconds=1)
-_QUARTER = 900_000_000
 _DAY = DURATION_UNITS["d"]
 
 
@@ -45,12 +44,12 @@ def to_utc(local: int, zone: str) -> int:
     Of an hour that the clocks show twice it is the first. In an hour that they leave out it is what
     they would show without the change.
     """
-    if zone == "UTC" or not MIN_TIME <= local <= MAX_TIME - _QUARTER:
+    if zone == "UTC" or not MIN_TIME <= local <= MAX_TIME - _DAY:
         return local
-    quarter = local // _QUARTER
-    ahead = _ahead(quarter, zone)
-    # Clocks change between two quarters, but for those of the 19th century.
-    if _ahead(quarter + 1, zone) != ahead:
+    day = local // _DAY
+    ahead = _ahead(day, zone)
+    # No zone changes its clocks there and back within a day.
+    if _ahead(day + 1, zone) != ahead:
         ahead = _ahead_at(local, zone)
     return local - ahead
 
@@ -80,8 +79,8 @@ def _zone(name: str) -> tzinfo:
 
 
 @lru_cache(2**14)
-def _ahead(quarter: int, zone: str) -> int:
-    return _ahead_at(quarter * _QUARTER, zone)
+def _ahead(day: int, zone: str) -> int:
+    return _ahead_at(day * _DAY, zone)
 
 
 def _ahead_at(local: int, zone: str) -> int:

@@ -10,7 +10,9 @@ The forms of a text follow from its parts. What a sample proves decides between 
    proves which number is the day.
 3. If forms give different times, and by one of them alone the records are in the order of time,
    upwards or downwards, it is the form. This needs six different times at least.
-4. Otherwise all of them are found, and the user has to say which is meant.
+4. A year of two digits is first or last where the times then lie within a fifth of the span that
+   they have otherwise. This needs six different times, too.
+5. Otherwise all of them are found, and the user has to say which is meant.
 
 >>> find_form("date", ["1/2/2001", "2/1/2001"]).forms
 ('%d/%m/%Y', '%m/%d/%Y')
@@ -33,7 +35,7 @@ from fractions import Fraction
 from itertools import pairwise
 from shlex import quote
 
-from model.reading.time_forms import UNITS, is_year, month_of, number_of, read_time
+from model.reading.time_forms import OFFSET, UNITS, is_year, month_of, number_of, read_time
 from model.times import to_iso
 
 # The share of the values that a form has to read.
@@ -63,7 +65,7 @@ _OTHER_NAME = re.compile("(id|count|number|nr|phone|zip|price|size|views|score)$
 _USUAL = tuple(read_time(year, "year") for year in (1980, 2101))
 
 _TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?")
-_OFFSET = re.compile(r"(GMT|UTC)?[+-][0-9]{2}:?[0-9]{2}(\s*\([^()]*\))?", re.IGNORECASE)
+_OFFSET = re.compile(OFFSET, re.IGNORECASE)
 _PART = re.compile(r"[0-9]+|[ap]\.?m\.?(?![^\W\d_])|[^\W\d_]+\.?|\s+|.", re.IGNORECASE)
 _ORDINAL = re.compile("st|nd|rd|th", re.IGNORECASE)
 _ZONES = re.compile("Z|UTC?|GMT|[ECMP][SD]T")
@@ -234,16 +236,25 @@ def _preferred(possible: Possible) -> Possible:
 
 
 def _proved(possible: Possible) -> list[str]:
-    """Return the one form by which the records are in the order of time, or else all of them."""
-    ordered = [form for form, times in possible.items() if _is_ordered(times)]
-    return ordered if len(ordered) == 1 else list(possible)
+    """Return the forms that are left by the order of the records and by the span of their times."""
+    known = {form: [time for time in times if time is not None] for form, times in possible.items()}
+    if not all(len(set(times)) >= _PROOF for times in known.values()):
+        return list(possible)
+    ordered = [form for form, times in known.items() if _is_ordered(times)]
+    if len(ordered) == 1:
+        return ordered
+    spans = {form: max(times) - min(times) for form, times in known.items()}
+    first = {form: span for form, span in spans.items() if form.startswith("%y")}
+    last = {form: span for form, span in spans.items() if form not in first}
+    for some, others in ((first, last), (last, first)):
+        if some and others and 5 * min(some.values()) < min(others.values()):
+            return list(some)
+    return list(possible)
 
 
-def _is_ordered(times: Sequence[int | None]) -> bool:
-    known = [time for time in times if time is not None]
-    steps = list(pairwise(known))
-    ordered = all(a <= b for a, b in steps) or all(a >= b for a, b in steps)
-    return ordered and len(set(known)) >= _PROOF
+def _is_ordered(times: Sequence[int]) -> bool:
+    steps = list(pairwise(times))
+    return all(a <= b for a, b in steps) or all(a >= b for a, b in steps)
 
 
 def _forms_of_text(value: object) -> Iterator[str]:

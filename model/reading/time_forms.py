@@ -67,12 +67,16 @@ NAMES = ("iso", *UNITS, "year", "excel", "rfc2822")
 _TOO_LARGE = {name: int(10**11 * UNITS["s"] / length) for name, length in UNITS.items()}
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 _MOST_DIGITS = 40
+_MOST_CHARACTERS = 80
 _MONTH = re.compile("[0-9]{4}-[0-9]{2}")
 _DAY = DURATION_UNITS["d"]
 _FIRST_DAY = EPOCH.toordinal()
+_NO_CLOCK = "a time of day is one of 00:00:00 to 23:59:59"
 
 _WORD = r"[^\W\d_]+\.?"
-_ZONE = r"(?:(?:GMT|UTC)?[+-][0-9]{2}:?[0-9]{2}|[A-Z]{1,3})(?:\s*\([^()]*\))?"
+# An offset, after which the name of the zone may follow, or a name.
+OFFSET = r"(?:GMT|UTC)?[+-][0-9]{2}:?[0-9]{2}(?:\s*\([^()]*\)|(?-i:\s[A-Z]{3,5}))?"
+_ZONE = f"{OFFSET}|[A-Z]{{1,3}}"
 _PARTS = "YmdHMSfpzyB"
 # The pattern of each directive. A name of a month or of a day may be whole or short. A day may have
 # the ending of an ordinal, and seconds may have a fraction.
@@ -209,6 +213,8 @@ def _iso_reader(zone: str) -> Callable[[object], int]:
         if not isinstance(value, str):
             return _of_date(value, zone)
         text = value.strip()
+        if len(text) > _MOST_CHARACTERS:
+            raise ValueError("it is not ISO 8601")
         try:
             found = datetime.fromisoformat(f"{text}-01" if _MONTH.fullmatch(text) else text)
         except ValueError as error:
@@ -260,8 +266,10 @@ def _text_reader(form: str, zone: str) -> Callable[[object], int]:
             (*found.groups(), None)
         )
         micros = _day(year, short, month, name, day)
-        if hour is not None or minute is not None or second is not None:
-            micros += _clock(hour, minute, second, half)
+        if hour is not None or minute is not None:
+            micros += _clock(hour, minute, half)
+        if second is not None:
+            micros += _second(second)
         if fraction is not None:
             micros += _micros(fraction)
         if offset is not None:
@@ -303,28 +311,34 @@ def _day(
 
 
 @lru_cache(2**14)
-def _clock(hour: str | None, minute: str | None, second: str | None, half: str | None) -> int:
+def _clock(hour: str | None, minute: str | None, half: str | None) -> int:
     hours, minutes = int(hour or 0), int(minute or 0)
-    whole, _, fraction = (second or "0").replace(",", ".").partition(".")
     if half is not None:
         if not 1 <= hours <= 12:
             raise ValueError("an hour of a half day is one of 1 to 12")
         hours = hours % 12 + 12 * (half[0] in "pP")
-    if hours > 23 or minutes > 59 or int(whole) > 59:
-        raise ValueError("a time of day is one of 00:00:00 to 23:59:59")
-    return ((hours * 60 + minutes) * 60 + int(whole)) * MICROSECONDS_PER_SECOND + _micros(fraction)
+    if hours > 23 or minutes > 59:
+        raise ValueError(_NO_CLOCK)
+    return (hours * 60 + minutes) * 60 * MICROSECONDS_PER_SECOND
+
+
+def _second(text: str) -> int:
+    whole = int(text[:2])
+    if whole > 59:
+        raise ValueError(_NO_CLOCK)
+    return whole * MICROSECONDS_PER_SECOND + (_micros(text[3:]) if len(text) > 2 else 0)
 
 
 def _micros(fraction: str) -> int:
     """Return the microseconds of the digits behind the point; what is finer is left out."""
-    return int(f"{fraction:0<6}"[:6])
+    return int(fraction[:6].ljust(6, "0"))
 
 
 @lru_cache(2**10)
 def _offset(text: str) -> int:
-    """Return how far a zone is ahead of UTC, of +01:00, GMT+0100 or the name of a zone."""
-    zone = text.partition("(")[0].strip().upper()
-    found = re.fullmatch("(?:GMT|UTC)?([+-])([0-9]{2}):?([0-9]{2})", zone)
+    """Return how far a zone is ahead of UTC, of +01:00, GMT+0100 (CET) or the name of a zone."""
+    zone = text.upper()
+    found = re.match("(?:GMT|UTC)?([+-])([0-9]{2}):?([0-9]{2})", zone)
     if found is None:
         if zone not in _HOURS:
             raise ValueError(f"the zone {zone!r} has no agreed meaning; +01:00 has")

@@ -55,6 +55,8 @@ def forms(*values, name="x"):
         ("March 3rd, 2021", "%B %d, %Y"),
         ("1 de enero de 2024", "%d de %B de %Y"),
         ("03/2024", "%m/%Y"),
+        ("2024-03-01 08:00:00.123456789 +0100 CET", "%Y-%m-%d %H:%M:%S %z"),
+        ("3/21/24, 8:00\u202fAM", "%m/%d/%y, %I:%M %p"),
         ("March 2024", "%B %Y"),
     ],
 )
@@ -97,6 +99,12 @@ def test_two_digits_of_a_year_are_proved_or_asked_for():
     assert forms("01/02/03") == ("%d/%m/%y", "%m/%d/%y", "%y/%m/%d")
     assert forms("01/02/03", "31/12/99") == ("%d/%m/%y",)
     assert forms("01/02/03", "12/31/99") == ("%m/%d/%y",)
+    days = [3, 9, 14, 20, 25, 31]
+    assert forms(*(f"{day:02}.12.24" for day in days[::2] + days[1::2])) == ("%d.%m.%y",)
+    assert forms(*(f"24.12.{day:02}" for day in days[::2] + days[1::2])) == ("%y.%m.%d",)
+    assert len(forms(*(f"{day:02}.12.24" for day in days[4::-1]))) == 2
+    # The first of each month, or the first days of one: the span says nothing of the month.
+    assert forms(*(f"{n:02}/01/24" for n in range(1, 10))) == ("%d/%m/%y", "%m/%d/%y")
 
 
 def test_nine_of_ten_values_decide():
