@@ -29,7 +29,7 @@ class Kafka(SourceSettings):
     """A Kafka topic of JSON objects, as a stream."""
 
     kind = "kafka"
-    shared = ("kafka_servers", "kafka_config", "id_from", "timestamp_format", "time_zone")
+    shared = ("kafka_servers", "kafka_config", "id_from", "timestamp_format")
     needed: ClassVar[Mapping[str, str]] = {
         "kafka_servers": "localhost:9092",
         "kafka_topic": "documents",

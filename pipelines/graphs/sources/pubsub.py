@@ -24,7 +24,7 @@ class PubSub(SourceSettings):
     """A Pub/Sub subscription of JSON objects, as a stream."""
 
     kind = "pubsub"
-    shared = ("timestamp_format", "time_zone")
+    shared = ("timestamp_format",)
     needed: ClassVar[Mapping[str, str]] = {
         "pubsub_subscription": "projects/me/subscriptions/documents"
     }
