@@ -34,6 +34,7 @@ from benchmarks.soak import soak
 from benchmarks.sparse import sparse
 from benchmarks.speed import kernel, one_pass, sharing
 from benchmarks.stop_words import compare_stop_words
+from benchmarks.time_forms import time_forms
 from benchmarks.variational import variational
 from benchmarks.versions import versions
 from benchmarks.yao import yao
@@ -49,6 +50,7 @@ CASES = {
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,
+    "time_forms": time_forms,
     "versions": versions,
     "first_contact": first_contact,
     "first_versions": first_versions,

@@ -25,6 +25,7 @@ from model.records import (
     Minibatch,
     TokenisedDocument,
 )
+from model.settings import SequenceSettings
 
 # A block ends with the document that reaches one of them.
 BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000
@@ -323,16 +324,16 @@ class Blocks:
     """Which documents share a block.
 
     Attributes:
-        window: Those of one key and of one window of this length, in microseconds; None for any.
+        windows: Those of one key and of one window of these settings; None for any.
     """
 
-    window: int | None = None
+    windows: SequenceSettings | None = None
 
     def place(self, document: TokenisedDocument) -> Hashable:
         """Return what the documents of a block have in common."""
-        if self.window is None:
+        if self.windows is None:
             return None
-        return document.key, document.timestamp // self.window
+        return document.key, self.windows.window_number(document.timestamp)
 
 
 class Gathering:
@@ -371,9 +372,11 @@ class Gathering:
         return found
 
 
-def gathered(documents: Iterable[TokenisedDocument], window: int) -> Iterator[tuple[int, bytes]]:
+def gathered(
+    documents: Iterable[TokenisedDocument], windows: SequenceSettings
+) -> Iterator[tuple[int, bytes]]:
     """Yield documents in blocks of one key and one window, each after its earliest time."""
-    gathering = Gathering(Blocks(window))
+    gathering = Gathering(Blocks(windows))
     for document in documents:
         yield from map(_timed, gathering.add(document))
     yield from map(_timed, gathering.rest())

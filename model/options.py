@@ -83,6 +83,7 @@ class Option:
         remedy: what to do about a value that is not allowed.
         word: a word that is allowed beside numbers.
         first: whether the short help shows the option.
+        shared: whether records of several groups have the option.
         kinds: the kinds of a part.
         file: for words, ``lines`` where the command line takes a file with one word a line,
             ``text`` where the tokeniser finds the words of the file, ``seeds`` for a YAML file.
@@ -105,6 +106,7 @@ class Option:
     remedy: str = ""
     word: str = ""
     first: bool = False
+    shared: bool = False
     kinds: Mapping[str, type[Record]] | None = None
     file: Literal["", "lines", "text", "seeds"] = ""
     absent: Any = _MISSING
@@ -211,6 +213,12 @@ def part(default: Record, help: str, kinds: Mapping[str, type[Record]], **facts:
     return dataclasses.field(
         default=default, metadata={"option": Option(help, kinds=kinds, **facts)}
     )
+
+
+def time_zone(**facts: Any) -> Any:
+    """Declare ``--time_zone``, which the settings of reading and of windows have both."""
+    about = "the zone of times that name none, and of the midnights at which windows of days end"
+    return option("UTC", about, shared=True, **facts)
 
 
 def nested(default: Record) -> Any:

@@ -3,7 +3,8 @@
 Everything is a function of a small head and a buffer of waiting documents (:mod:`model.pending`):
 
 1. A document waits for the end of its event-time window. Windows have the length ``--window`` and
-   are aligned to 1970-01-01 UTC. A document whose window was closed already joins the next window
+   are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`model.zones`). A document
+   whose window was closed already joins the next window
    after the last closed one, so no document is dropped for being late.
 2. When a window closes, its documents are sorted by (time, id, content). A second document with
    an id that the window has already becomes a dead letter.
@@ -68,14 +69,6 @@ def chain_start(key: str, tokeniser: TokeniserSettings, settings: SequenceSettin
     )
 
 
-def window_end(timestamp: int, window: int) -> int:
-    """Return the end of the window that holds ``timestamp``, in microseconds.
-
-    A window holds its start and not its end.
-    """
-    return (timestamp // window + 1) * window
-
-
 @dataclass(frozen=True, slots=True)
 class SequenceHead:
     """The state of the sequence of one key.
@@ -137,15 +130,17 @@ class ClosedWindow:
     dead_letters: list[DeadLetter]
 
 
-def assigned_end(head: SequenceHead, timestamp: int, window: int) -> tuple[int, bool]:
+def assigned_end(
+    head: SequenceHead, timestamp: int, settings: SequenceSettings
+) -> tuple[int, bool]:
     """Return the end of the window that a document joins, and whether the document is late.
 
     A document is late if its own window was closed already.
     """
-    own = window_end(timestamp, window)
+    own = settings.window_end(timestamp)
     if head.closed is None or own > head.closed:
         return own, False
-    return window_end(head.closed, window), True
+    return settings.window_end(head.closed), True
 
 
 class Added(NamedTuple):
@@ -184,9 +179,9 @@ def add_documents(
         settings: The settings of windows and minibatches.
     """
     times = times_in(data) if is_block(data) else [earliest]
-    first, last = (assigned_end(head, time, settings.window) for time in (earliest, max(times)))
+    first, last = (assigned_end(head, time, settings) for time in (earliest, max(times)))
     one_window = first == last
-    parts = [(*first, len(times), data)] if one_window else _parts(head, data, settings.window)
+    parts = [(*first, len(times), data)] if one_window else _parts(head, data, settings)
     waiting = head.pending
     for end, _, _, payload in parts:
         waiting = pending.add(waiting, mirror, bag, end, payload)
@@ -195,11 +190,13 @@ def add_documents(
     return Added(after, [end for end, *_ in parts], late)
 
 
-def _parts(head: SequenceHead, data: bytes, window: int) -> list[tuple[int, bool, int, bytes]]:
+def _parts(
+    head: SequenceHead, data: bytes, settings: SequenceSettings
+) -> list[tuple[int, bool, int, bytes]]:
     """Return the documents of a block by their windows: end, lateness, number and bytes."""
     found: dict[tuple[int, bool], list[TokenisedDocument]] = {}
     for document in documents_in(data):
-        found.setdefault(assigned_end(head, document.timestamp, window), []).append(document)
+        found.setdefault(assigned_end(head, document.timestamp, settings), []).append(document)
     return [(*place, len(part), to_bytes(part)) for place, part in found.items()]
 
 
@@ -215,9 +212,10 @@ def check_newer(
     Raises:
         StoreConflictError: More than ``MAX_OLDER_SHARE`` of the waiting documents are older.
     """
-    if head.closed is None or head.pending.due != (at := window_end(head.closed, settings.window)):
+    if head.closed is None or head.pending.due != (at := settings.window_end(head.closed)):
         return
-    begin, mirror = head.closed - settings.window, pending.matched(head.pending, mirror, bag)
+    begin = settings.window_start(head.closed)
+    mirror = pending.matched(head.pending, mirror, bag)
     older = sum(time < begin for data in mirror.at(at) for time in times_in(data))
     waiting = sum(len(times_in(data)) for due in mirror.dues for data in mirror.at(due))
     if older > MAX_OLDER_SHARE * waiting:
@@ -368,7 +366,7 @@ def sequence_documents(
         on_dead_letter: Called for each document whose id is repeated in its window.
     """
     mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
-    for earliest, data in gathered(documents, settings.window):
+    for earliest, data in gathered(documents, settings):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     while head.pending.due is not None:
         for closed in close_windows(

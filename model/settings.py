@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from model.errors import OptionError, at_least
-from model.options import Record, option
+from model.options import Record, option, time_zone
 from model.words.stop_lists import FUNCTIONS, LIBRARY
+from model.zones import check_zone, window_number, window_start
 
 # The forms of words where releases up to 0.2 kept words with digits.
 _KEPT_DIGITS = ("digits", "marks", "numbers")
@@ -126,7 +127,12 @@ class TokeniserSettings(Record):
 
 @dataclass(frozen=True)
 class SequenceSettings(Record):
-    """How documents become numbered minibatches; windows are aligned to 1970-01-01 UTC."""
+    """How documents become numbered minibatches.
+
+    Attributes:
+        time_zone: The zone of windows of days, see :mod:`model.zones`; on the command line it is
+            that of :class:`model.reading.settings.ParseSettings` too.
+    """
 
     window: int = option(
         3_600_000_000, "length of the event-time windows", unit="microseconds", least=1, first=True
@@ -140,3 +146,19 @@ class SequenceSettings(Record):
         unit="tokens",
         least=1,
     )
+    time_zone: str = time_zone(absent="UTC")
+
+    def check(self) -> None:
+        check_zone(self.time_zone)
+
+    def window_number(self, time: int) -> int:
+        """Return the number of the window that holds a time."""
+        return window_number(time, self.window, self.time_zone)
+
+    def window_end(self, time: int) -> int:
+        """Return the end of the window that holds a time; a window does not hold its end."""
+        return window_start(self.window_number(time) + 1, self.window, self.time_zone)
+
+    def window_start(self, end: int) -> int:
+        """Return the start of the window that ends at ``end``."""
+        return window_start(self.window_number(end - 1), self.window, self.time_zone)

@@ -24,7 +24,8 @@ DURATION_UNITS = {
     "us": 1,
 }
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH = datetime(1970, 1, 1)
+EPOCH = _NAIVE_EPOCH.replace(tzinfo=UTC)
 MICROSECONDS_PER_SECOND = 1_000_000
 
 _TICK = timedelta(microseconds=1)
@@ -74,8 +75,8 @@ def _from_text(text: str) -> datetime:
 
 def _from_datetime(moment: datetime) -> int:
     """Convert exactly, without ``astimezone``, which overflows at both ends of the calendar."""
-    offset = moment.utcoffset() or timedelta(0)
-    return (moment.replace(tzinfo=UTC) - EPOCH - offset) // _TICK
+    passed = moment - (_NAIVE_EPOCH if moment.tzinfo is None else EPOCH)
+    return (passed.days * 86_400 + passed.seconds) * MICROSECONDS_PER_SECOND + passed.microseconds
 
 
 def _from_number(value: int | float, unit: Fraction) -> int:
@@ -84,8 +85,10 @@ def _from_number(value: int | float, unit: Fraction) -> int:
     if not math.isfinite(value):
         raise ValueError(f"{value} is not a number of seconds")
     # A double holds a present-day time in seconds to a quarter of a microsecond, so the nearest
-    # microsecond is the one that was written.
-    return round(Fraction(value) * unit)
+    # microsecond is the one that was written. Whole numbers take half of the time of fractions.
+    above, below = value.as_integer_ratio()
+    above, below = above * unit.numerator, below * unit.denominator
+    return (2 * above + below) // (2 * below)
 
 
 def duration_text(micros: int) -> str:

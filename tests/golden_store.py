@@ -200,7 +200,7 @@ def links_of(stored, documents, added):
     else:
         head = SequenceHead(0, chain_start(stored.key, stored.options.tokeniser, settings))
     mirror, bag, links = Mirror(), ListBag(), []
-    for earliest, data in gathered(documents, settings.window):
+    for earliest, data in gathered(documents, settings):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     while head.pending.due is not None:
         for closed in close_windows(

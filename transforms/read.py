@@ -37,7 +37,7 @@ from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.matching import is_local, matching_files
 from model.reading.files import check_formats, read_file
-from model.reading.parsing import REASONS, parse_line
+from model.reading.parsing import REASONS, not_future, parse_line
 from model.reading.settings import ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
@@ -246,14 +246,20 @@ class _ParseMessage(Emit):
     """Parse one JSON object."""
 
     def __init__(
-        self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings | None
+        self,
+        source: str,
+        settings: ParseSettings,
+        tokeniser: TokeniserSettings | None,
+        max_future: int | None,
     ) -> None:
         super().__init__(tokeniser)
         self._source = source
         self._settings = settings
+        self._max_future = max_future
 
-    def process(self, element: bytes) -> Iterator[Any]:
-        yield self.emit(parse_line(element, self._source, self._settings))
+    def process(self, element: bytes, came: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
+        item = parse_line(element, self._source, self._settings)
+        yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 
 def _paths(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterable[str]:
@@ -333,12 +339,20 @@ class ParseMessages(beam.PTransform):
         source: The origin of the objects, as dead letters name it.
         settings: How the objects are parsed.
         tokeniser: The settings of the tokeniser.
+        max_future: How much later than its element a document may be, in microseconds; None for any
+            time. Others become dead letters.
 
     Raises:
         OptionError: Ids are to come from the place of a record, which a message does not have.
     """
 
-    def __init__(self, source: str, settings: ParseSettings, tokeniser: TokeniserSettings) -> None:
+    def __init__(
+        self,
+        source: str,
+        settings: ParseSettings,
+        tokeniser: TokeniserSettings,
+        max_future: int | None = None,
+    ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
         if settings.id_from == "place":
@@ -349,7 +363,7 @@ class ParseMessages(beam.PTransform):
                 allowed,
                 "Give each message an id, and name its field with --id_field.",
             )
-        self._fn = _ParseMessage(source, settings, tokeniser)
+        self._fn = _ParseMessage(source, settings, tokeniser, max_future)
 
     def expand(self, messages: beam.PCollection) -> Documents:
         return documents_of(messages, "Parse", self._fn)

@@ -120,7 +120,7 @@ def _links(
     point = AddedTo(options.store, options.settings.islands, run.start)
     start = SequenceStart(options.tokeniser, settings, point if run.add_documents else None)
     head = start.head(key)
-    for earliest, data in gathered(documents, settings.window):
+    for earliest, data in gathered(documents, settings):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     if run.add_documents:
         check_newer(key, head, mirror, bag, settings)

@@ -23,6 +23,7 @@ from model.publishing.choice import Standing, choose
 from model.publishing.held import CANDIDATES
 from model.publishing.store import ModelStore
 from model.records import Minibatch
+from model.zones import window_number
 
 
 def is_due(minibatch: Minibatch, options: LearnOptions, *, windows: int, since: int | None) -> bool:
@@ -40,7 +41,8 @@ def is_due(minibatch: Minibatch, options: LearnOptions, *, windows: int, since: 
     if kind == "windows":
         return windows >= every
     assert since is not None
-    return minibatch.window_end // every > since // every
+    zone = options.sequence.time_zone
+    return window_number(minibatch.window_end, every, zone) > window_number(since, every, zone)
 
 
 def offer(

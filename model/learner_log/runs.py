@@ -63,7 +63,7 @@ def passed(
 
     What depends on the learner is left as it is.
     """
-    begin = minibatches[0].window_end - options.sequence.window
+    begin = options.sequence.window_start(minibatches[0].window_end)
     return replace(
         head,
         log_count=head.log_count + len(minibatches),
@@ -87,7 +87,7 @@ def before_due(head: LearnerHead, minibatches: Sequence[Minibatch], options: Lea
         minibatches: The minibatches.
         options: The options of the stream.
     """
-    begin = minibatches[0].window_end - options.sequence.window
+    begin = options.sequence.window_start(minibatches[0].window_end)
     since = begin if head.since is None else head.since
     windows, tokens = head.windows, head.log_tokens
     for count, minibatch in enumerate(minibatches, 1):

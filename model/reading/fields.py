@@ -14,18 +14,17 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO
 
 from model.dead_letters import DeadLetter
-from model.reading import hints
 from model.reading.arrays import read_json
 from model.reading.avro import MAX_BLOCK, AvroFile
 from model.reading.delimited import CsvFile
 from model.reading.encodings import to_utf_8
 from model.reading.files import format_of
+from model.reading.found_forms import FoundForm, find_form
 from model.reading.lines import unzipped
 from model.reading.settings import FieldNames, ReadSettings
-from model.reading.timestamps import TimestampUnit
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -41,14 +40,12 @@ class Guess:
 
     Attributes:
         options: options of the command line with their values, those that differ from the defaults.
-        unclear: for ``text`` or ``timestamp``, the fields that may be meant.
-        unread: where no field holds times, those that seem to hold times of another form, each with
-            a value.
+        unclear: for ``text`` or ``timestamp``, the fields that may be meant; for ``form``, the
+            forms that the times may have.
     """
 
     options: dict[str, str] = field(default_factory=dict)
     unclear: dict[str, list[str]] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
 
 
 def sample_records(
@@ -125,7 +122,7 @@ def _guess_text(records: Records, default: str, found: Guess) -> None:
         if any(isinstance(record.get(name), str) and " " in record[name].strip()
                for record in records)
     }  # fmt: skip
-    times = {*_times(records), *_unread_times(records)}
+    times = _times(records)
     ranked = sorted((name for name in sizes if name not in times), key=lambda name: -sizes[name])
     if len(ranked) == 1 or (
         len(ranked) > 1 and sizes[ranked[0]] >= _CLEARLY_LONGER * sizes[ranked[1]]
@@ -142,19 +139,22 @@ def _guess_time(records: Records, default: str, found: Guess) -> None:
     elif _share(records, default) > 0 and default not in times:
         # It is no time: the run says so of each record.
         return
-    elif len(times) > 1:
-        found.unclear["timestamp"] = list(times)
-        return
-    elif times:
-        chosen = next(iter(times))
-    else:
+    elif not times:
         found.options["time_from"] = "order"
-        found.unread = _unread_times(records)
         return
+    else:
+        named = [name for name in times if times[name].named] or list(times)
+        if len(named) > 1:
+            found.unclear["timestamp"] = named
+            return
+        chosen = named[0]
     if chosen != default:
         found.options["timestamp_field"] = chosen
-    if times[chosen] != "s":
-        found.options["timestamp_unit"] = times[chosen]
+    forms = times[chosen].forms
+    if len(forms) > 1:
+        found.unclear["form"] = list(forms)
+    elif forms[0] != "iso":
+        found.options["timestamp_format"] = forms[0]
 
 
 def _guess_id(records: Records, default: str, found: Guess) -> None:
@@ -163,37 +163,14 @@ def _guess_id(records: Records, default: str, found: Guess) -> None:
     found.options["id_from"] = "place"
 
 
-def _times(records: Records) -> dict[str, str]:
-    """Return the fields that hold times, each with its unit."""
+def _times(records: Records) -> dict[str, FoundForm]:
+    """Return the fields that hold times in most records, each with its forms."""
     found = {}
     for name in _names(records):
-        values = [record[name] for record in records if record.get(name) not in (None, "")]
-        if len(values) >= _MOST * len(records) and (unit := _unit(name, values)):
-            found[name] = unit
+        form = find_form(str(name), [record.get(name) for record in records])
+        if form is not None and form.of >= _MOST * len(records):
+            found[name] = form
     return found
-
-
-def _unread_times(records: Records) -> dict[str, str]:
-    """Return the fields with the name and the look of a time in most records, and a value of each.
-
-    Text with a digit looks like a time, for example 31/12/2020.
-    """
-    found = {}
-    for name in _names(records):
-        values = [record[name] for record in records if hints.may_be_time(name, record.get(name))]
-        if len(values) >= _MOST * len(records):
-            found[name] = str(values[0])
-    return found
-
-
-def _unit(name: str, values: Sequence[Any]) -> str | None:
-    """Return the unit in which all values of a field read as times; None for no time."""
-    if all(hints.looks_like_year(name, value) for value in values):
-        return "year"
-    for unit in get_args(TimestampUnit):
-        if unit != "year" and all(hints.looks_like_time(name, value, unit) for value in values):
-            return str(unit)
-    return None
 
 
 def _share(records: Records, name: str) -> float:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from shlex import quote
 from typing import Any
 
-from model.reading.timestamps import TimestampUnit, read_time
+from model.reading.found_forms import find_form
 
 _MOST_FIELDS = 12
 _MOST_CHARACTERS = 40
 NO_IDS = "Records without ids: --id_from=place."
 
-_TIME_NAME = re.compile(r"date|time|created|published|updated|(^|_)(at|on|ts)$", re.IGNORECASE)
-_YEAR_NAME = re.compile(r"(^|[^a-z])year$", re.IGNORECASE)
 _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
 
 Record = Mapping[str, Any]
@@ -64,11 +63,10 @@ def text_remedy(record: Record) -> str:
 
 def time_remedy(record: Record) -> str:
     """Return the options for a record without a time."""
-    found = likely_time(record)
-    if found is None and (year := likely_year(record)) is not None:
-        remedy = f"{_named('--timestamp_field', year)[:-1]} --timestamp_unit=year?"
-    else:
-        remedy = _named("--timestamp_field", found)
+    name, form = likely_time(record) or (None, "iso")
+    remedy = _named("--timestamp_field", name)
+    if form not in ("iso", "s"):
+        remedy = f"{remedy[:-1]} --timestamp_format={quote(form)}?"
     return f"{remedy} Files without times: --time_from=order."
 
 
@@ -108,14 +106,13 @@ def likely_text(record: Record) -> str | None:
     return max(texts, key=lambda name: texts[name], default=None)
 
 
-def likely_time(record: Record) -> str | None:
-    """Return the first field that has the name of a time and holds one, or holds a date as text."""
-    return next((name for name, value in record.items() if looks_like_time(str(name), value)), None)
-
-
-def likely_year(record: Record) -> str | None:
-    """Return the first field that has the name of a year and holds one."""
-    return next((name for name, value in record.items() if looks_like_year(str(name), value)), None)
+def likely_time(record: Record) -> tuple[str, str] | None:
+    """Return the field that holds a time, and its form; first of those with the name of one."""
+    found = {
+        str(name): form for name, value in record.items() if (form := find_form(str(name), [value]))
+    }
+    best = min(found, key=lambda name: not found[name].named, default=None)
+    return None if best is None else (best, found[best].forms[0])
 
 
 def likely_id(record: Record) -> str | None:
@@ -128,34 +125,3 @@ def likely_id(record: Record) -> str | None:
 
 def _is_short(value: object) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""
-
-
-def looks_like_year(name: str, value: object) -> bool:
-    """Return whether a field has the name of a year and holds one."""
-    if not _YEAR_NAME.search(name) or (isinstance(value, str) and len(value) > _MOST_CHARACTERS):
-        return False
-    return _reads(value, "year")
-
-
-def looks_like_time(name: str, value: object, unit: TimestampUnit = "s") -> bool:
-    """Return whether a field has the name of a time and holds one, or holds a date as text."""
-    if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
-        return False
-    if not _TIME_NAME.search(name) and not (isinstance(value, str) and "-" in value):
-        return False
-    return _reads(value, unit)
-
-
-def may_be_time(name: str, value: object) -> bool:
-    """Return whether a field has the name of a time, and a short text with a digit in it."""
-    if not isinstance(value, str) or len(value) > _MOST_CHARACTERS:
-        return False
-    return bool(_TIME_NAME.search(name)) and any(sign.isdigit() for sign in value)
-
-
-def _reads(value: object, unit: TimestampUnit) -> bool:
-    try:
-        read_time(value, unit)
-    except ValueError:
-        return False
-    return True

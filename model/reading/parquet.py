@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, dead_letter
-from model.reading.timestamps import UNITS
+from model.reading.time_forms import UNITS
 from model.times import MICROSECONDS_PER_SECOND
 
 # The size of a batch, in the encoding of the file.

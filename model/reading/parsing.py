@@ -28,10 +28,11 @@ from model.errors import OptionError
 from model.publishing.blobs import escape_key
 from model.reading import hints
 from model.reading.avro_limits import NESTING
+from model.reading.found_forms import advice
 from model.reading.settings import FieldNames, ParseSettings
-from model.reading.timestamps import UnitError, accepted_forms, read_time
+from model.reading.time_forms import accepted, read_time
 from model.records import Document
-from model.times import TimeRangeError
+from model.times import TimeRangeError, duration_text, to_iso
 
 NOT_JSON = "not_json"
 WRONG_TYPE = "wrong_type"
@@ -39,7 +40,8 @@ MISSING_ID = "missing_id"
 MISSING_TIMESTAMP = "missing_timestamp"
 BAD_TIMESTAMP = "bad_timestamp"
 TIMESTAMP_RANGE = "timestamp_range"
-TIMESTAMP_UNIT = "timestamp_unit"
+TIMESTAMP_FORMAT = "timestamp_format"
+FUTURE = "future"
 MISSING_TEXT = "missing_text"
 EMPTY_TEXT = "empty_text"
 MISSING_KEY = "missing_key"
@@ -59,7 +61,8 @@ REASONS = (
     MISSING_TIMESTAMP,
     BAD_TIMESTAMP,
     TIMESTAMP_RANGE,
-    TIMESTAMP_UNIT,
+    TIMESTAMP_FORMAT,
+    FUTURE,
     MISSING_TEXT,
     EMPTY_TEXT,
     MISSING_KEY,
@@ -122,6 +125,30 @@ def parse_record(
         return _document(record, place, settings, time, time_unit)
     except _RefusedError as refused:
         return dead_letter(place, refused.reason, refused.detail, record)
+
+
+def not_future(
+    item: Document | DeadLetter, line: bytes, place: str, came: int, most: int | None
+) -> Document | DeadLetter:
+    """Return a document, or a dead letter if its time is too long after that of its message.
+
+    Windows up to the time of such a document would close, and those behind it would be late. The
+    time of the message comes from the source, so a replay refuses the same documents.
+
+    Args:
+        item: What :func:`parse_line` made of a message.
+        line: The bytes of the message.
+        place: The place of the message.
+        came: The time that the source gives to the message, in microseconds.
+        most: How much later the document may be; None allows any time.
+    """
+    if isinstance(item, DeadLetter) or most is None or item.timestamp - came <= most:
+        return item
+    detail = (
+        f"the document is of {to_iso(item.timestamp)}, and its message of {to_iso(came)}; at most"
+        f" {duration_text(most)} between them is allowed (--max_future)"
+    )
+    return dead_letter(place, FUTURE, detail, line)
 
 
 def dead_letter(
@@ -256,18 +283,13 @@ def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | N
     field = settings.fields.timestamp
     value = record.get(field)
     try:
-        return read_time(value, settings.timestamp_unit, unit)
+        return read_time(value, settings.timestamp_format, settings.time_zone, unit)
     except ValueError as error:
-        reason = {UnitError: TIMESTAMP_UNIT, TimeRangeError: TIMESTAMP_RANGE}.get(
-            type(error), BAD_TIMESTAMP
-        )
-        detail = f"the field {field!r} is {_shown(value)}: {error}"
-        raise _RefusedError(
-            reason,
-            detail
-            if reason == TIMESTAMP_UNIT
-            else f"{detail}; {accepted_forms(settings.timestamp_unit)}",
-        ) from error
+        detail = f"the field {field!r} is {_shown(value)}: {error}; "
+        if other := advice(value, settings.time_zone):
+            raise _RefusedError(TIMESTAMP_FORMAT, detail + other) from error
+        reason = TIMESTAMP_RANGE if isinstance(error, TimeRangeError) else BAD_TIMESTAMP
+        raise _RefusedError(reason, detail + accepted(settings.timestamp_format)) from error
 
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.options import Record, nested, option
+from model.options import Record, nested, option, time_zone
 from model.reading.encodings import check_encoding
-from model.reading.timestamps import TimestampUnit
+from model.reading.time_forms import check_form
 from model.units import MEGABYTE
+from model.zones import check_zone
 
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
 TimeFrom = Literal["field", "order"]
@@ -32,7 +33,7 @@ class FieldNames(Record):
     id: str = option("id", "field with the id of a document", name="id_field", first=True)
     timestamp: str = option(
         "timestamp",
-        "field with the time: ISO 8601 text, or a number of --timestamp_unit",
+        "field with the time, in the form of --timestamp_format",
         name="timestamp_field",
         first=True,
     )
@@ -86,9 +87,16 @@ class ParseSettings(Record):
     id_from: IdFrom = option(
         "field", "field: --id_field; place: a digest of the file and the place in it"
     )
-    timestamp_unit: TimestampUnit = option(
-        "s", "unit of times that are numbers without a schema: since 1970, or a year"
+    timestamp_format: str = option(
+        "iso",
+        "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, excel, rfc2822, or"
+        " a form of strptime",
     )
+    time_zone: str = time_zone()
+
+    def check(self) -> None:
+        check_form(self.timestamp_format)
+        check_zone(self.time_zone)
 
 
 @dataclass(frozen=True)
@@ -96,7 +104,7 @@ class ReadSettings(Record):
     """How sources are read.
 
     Attributes:
-        parse: Names of the fields, largest document, unit of times, and where ids come from.
+        parse: Names of the fields, largest document, form of times, and where ids come from.
         format: ``jsonl`` (also one array of records), ``csv``, ``avro``, ``parquet``, or ``auto``,
             which goes by the ending of the file name. JSON and CSV may be gzipped.
         time_from: ``field``, or ``order``: the source has no times, and its order (files by name,

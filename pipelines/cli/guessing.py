@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from model.dead_letters import DeadLetter
@@ -55,15 +56,14 @@ def guess_fields(
         given: the names of the options that are given.
 
     Raises:
-        UsageError: several fields may hold the text or the time, none holds the text, times have
-            another form, or no file has a record.
+        UsageError: several fields may hold the text or the time, several forms read the time, none
+            holds the text, or no file has a record.
     """
     name, records = _first_records(files, settings)
     if not records:
         return {}
     found = guess(records, settings.parse.fields)
     _decide(found, records[0], name, given)
-    _check_times(found, name, given)
     chosen = {**found.options}
     for role in _ROLES.values():
         if any(name in given for name in role):
@@ -89,8 +89,14 @@ def _first_records(
 # Options that say the same thing in several ways: one that is given settles the others.
 _ROLES = {
     "text": ("text_field",),
-    "timestamp": ("timestamp_field", "timestamp_unit", "time_from"),
+    "timestamp": ("timestamp_field", "time_from"),
+    "form": ("timestamp_format", "time_from"),
     "id": ("id_field", "id_from"),
+}
+_WHAT = {
+    "text": ("text", "--text_field"),
+    "timestamp": ("time", "--timestamp_field"),
+    "form": ("form of the times", "--timestamp_format"),
 }
 
 
@@ -98,25 +104,15 @@ def _decide(found: Guess, record: Mapping[str, object], name: str, given: Sequen
     for role, candidates in found.unclear.items():
         if any(option in given for option in _ROLES[role]):
             continue
-        what, option = ("text", "--text_field") if role == "text" else ("time", "--timestamp_field")
+        what, option = _WHAT[role]
         if not candidates:
             raise UsageError(
                 f"{name}: no field holds a {what}; the records have {listed(record)}. Name it with"
                 f" {option}."
             )
         raise UsageError(
-            f"{name}: the {what} may be in {listed(candidates)}. Choose one, for example"
-            f" {option}={candidates[0]}."
-        )
-
-
-def _check_times(found: Guess, name: str, given: Sequence[str]) -> None:
-    if found.unread and not any(option in given for option in _ROLES["timestamp"]):
-        field, value = next(iter(found.unread.items()))
-        raise UsageError(
-            f"{name}: the field {field!r} seems to hold times, and {value!r} cannot be read as one;"
-            " allowed is ISO 8601, for example 2020-12-31. Write its times so, or give"
-            " --time_from=order to learn in the order of the records."
+            f"{name}: the {what} may be {'in ' * (role != 'form')}{listed(candidates)}. Choose one,"
+            f" for example {option}={quote(candidates[0])}."
         )
 
 
@@ -173,7 +169,7 @@ def with_fields(settings: ReadSettings, chosen: Mapping[str, str]) -> ReadSettin
     parse = replace(
         settings.parse,
         fields=fields,
-        **{name: chosen[name] for name in ("id_from", "timestamp_unit") if name in chosen},  # type: ignore[arg-type]
+        **{name: chosen[name] for name in ("id_from", "timestamp_format") if name in chosen},  # type: ignore[arg-type]
     )
     others = {name: chosen[name] for name in ("time_from",) if name in chosen}
     return replace(settings, parse=parse, **others)  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its command line, and
 :mod:`pipelines.cli.settings_from_options` makes checked settings of it. The docstring of a group is
 its title in the help. No two groups have an option of the same name, because all of them are in one
-namespace.
+namespace, but for one that is declared as shared.
 """
 
 from __future__ import annotations

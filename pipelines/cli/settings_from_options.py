@@ -110,7 +110,7 @@ def read_settings_of(options: PipelineOptions) -> ReadSettings:
     settings = settings_of(options, ReadSettings)
     given = given_of(options, RecordOptions, plain_options(ReadSettings))
     _refuse_beside("id_from", "place", given, ["id_field"])
-    _refuse_beside("time_from", "order", given, ["timestamp_field", "timestamp_unit"])
+    _refuse_beside("time_from", "order", given, ["timestamp_field", "timestamp_format"])
     return settings
 
 

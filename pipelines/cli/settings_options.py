@@ -116,6 +116,8 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
                 " of one name have one type and one unit. Rename one of them."
             )
     for option in declared.values():
+        if option.shared and option.flag in parser._option_string_actions:
+            continue
         if option.value_type is bool:
             action = parser.add_argument(
                 option.flag,

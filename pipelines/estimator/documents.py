@@ -22,7 +22,6 @@ from model.times import MICROSECONDS_PER_SECOND, to_iso
 from model.words.losses import MOST_TEXTS, Losses, wordless
 from model.words.tokeniser import Tokeniser
 
-_PARSE = ParseSettings()
 # What stands for the text of tokens while the rules for records are applied.
 _TOKENS = "tokens"
 
@@ -99,9 +98,11 @@ def columns(
 
 
 def to_learn(
-    documents: Sequence[Any], told: dict[str, Sequence[Any]], tokeniser: Tokeniser
+    documents: Sequence[Any], told: dict[str, Sequence[Any]], tokeniser: Tokeniser, time_zone: str
 ) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
     """Return the documents as tokens, and dead letters for those that cannot be used.
+
+    Times without a zone are of ``time_zone``.
 
     Raises:
         RefusedInputError: less than half of the documents can be used, or none has a word.
@@ -110,9 +111,10 @@ def to_learn(
     found: list[TokenisedDocument] = []
     letters: list[DeadLetter] = []
     without: list[str] = []
+    how = ParseSettings(time_zone=time_zone)
     for number, document in enumerate(documents):
         fields = {name: told[f"{name}s"][number] for name in ("id", "time", "label")}
-        item = _parsed(number, document, fields)
+        item = _parsed(number, document, fields, how)
         if isinstance(item, DeadLetter):
             letters.append(item)
         else:
@@ -146,14 +148,16 @@ def to_label(
     ]
 
 
-def _parsed(number: int, document: Any, told: dict[str, Any]) -> Document | DeadLetter:
+def _parsed(
+    number: int, document: Any, told: dict[str, Any], how: ParseSettings
+) -> Document | DeadLetter:
     record = {
         "id": told["id"],
         "timestamp": _plain(told["time"]),
         "label": _plain(told["label"]),
         "text": document if isinstance(document, str) else _TOKENS,
     }
-    return parse_record(record, f"document {number}", _PARSE)
+    return parse_record(record, f"document {number}", how)
 
 
 def _plain(value: Any) -> Any:

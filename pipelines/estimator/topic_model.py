@@ -265,4 +265,4 @@ def _read(
         newest = store.latest("")
         first = newest.documents if newest else 0
     told = documents.columns(len(X), start, first, given)
-    return documents.to_learn(X, told, Tokeniser(learning.tokeniser))
+    return documents.to_learn(X, told, Tokeniser(learning.tokeniser), learning.sequence.time_zone)

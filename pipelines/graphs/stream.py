@@ -35,7 +35,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """
     learning, settings = learn_options_of(options), inference_settings_of(options)
     given = settings_of(options, LabelSettings)
-    blocks = Blocks(learning.sequence.window)
+    blocks = Blocks(learning.sequence)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))

@@ -21,7 +21,7 @@ from pipelines.graphs.sources import read_source
 def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
-    blocks = Blocks(learning.sequence.window)
+    blocks = Blocks(learning.sequence)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))

@@ -16,6 +16,7 @@ from model.document_blocks import (
 )
 from model.errors import DamagedDataError
 from model.records import Document, Minibatch, TokenisedDocument
+from model.settings import SequenceSettings
 
 NAMES = st.text(max_size=4)
 DOCUMENTS = st.builds(
@@ -78,7 +79,7 @@ def test_gathered_documents_share_key_and_window_and_none_is_lost(documents, win
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(document_blocks, "BLOCK_DOCUMENTS", most)
         patch.setattr(document_blocks, "GATHERED_DOCUMENTS", 3 * most)
-        gathering = Gathering(Blocks(window))
+        gathering = Gathering(Blocks(SequenceSettings(window=window)))
         parts = [part for document in documents for part in gathering.add(document)]
         held = len(documents) - sum(map(len, parts))
         assert held < 3 * most
@@ -96,7 +97,7 @@ def test_blocks_end_by_their_tokens_too(monkeypatch):
         TokenisedDocument.from_words(Document(name, 0, "", None, key), ["sea"] * size)
         for name, key, size in [("a", "k", 2), ("b", "k", 2), ("c", "l", 3), ("d", "m", 3)]
     ]
-    gathering = Gathering(Blocks(10))
+    gathering = Gathering(Blocks(SequenceSettings(window=10)))
     ended = [[[one.id for one in part] for part in gathering.add(item)] for item in items]
     assert ended == [[], [["a", "b"]], [], [["c"], ["d"]]]
     assert gathering.rest() == []

@@ -12,6 +12,7 @@ from model import sequencing
 from model.document_blocks import to_bytes
 from model.errors import DamagedDataError
 from model.pending import ListBag, Mirror, PendingHead
+from model.reading.time_forms import read_time
 from model.records import Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import (
     SequenceHead,
@@ -20,13 +21,16 @@ from model.sequencing import (
     close_windows,
     cut_minibatches,
     sequence_documents,
-    window_end,
 )
 from model.settings import SequenceSettings, TokeniserSettings
+from model.times import parse_time
 
 
 def sized(name, tokens, seconds=0):
     return TokenisedDocument.from_words(Document(name, seconds * SECOND, ""), ["w"] * tokens)
+
+
+HOUR = 3600 * SECOND
 
 
 def minibatches(items, **others):
@@ -75,7 +79,57 @@ class Sender:
     ("time", "end"), [(0, 10), (9, 10), (10, 20), (-1, 0), (-10, 0), (-11, -10)]
 )
 def test_windows_are_aligned_and_hold_their_start(time, end):
-    assert window_end(time, 10) == end
+    assert SequenceSettings(window=10).window_end(time) == end
+
+
+DAYS = SequenceSettings(window=24 * HOUR, minibatch_size=3, time_zone="Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"), [("2024-03-31", 23), ("2024-10-27", 25), ("2024-07-01", 24)]
+)
+def test_a_window_of_a_day_is_a_day_of_the_zone(day, hours):
+    start = read_time(day, zone="Europe/Berlin")
+    end = start + hours * HOUR
+    for time in (start, start + HOUR, end - 1):
+        assert DAYS.window_end(time) == end and DAYS.window_start(end) == start
+    assert DAYS.window_end(start - 1) == start and DAYS.window_end(end) > end
+
+
+@given(
+    st.integers(parse_time("1900-01-01"), parse_time("2100-01-01")),
+    st.sampled_from(["Europe/Berlin", "America/Sao_Paulo", "America/Havana", "Asia/Kathmandu"]),
+    st.sampled_from([24 * HOUR, 7 * 24 * HOUR, 30 * 24 * HOUR, HOUR, 25 * HOUR]),
+)
+def test_windows_of_a_zone_follow_each_other_without_a_gap(time, zone, length):
+    how = SequenceSettings(window=length, time_zone=zone)
+    end = how.window_end(time)
+    start = how.window_start(end)
+    assert (
+        start <= time < end and how.window_end(start) == end and how.window_end(start - 1) == start
+    )
+    if length % (24 * HOUR):
+        assert end == SequenceSettings(window=length).window_end(time)
+    else:
+        # A change of clocks, and one of the meridian of Kathmandu, are below three hours.
+        assert abs(end - start - length) < 3 * HOUR
+
+
+def test_late_documents_join_the_next_day_of_the_zone():
+    times = ("2024-10-26T21:59Z", "2024-10-26T22:00Z", "2024-10-27T22:59Z", "2024-10-27T23:00Z")
+    items = [document(str(n), parse_time(time) // SECOND) for n, time in enumerate(times)]
+    found = [link.minibatch() for link in links_of(items, settings=DAYS)]
+    assert [m.ids for m in found] == [("0",), ("1", "2"), ("3",)]
+    head = SequenceHead(1, bytes(32), closed=found[0].window_end)
+    assert sequencing.assigned_end(head, 0, DAYS) == (found[1].window_end, True)
+
+
+def test_the_zone_is_part_of_the_chain():
+    plain = replace(DAYS, time_zone="UTC")
+    assert "time_zone" not in plain.canonical() and "Europe/Berlin" in DAYS.canonical()
+    assert sequencing.chain_start("", TOKENISER, plain) != sequencing.chain_start(
+        "", TOKENISER, DAYS
+    )
 
 
 def test_the_result_does_not_depend_on_the_order_of_arrival():
@@ -89,9 +143,7 @@ def test_every_document_is_in_one_minibatch_of_its_window_in_order_of_time():
     assert sorted(id for m in found for id in m.ids) == sorted(item.id for item in items)
     times = [int(t) for m in found for t in m.timestamps]
     assert times == sorted(times)
-    assert all(
-        m.window_end == window_end(int(t), SEQUENCE.window) for m in found for t in m.timestamps
-    )
+    assert all(m.window_end == SEQUENCE.window_end(int(t)) for m in found for t in m.timestamps)
     assert [m.sequence for m in found] == list(range(1, len(found) + 1))
 
 

@@ -22,7 +22,6 @@ from streams import (
 from model.inference.serving import Serving
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
-from model.sequencing import window_end
 from transforms import stateful
 from transforms.infer_by_key import EachMixture, InferLabelled
 from transforms.label import Label, shard_of
@@ -76,7 +75,7 @@ def expected(store, items=ITEMS, key=""):
     manifests = ModelStore(str(store)).manifests(key)
     labels = {}
     for item in items:
-        end = window_end(item.timestamp, SEQUENCE.window)
+        end = SEQUENCE.window_end(item.timestamp)
         labels[key, item.id] = next(
             (m.version for m in reversed(manifests) if m.event_time < end), ""
         )

@@ -13,7 +13,7 @@ from model.document_blocks import Blocks, documents_in
 from model.errors import OptionError
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
-from model.settings import TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
@@ -104,7 +104,7 @@ def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatc
         monkeypatch.setattr(document_blocks, name, value)
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
     found = []
-    for blocks in (None, Blocks(), Blocks(10)):
+    for blocks in (None, Blocks(), Blocks(SequenceSettings(window=10))):
 
         def build(pipeline, blocks=blocks):
             patterns = [str(bad_sources / "*")]
@@ -251,6 +251,24 @@ def test_messages_from_elsewhere():
     assert (time, TokenisedDocument.from_bytes(data).key) == (5_000_000, "k")
     assert json.loads(results["dead"][0][1])["source"] == "a queue"
     assert counters["records_read"] == 2
+
+
+def test_messages_from_the_future_are_dead_letters():
+    messages = [json.dumps(record(f"d{time}", time)).encode() for time in (5, 15, 16)]
+
+    def build(pipeline):
+        made = (
+            pipeline
+            | beam.Create([beam.window.TimestampedValue(message, 5) for message in messages])
+            | beam.Map(lambda message: message)
+            | ParseMessages("a queue", ParseSettings(), PLAIN, max_future=10_000_000)
+        )
+        return {"documents": made.documents, "dead": made.dead_letters}
+
+    results, counters = run(build)
+    assert sorted(time for time, _ in results["documents"]) == [5_000_000, 15_000_000]
+    assert json.loads(results["dead"][0][1])["reason"] == "future"
+    assert counters["dead_future"] == 1
 
 
 def test_messages_have_no_place_that_could_be_an_id():

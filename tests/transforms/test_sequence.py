@@ -26,7 +26,6 @@ from model.learner_log.sequence_start import AddedTo, SequenceStart
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
-from model.sequencing import window_end
 from transforms import stateful
 from transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
 from transforms.sequence import Sequence, SequenceDoFn
@@ -69,7 +68,7 @@ def test_the_pipeline_sends_what_the_function_gives(runner, streams):
 def test_outputs_travel_at_the_end_of_their_window(streams):
     run([*ITEMS, *ITEMS[:7]], streams=streams)
     assert sorted(time for time, _ in collected("dead")) == sorted(
-        window_end(item.timestamp, SEQUENCE.window) for item in ITEMS[:7]
+        SEQUENCE.window_end(item.timestamp) for item in ITEMS[:7]
     )
     for time, (_, data) in collected("minibatches"):
         link = NumberedMinibatch.from_bytes(data)

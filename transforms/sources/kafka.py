@@ -12,7 +12,8 @@ that are added to a topic are read when the job starts again.
 The watermark of a partition is the largest document time so far minus ``max_delay``, the expected
 disorder within a partition. A document behind the watermark is late and joins the window that is
 open. The time of a document counts for the watermark only up to the time of its message, so a
-document with a time in the future does not close windows early.
+document with a time in the future does not close windows early. One that is later than its message
+by more than ``max_future`` becomes a dead letter.
 
 The watermark of the stream is the smallest one of its partitions. An idle partition would hold all
 others. A partition is idle if it had no message for ``idle_after`` seconds and the brokers report
@@ -35,7 +36,7 @@ import apache_beam as beam
 from model import checks, wire
 from model.document_blocks import Blocks
 from model.errors import SourceError
-from model.reading.parsing import parse_line
+from model.reading.parsing import not_future, parse_line
 from model.reading.settings import ParseSettings
 from model.records import Document
 from model.settings import TokeniserSettings
@@ -202,11 +203,14 @@ class PartitionReader:
         self._last_message = self._clock()
         offset = message.offset()
         self.position, self._skipped = (offset + 1,), None
-        item = parse_line(message.value() or b"", f"{self._place}/{offset}", self._parse)
+        line, place = message.value() or b"", f"{self._place}/{offset}"
+        item = parse_line(line, place, self._parse)
         kind, millis = message.timestamp()
+        known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
+        if known:
+            item = not_future(item, line, place, millis * 1000, self._settings.max_future)
         watermark = None
         if isinstance(item, Document):
-            known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
             reached = min(item.timestamp, millis * 1000) if known else item.timestamp
             watermark = reached - self._settings.max_delay
         return Entry((offset,), item, watermark)

@@ -56,6 +56,8 @@ class KafkaSettings:
         idle_after: Seconds without a message after which a partition counts as idle.
         max_delay: The expected disorder of a partition, in microseconds of event time. See
             :mod:`transforms.sources.kafka`.
+        max_future: How much later than its message a document may be, in microseconds; None for any
+            time. Others become dead letters.
 
     Raises:
         OptionError: A value is not allowed.
@@ -68,6 +70,7 @@ class KafkaSettings:
     until: Until = "forever"
     idle_after: float = 60.0
     max_delay: int = 0
+    max_future: int | None = None
 
     def __post_init__(self) -> None:
         if self.until not in get_args(Until):

@@ -26,6 +26,8 @@ class ReadPubSub(beam.PTransform):
         timestamp_attribute: The attribute of the messages that holds their time, or None.
         settings: How messages are parsed.
         tokeniser: The settings of the tokeniser.
+        max_future: As of :class:`transforms.read.ParseMessages`, against the time of publishing or
+            the time in the attribute.
 
     Raises:
         OptionError: The name of the subscription has another form, or the extra ``gcp`` is not
@@ -38,6 +40,8 @@ class ReadPubSub(beam.PTransform):
         timestamp_attribute: str | None,
         settings: ParseSettings,
         tokeniser: TokeniserSettings,
+        *,
+        max_future: int | None = None,
     ) -> None:
         super().__init__()
         try:
@@ -54,7 +58,7 @@ class ReadPubSub(beam.PTransform):
         except ValueError as error:
             allowed = "projects/<project>/subscriptions/<name>"
             raise OptionError("--pubsub_subscription", subscription, allowed, f"{error}") from error
-        self._parse = ParseMessages(subscription, settings, tokeniser)
+        self._parse = ParseMessages(subscription, settings, tokeniser, max_future)
 
     def expand(self, pipeline: Any) -> Documents:
         return pipeline | "Messages" >> self._source | "Documents" >> self._parse

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from model.compositions import Choice
 from model.kinds import Kinds
-from model.options import Record
+from model.options import Record, option
 from model.settings import TokeniserSettings
 from pipelines.cli.groups import OptionGroup
+from pipelines.cli.program_settings import DAY
 from pipelines.cli.settings_options import add_choice
 
 if TYPE_CHECKING:
@@ -59,6 +60,17 @@ class SourceSettings(Record):
             SourceError: the source does not exist.
         """
         raise NotImplementedError
+
+
+def max_future() -> int:
+    """Declare the option of the sources whose messages have a time of their own."""
+    found: int = option(
+        DAY,
+        "documents that are later than their messages by more than this become dead letters",
+        unit="microseconds",
+        least=1,
+    )
+    return found
 
 
 SOURCES = Kinds()

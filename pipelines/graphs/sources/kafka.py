@@ -12,7 +12,7 @@ from model.times import MICROSECONDS_PER_SECOND
 from pipelines.cli.program_settings import KafkaClientSettings
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import settings_of
-from pipelines.graphs.sources.base import SOURCES, SourceSettings
+from pipelines.graphs.sources.base import SOURCES, SourceSettings, max_future
 from transforms.sources.kafka_client import Until
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Kafka(SourceSettings):
     """A Kafka topic of JSON objects, as a stream."""
 
     kind = "kafka"
-    shared = ("kafka_servers", "kafka_config", "id_from", "timestamp_unit")
+    shared = ("kafka_servers", "kafka_config", "id_from", "timestamp_format")
     needed: ClassVar[Mapping[str, str]] = {
         "kafka_servers": "localhost:9092",
         "kafka_topic": "documents",
@@ -55,6 +55,7 @@ class Kafka(SourceSettings):
         unit="microseconds",
         least=0,
     )
+    max_future: int = max_future()
 
     def settings(self, options: PipelineOptions) -> KafkaSettings:
         """Return the settings of the transform. Raises OptionError."""
@@ -70,6 +71,7 @@ class Kafka(SourceSettings):
             until=self.until,
             idle_after=self.idle_after / MICROSECONDS_PER_SECOND,
             max_delay=self.max_delay or 0,
+            max_future=self.max_future,
         )
 
     def read(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from model.options import option
 from model.settings import TokeniserSettings
 from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.graphs.sources.base import SOURCES, SourceSettings
+from pipelines.graphs.sources.base import SOURCES, SourceSettings, max_future
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -24,7 +24,7 @@ class PubSub(SourceSettings):
     """A Pub/Sub subscription of JSON objects, as a stream."""
 
     kind = "pubsub"
-    shared = ("timestamp_unit",)
+    shared = ("timestamp_format",)
     needed: ClassVar[Mapping[str, str]] = {
         "pubsub_subscription": "projects/me/subscriptions/documents"
     }
@@ -35,6 +35,7 @@ class PubSub(SourceSettings):
     pubsub_timestamp_attribute: str | None = option(
         None, "the attribute with the event time of a message"
     )
+    max_future: int = max_future()
 
     def read(
         self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
@@ -47,4 +48,5 @@ class PubSub(SourceSettings):
             self.pubsub_timestamp_attribute,
             read_settings_of(options).parse,
             tokeniser,
+            max_future=self.max_future,
         )

@@ -38,52 +38,58 @@ def test_other_names_are_found_where_they_are_clear():
 
 
 def test_two_texts_of_about_one_length_are_unclear():
-    options, unclear = of(title=TEXT, body=TEXT + TEXT, timestamp=0, id=str)
+    options, unclear = of(title=TEXT, body=TEXT + TEXT, timestamp="1970-01-01", id=str)
     assert options == {} and unclear == {"text": ["body", "title"]}
-    options, unclear = of(title="a ship", body=TEXT, timestamp=0, id=str)
+    options, unclear = of(title="a ship", body=TEXT, timestamp="1970-01-01", id=str)
     assert options == {"text_field": "body"} and unclear == {}
-    assert of(id=str, timestamp=0, n=3)[1] == {"text": []}
+    assert of(id=str, timestamp="1970-01-01", n=3)[1] == {"text": []}
 
 
 def test_two_times_are_unclear():
     options, unclear = of(id=str, text=TEXT, created="2001-01-31", updated="2002-01-31")
     assert options == {} and unclear == {"timestamp": ["created", "updated"]}
-    assert of(id=str, text=TEXT, timestamp=0, updated="2002-01-31") == ({}, {})
+    assert of(id=str, text=TEXT, timestamp="1970-01-01", updated="2002-01-31") == ({}, {})
 
 
 def test_without_a_time_the_order_is_taken():
     assert of(id=str, text=TEXT) == ({"time_from": "order"}, {})
 
 
-def test_times_of_another_form_are_named():
-    def unread(**fields):
-        found = guess([{"id": "1", "text": TEXT, **fields}] * 3, FieldNames())
-        return found.unread if found.options == {"time_from": "order"} else None
+def test_the_form_of_the_times_is_found_or_unclear():
+    def found(**fields):
+        options, unclear = of(id=str, text=TEXT, **fields)
+        return options, unclear
 
-    assert unread(date="12/31/2020") == {"date": "12/31/2020"}
-    assert unread(created_at="Mon Jan 5 10:00:00 +0000 2020")["created_at"].startswith("Mon Jan")
-    assert unread(candidate="Jo Do", updated="", score="9/10") == {}
-    assert unread(time_to_read=TEXT + " 1") == {}
+    assert found(date="12/31/2020") == (
+        {"timestamp_field": "date", "timestamp_format": "%m/%d/%Y"},
+        {},
+    )
+    assert found(timestamp="31.12.2020") == ({"timestamp_format": "%d.%m.%Y"}, {})
+    assert found(Datum="1/2/2020") == (
+        {"timestamp_field": "Datum"},
+        {"form": ["%d/%m/%Y", "%m/%d/%Y"]},
+    )
+    # Of several fields that hold times, one with the name of a time.
+    assert found(x="12/31/2020", made_on="2020-12-31") == ({"timestamp_field": "made_on"}, {})
+    assert found(time_to_read=TEXT + " 1") == ({"time_from": "order"}, {})
     made_at = "Mon Jan 5 10:00:00 +0000 2020"
     assert of(post="a ship came in", created_at=made_at)[0]["text_field"] == "post"
-    # Where one field can be read, it is taken.
-    assert unread(date="12/31/2020", made_on="2020-12-31") is None
 
 
 @pytest.mark.parametrize(
-    ("value", "unit"),
+    ("value", "form"),
     [
-        (980899200, None),
+        (980899200, "s"),
         (980899200000, "ms"),
         (980899200000000, "us"),
         ("980899200000", "ms"),
         (lambda n: 2001 + n, "year"),
     ],
 )
-def test_the_unit_of_a_number_is_found(value, unit):
-    name = "year" if unit == "year" else "created_at"
+def test_the_unit_of_a_number_is_found(value, form):
+    name = "year" if form == "year" else "created_at"
     options, unclear = of(id=str, text=TEXT, **{name: value})
-    expected = {"timestamp_field": name} | ({"timestamp_unit": unit} if unit else {})
+    expected = {"timestamp_field": name, "timestamp_format": form}
     assert (options, unclear) == (expected, {})
 
 
@@ -94,8 +100,8 @@ def test_a_timestamp_that_is_no_time_is_left_to_the_run():
 def test_a_field_that_many_records_lack_is_no_field():
     options, _ = of(id=str, text=TEXT, date=lambda n: "2001-01-31" if n < 5 else None)
     assert options == {"time_from": "order"}
-    assert of(id=lambda n: str(n) if n else "", text=TEXT, timestamp=0) == ({}, {})
-    assert of(id=lambda n: "", text=TEXT, timestamp=0)[0] == {"id_from": "place"}
+    assert of(id=lambda n: str(n) if n else "", text=TEXT, timestamp="1970-01-01") == ({}, {})
+    assert of(id=lambda n: "", text=TEXT, timestamp="1970-01-01")[0] == {"id_from": "place"}
 
 
 def test_records_are_sampled_from_every_format(tmp_path):

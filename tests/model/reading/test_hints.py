@@ -4,7 +4,6 @@ from model.reading.hints import (
     likely_id,
     likely_text,
     likely_time,
-    likely_year,
     listed,
     time_remedy,
 )
@@ -28,32 +27,26 @@ def test_the_likely_text_is_the_longest_with_a_space_in_it():
 def test_a_year_is_named_with_its_unit(value):
     remedy = time_remedy({"id": 7, "Year": value})
     assert remedy == (
-        "Is it --timestamp_field=Year --timestamp_unit=year? Files without times:"
+        "Is it --timestamp_field=Year --timestamp_format=year? Files without times:"
         " --time_from=order."
     )
 
 
-def test_the_likely_year():
-    assert likely_year({"midyear": 2013, "year": "MMXIII", "pub_year": 2013}) == "pub_year"
-    assert likely_year({"year": None, "leap_year": True}) is None
-    assert "--timestamp_field=date?" in time_remedy({"year": 2013, "date": "2013-05-01"})
+def test_the_likely_time_has_the_form_of_one_and_first_its_name():
+    record = {"id": 7, "created_utc": 980942400, "published": "2001-01-31"}
+    assert likely_time(record) == ("created_utc", "s")
+    assert likely_time({"id": "2001", "when": "2001-01-31T12:00:00Z"}) == ("when", "iso")
+    assert likely_time({"x": "2001-01-31", "date": "01/31/2001"}) == ("date", "%m/%d/%Y")
+    assert likely_time({"midyear": 13, "year": "MMXIII", "pub_year": 2013}) == ("pub_year", "year")
+    text = "2001-01-31 was a day like all others in that month of January"
+    assert likely_time({"count": 980942400, "title": text, "leap_year": True}) is None
 
 
-def test_the_likely_time_has_a_name_or_the_form_of_one():
-    assert (
-        likely_time({"id": 7, "created_utc": 980942400, "published": "2001-01-31"}) == "created_utc"
+def test_the_form_of_a_likely_time_is_named():
+    assert time_remedy({"Datum": "31.01.2001"}).startswith(
+        "Is it --timestamp_field=Datum --timestamp_format=%d.%m.%Y?"
     )
-    assert likely_time({"id": "2001", "when": "2001-01-31T12:00:00Z"}) == "when"
-    assert likely_time({"date": "01/31/2001", "updated_at": "980942400"}) == "updated_at"
-    assert (
-        likely_time(
-            {
-                "count": 980942400,
-                "title": "2001-01-31 was a day like all others in that month of January",
-            }
-        )
-        is None
-    )
+    assert time_remedy({"date": "2013-05-01"}).startswith("Is it --timestamp_field=date?")
 
 
 def test_the_likely_id_is_named_like_one():

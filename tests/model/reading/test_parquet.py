@@ -98,8 +98,8 @@ def test_other_numbers_are_in_the_unit_that_is_set():
         ("timestamp", [[1]], "bad_timestamp"),
         ("timestamp", [True], "bad_timestamp"),
         ("timestamp", [None], "missing_timestamp"),
-        ("timestamp", ["01/31/2001"], "bad_timestamp"),
-        ("timestamp", [980942400000], "timestamp_unit"),
+        ("timestamp", ["01/31/2001"], "timestamp_format"),
+        ("timestamp", [980942400000], "timestamp_format"),
         ("label", [[1]], "wrong_type"),
     ],
 )

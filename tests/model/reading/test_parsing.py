@@ -88,7 +88,7 @@ def test_a_given_time_replaces_the_records_own():
         (line(timestamp=True), "bad_timestamp"),
         (line(timestamp=[1]), "bad_timestamp"),
         (line(timestamp=float("nan")), "bad_timestamp"),
-        (line(timestamp=1.6e12), "timestamp_unit"),
+        (line(timestamp=1.6e12), "timestamp_format"),
         (line(timestamp=-1e300), "timestamp_range"),
         (line(timestamp=10**4000), "timestamp_range"),
         (line(timestamp="0001-01-01T00:00+01:00"), "timestamp_range"),
@@ -164,14 +164,19 @@ def test_details_name_the_field_and_the_remedy():
     )
     assert (
         parse(line(timestamp=1600000000000)).detail
-        == "the field 'timestamp' is 1600000000000: too large for a number of seconds; as"
-        " milliseconds it is 2020-09-13 (--timestamp_unit=ms)"
+        == "the field 'timestamp' is 1600000000000: too large for a number of seconds;"
+        " --timestamp_format=ms reads it as 2020-09-13T12:26:40"
     )
     assert (
         parse(line(timestamp="12/31/2001")).detail
-        == "the field 'timestamp' is '12/31/2001': it is not ISO 8601: Invalid isoformat string:"
-        " '12/31/2001'; ISO 8601 text is wanted, as 2001-01-31 or 2001-01-31T23:59:00Z, or the"
-        " seconds since 1970 as a number (--timestamp_unit)"
+        == "the field 'timestamp' is '12/31/2001': it is not ISO 8601;"
+        " --timestamp_format=%m/%d/%Y reads it as 2001-12-31"
+    )
+    assert (
+        parse(line(timestamp="soon")).detail
+        == "the field 'timestamp' is 'soon': it is not ISO 8601; allowed is ISO 8601 text, as"
+        " 2001-01-31 or 2001-01-31T23:59:00Z, or the seconds since 1970 as a number"
+        " (--timestamp_format)"
     )
     assert (
         parse(b'{"id": "caf\xe9"}').detail
@@ -214,13 +219,29 @@ def test_a_text_of_fifty_megabytes():
     ("unit", "time"), [("s", 7), ("ms", 7000), ("us", 7_000_000), ("ns", 7_000_000_000)]
 )
 def test_numbers_are_read_in_the_unit_that_is_set(unit, time):
-    how = ParseSettings(timestamp_unit=unit)
+    how = ParseSettings(timestamp_format=unit)
     assert (
         parse(line(timestamp=time), how).timestamp
         == parse(line(timestamp=str(time)), how).timestamp
         == 7_000_000
     )
-    assert parse(line(), how).timestamp == 86_400_000_000
+    letter = parse(line(timestamp="1970-01-02"), how)
+    assert letter.reason == "timestamp_format" and "--timestamp_format=iso reads" in letter.detail
+
+
+def test_the_advice_of_a_time_of_another_form_works():
+    for value in ("31/12/2001 10:00", "Dec 31, 2001", 1800, 1600000000000, "2001-12-31 10:00 UTC"):
+        letter = parse(line(timestamp=value))
+        assert letter.reason == "timestamp_format"
+        form = letter.detail.partition("--timestamp_format=")[2].partition(" reads")[0].strip("'")
+        assert isinstance(
+            parse(line(timestamp=value), ParseSettings(timestamp_format=form)), Document
+        )
+
+
+def test_a_zone_of_times_without_one():
+    how = ParseSettings(time_zone="Asia/Tokyo")
+    assert parse(line(timestamp="1970-01-02"), how).timestamp == 15 * 3_600_000_000
 
 
 def test_an_id_from_the_place():
@@ -239,14 +260,6 @@ def test_settings_of_reading_are_checked():
         match="--id_from: 'name' was given; allowed is one of field, place. Correct the spelling.",
     ):
         ParseSettings(id_from="name")
-    with pytest.raises(
-        OptionError,
-        match=(
-            "--timestamp_unit: 'h' was given; allowed is one of s, ms, us, ns, year. Correct the"
-            " spelling."
-        ),
-    ):
-        ParseSettings(timestamp_unit="h")
 
 
 def test_times_of_avro_come_in_units():

@@ -186,7 +186,7 @@ def test_help_of_a_choice_leaves_the_other_kinds_out(capsys):
 
 
 def test_help_of_a_source_shows_what_it_shares_with_other_choices(capsys):
-    needed = {"--kafka_servers", "--kafka_config", "--id_from", "--timestamp_unit"}
+    needed = {"--kafka_servers", "--kafka_config", "--id_from", "--timestamp_format"}
     groups = [SourceOptions, KafkaOptions, RecordOptions]
     with pytest.raises(SystemExit):
         parse(["--source=kafka", "--help"], "pipelines.x", "What it does.", groups, {})

@@ -303,8 +303,8 @@ def test_the_folder_of_the_dead_letters_is_named():
             ),
         ),
         (
-            ["--time_from=order", "--timestamp_unit=ms"],
-            "--timestamp_unit: 'ms' was given; allowed is nothing with --time_from=order.",
+            ["--time_from=order", "--timestamp_format=ms"],
+            "--timestamp_format: 'ms' was given; allowed is nothing with --time_from=order.",
         ),
         (
             ["--format=avro", "--encoding=latin-1"],

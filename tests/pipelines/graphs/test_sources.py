@@ -122,8 +122,8 @@ def test_what_a_source_needs(flags, message):
             ),
         ),
         (
-            ["--source=replay", "--input=a", "--timestamp_unit=ms"],
-            "--timestamp_unit: 'ms' was given; allowed is nothing with --source=replay",
+            ["--source=replay", "--input=a", "--timestamp_format=ms"],
+            "--timestamp_format: 'ms' was given; allowed is nothing with --source=replay",
         ),
         (
             ["--source=replay", "--input=a", "--id_from=place"],
@@ -281,6 +281,8 @@ def test_kafkas_settings():
         5.0,
         60_000_000,
     )
+    assert settings.max_future == 24 * 3600 * 10**6
+    assert kafka_settings_of(*KAFKA, "--max_future=1h").max_future == 3600 * 10**6
 
 
 def coders_of(proto):

@@ -338,7 +338,7 @@ def test_an_id_may_be_the_topic_the_partition_and_the_offset_and_a_time_a_number
         Message(0, b'{"timestamp": 5000, "text": "a"}'),
         Message(1, b'{"timestamp": 6000, "text": "a"}'),
     ]
-    parse = ParseSettings(id_from="place", timestamp_unit="ms")
+    parse = ParseSettings(id_from="place", timestamp_format="ms")
     one = reader(broker, parse=parse)
     items = [one.take().item, one.take().item]
     assert [item.id for item in items] == [place_id("posts/2/0"), place_id("posts/2/1")]
@@ -372,6 +372,31 @@ def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(b
         190 * SECOND,
         190 * SECOND,
     ]
+
+
+def test_a_document_long_after_its_message_is_a_dead_letter_and_holds_nothing_back(broker):
+    broker.partitions[2] = [
+        message(0, 100, millis=100_000),
+        message(1, 171, millis=110_000),
+        message(2, 170, millis=110_000),
+        # Without a time of the message there is nothing to compare with.
+        message(3, 4 * 10**9, millis=None),
+    ]
+    settings = KafkaSettings("b:9", "posts", max_future=60 * SECOND)
+    for _ in range(2):
+        one = reader(broker, settings)
+        taken = [one.take() for _ in range(4)]
+        assert [taken[at].item.id for at in (0, 2, 3)] == ["d0", "d2", "d3"]
+        assert (taken[1].item.source, taken[1].item.reason) == ("posts/2/1", "future")
+        assert taken[1].item.detail == (
+            "the document is of 1970-01-01T00:02:51.000000Z, and its message of"
+            " 1970-01-01T00:01:50.000000Z; at most 1min between them is allowed (--max_future)"
+        )
+        assert taken[1].watermark == taken[0].watermark == 100 * SECOND
+        one.close()
+    # The advice: a longer bound.
+    one = reader(broker, KafkaSettings("b:9", "posts", max_future=61 * SECOND))
+    assert [one.take().item.id for _ in range(2)] == ["d0", "d1"]
 
 
 def test_an_idle_partition_vouches_for_the_clock(broker):

@@ -10,7 +10,7 @@ from log_battery import check_laws
 from model.document_blocks import Blocks, documents_in
 from model.reading.parsing import NUL, dead_letter
 from model.records import Document
-from model.settings import TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from transforms.sources import log_source
 from transforms.sources.log_source import READER_CACHE, Entry, LogSourceDoFn, Pause, ReaderCache
 from transforms.sources.ranges import LogRange, after
@@ -226,7 +226,7 @@ def log_of(*entries):
 
 
 def blocks_of(log, window=10_000, **others):
-    fn = FakeDoFn(log, TokeniserSettings(), Blocks(window))
+    fn = FakeDoFn(log, TokeniserSettings(), Blocks(SequenceSettings(window=window)))
     fn.setup()
     return driving.to_the_end(fn, b"", **others)
 

@@ -11,7 +11,7 @@ from model.errors import DamagedDataError, OptionError
 from model.reading.replaying import end_of
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
-from model.settings import TokeniserSettings
+from model.settings import SequenceSettings, TokeniserSettings
 from transforms.archive import shard_start, write_shard
 from transforms.read import ReadDocuments
 from transforms.sources import log_source, replay
@@ -73,7 +73,7 @@ def test_blocks_hold_the_same_documents_and_none_is_held_over_a_bundle(
     archive, monkeypatch, entries
 ):
     monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
-    fn = ReplayDoFn(SETTINGS, TOKENISER, None, Blocks(2**62))
+    fn = ReplayDoFn(SETTINGS, TOKENISER, None, Blocks(SequenceSettings(window=2**62)))
     fn.setup()
     bundles, done = driving.to_the_end(fn, element(archive)), 0
     for bundle in bundles:
