@@ -72,7 +72,7 @@ setup(
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
         "yaml": ["apache-beam[yaml]==2.77.*"],
-        # --segmenter, --lemmas, --strip=html and --key_from.
+        # --segmenter, --lemmas and --key_from.
         "languages": [
             "jieba>=0.42,<1",
             "pythainlp>=5.3,<6",
@@ -80,7 +80,6 @@ setup(
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
             "py3langid>=0.4,<0.5",
-            "lxml>=5,<7",
         ],
         # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
         "sklearn": ["scikit-learn>=1.6,<2"],
@@ -128,7 +127,6 @@ setup(
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
             "py3langid>=0.4,<0.5",
-            "lxml>=5,<7",
             # Beam YAML and its files of JSON.
             "apache-beam[yaml]==2.77.*",
             "pyLDAvis>=3.4,<4",

@@ -37,7 +37,7 @@ from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words import languages, segmenters
 from model.words import lemmas as lemma_tables
-from model.words.cleaning import check_ways, clean
+from model.words.cleaning import clean, ordered
 from model.words.user_function import load_function
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -131,7 +131,7 @@ def tokeniser_settings(
         digits,
         segmenters.resolved(segmenter),
         lemma_tables.resolved(lemmas),
-        strip,
+        ordered(strip),
         function,
         languages.resolved(key_from),
     )
@@ -148,7 +148,7 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     """
     segmenters.resolved(settings.segmenter)
     lemma_tables.resolved(settings.lemmas)
-    check_ways(settings.strip)
+    ordered(settings.strip)
     languages.resolved(settings.key_from)
     if settings.function != "none":
         load_function(settings.function)
