@@ -10,20 +10,14 @@ candidates, and the user has to make it.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, BinaryIO, get_args
 
 from model.dead_letters import DeadLetter
 from model.reading import hints
-from model.reading.arrays import read_json
-from model.reading.avro import MAX_BLOCK, AvroFile
-from model.reading.delimited import CsvFile
-from model.reading.encodings import to_utf_8
-from model.reading.files import format_of
-from model.reading.lines import unzipped
+from model.reading.files import records
 from model.reading.settings import FieldNames, ReadSettings
 from model.reading.timestamps import TimestampUnit
 
@@ -64,42 +58,8 @@ def sample_records(
         settings: how the file is read.
         most: the number of records.
     """
-    return list(islice(_records(stream, name, settings), most))
-
-
-def _records(stream: BinaryIO, name: str, settings: ReadSettings) -> Iterator[Mapping[str, Any]]:
-    kind, most = format_of(name, settings), settings.parse.max_document_bytes
-    if kind == "jsonl":
-        for item in read_json(to_utf_8(unzipped(stream), settings.encoding), name, most):
-            if not isinstance(item, DeadLetter) and (record := _parsed(item[1])) is not None:
-                yield record
-        return
-    if kind == "csv":
-        table: Any = CsvFile(to_utf_8(unzipped(stream), settings.encoding), name, most)
-    elif kind == "avro":
-        table = AvroFile(stream, name, max(MAX_BLOCK, 2 * most))
-    else:
-        table = _parquet(stream, name)
-    for item in table.records() if table.names else ():
-        if not isinstance(item, DeadLetter):
-            yield item[1]
-
-
-def _parquet(stream: BinaryIO, name: str) -> Any:
-    # Imported here: most runs read no Parquet.
-    from model.reading.parquet import ParquetTable
-
-    names = ParquetTable(stream, name, ()).names
-    stream.seek(0)
-    return ParquetTable(stream, name, names)
-
-
-def _parsed(line: bytes) -> Mapping[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+    items = records(stream, name, settings)
+    return list(islice((item[1] for item in items if not isinstance(item, DeadLetter)), most))
 
 
 def guess(records: Records, names: FieldNames) -> Guess:
