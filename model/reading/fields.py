@@ -46,7 +46,7 @@ class Guess:
 
 
 def sample_records(
-    stream: BinaryIO, name: str, settings: ReadSettings, most: int
+    stream: BinaryIO, name: str, settings: ReadSettings, most: int, folder: str = ""
 ) -> list[Mapping[str, Any]]:
     """Return the first records of a file with all of their fields.
 
@@ -57,8 +57,9 @@ def sample_records(
         name: the name of the file.
         settings: how the file is read.
         most: the number of records.
+        folder: the folder that is read.
     """
-    items = records(stream, name, settings)
+    items = records(stream, name, settings, folder)
     return list(islice((item[1] for item in items if not isinstance(item, DeadLetter)), most))
 
 

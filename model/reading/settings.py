@@ -28,8 +28,9 @@ TEXT_ENDINGS = {
     ".eml": "mail",
 }
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"}
-# Those that do not say how they are encoded.
+# Those that do not say how they are encoded, and those whose files mostly have one document.
 ENCODED = ("jsonl", "csv", "txt")
+SMALL = ("txt", "mail")
 
 
 @dataclass(frozen=True)
