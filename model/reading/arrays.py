@@ -109,7 +109,7 @@ def _read_array(
     try:
         for chunk in chunks:
             yield from items.feed(chunk)
-            if items.rest is not None and not is_inner:
+            if items.rest is not None:
                 break
         else:
             yield from items.end_damaged("the file ends before the array does")

@@ -98,9 +98,10 @@ def _guess_text(records: Records, default: str, found: Guess) -> None:
 
 def _guess_time(records: Records, default: str, found: Guess) -> None:
     times = _times(records)
+    values = [record[default] for record in records if record.get(default) not in (None, "")]
     if default in times:
         chosen = default
-    elif _share(records, default) > 0 and default not in times:
+    elif values and _unit(default, values) is None:
         # It is no time: the run says so of each record.
         return
     elif len(times) > 1:

@@ -157,9 +157,13 @@ class SheetFile:
                 rows.append((number, cells, size))
 
         starts, ends = {"row": row, "c": begin}, {"v": text, "t": text, "c": end, "row": end_row}
-        for _ in _parsing(self._archive, part, starts, ends):
+        try:
+            for _ in _parsing(self._archive, part, starts, ends):
+                yield from rows
+                rows.clear()
+        except _FAULTS:
             yield from rows
-            rows.clear()
+            raise
 
     def _value(self, type: str, style: str, text: str) -> Any:
         if type == "s":
