@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import chain
 from posixpath import join, normpath
 from typing import Any, BinaryIO
+from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers.expat import ExpatError, ParserCreate
 from zipfile import BadZipFile, ZipFile
 
@@ -33,6 +35,8 @@ _TEXT_BYTES = 50
 _CHUNK = 2**16
 # Excel's cells have 32,767 characters at most.
 _LONGEST = 2**20
+# The size of each part but those of the sheets and of the texts.
+_MOST_PART = 4 * MEGABYTE
 _DEEPEST, _COLUMNS = 100, 16_384
 # The numbers of the formats of dates and times that have no text of their own.
 _DATES = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
@@ -41,7 +45,18 @@ _COLUMN = re.compile(r"[A-Z]{1,3}")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 # What the readers of zips and of XML raise for damaged files.
 _FAULTS = (
-    *(BadZipFile, ExpatError, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError),
+    *(
+        BadZipFile,
+        ExpatError,
+        ParseError,
+        StopIteration,
+        zlib.error,
+        EOFError,
+        OSError,
+        ValueError,
+        KeyError,
+        IndexError,
+    ),
     *(NotImplementedError, RuntimeError, OverflowError, DamagedDataError),
 )
 
@@ -103,67 +118,40 @@ class SheetFile:
 
     def _parts(self) -> tuple[str, str, dict[str, str]]:
         """Return the name of the largest sheet, its part, and other parts by their kind."""
-        book = next(part for part in _related(self._archive, "") if part[0] == "officeDocument")[2]
-        related = _related(self._archive, book)
-        parts = {identity: path for kind, identity, path in related if kind == "worksheet"}
-        sheets: list[tuple[str, str]] = []
-        self._epoch = datetime(1899, 12, 30)
-
-        def properties(about: Mapping[str, str]) -> None:
-            if about.get("date1904") in ("1", "true"):
-                self._epoch = datetime(1904, 1, 1)
-
-        def sheet(about: Mapping[str, str]) -> None:
-            sheets.extend(
-                (about["name"], parts[value])
-                for name, value in about.items()
-                if name.endswith(" id") and value in parts
-            )
-
-        _parse(self._archive, book, {"workbookPr": properties, "sheet": sheet})
+        book = dict(_related(self._archive, "").values())["officeDocument"]
+        related, root = _related(self._archive, book), _root(self._archive, book)
+        properties = root.find("{*}workbookPr")
+        is_old = properties is not None and properties.get("date1904") in ("1", "true")
+        self._epoch = datetime(1904, 1, 1) if is_old else datetime(1899, 12, 30)
+        sheets = [
+            (one.get("name", ""), related[value][1])
+            for one in root.iterfind("{*}sheets/{*}sheet")
+            for name, value in one.attrib.items()
+            if name.endswith("}id") and value in related and related[value][0] == "worksheet"
+        ]
         if not sheets:
             raise ValueError("it has no sheet")
         name, part = max(sheets, key=lambda one: self._archive.getinfo(one[1]).file_size)
-        return name, part, {kind: path for kind, _, path in related}
+        return name, part, dict(related.values())
 
     def _read(self, part: str) -> Iterator[Row]:
         """Yield the number, the cells by column, and the size of each row that is not empty."""
-        rows: list[Row] = []
-        cell: dict[str, str] = {}
-        cells: dict[int, Any] = {}
+        cell: Mapping[str, str] = {}
+        cells, text = dict[int, Any](), ""
         number = at = size = 0
-
-        def row(about: Mapping[str, str]) -> None:
-            nonlocal cells, number, at, size
-            cells, number, at, size = {}, int(about.get("r", number + 1)), -1, 0
-
-        def begin(about: Mapping[str, str]) -> None:
-            nonlocal cell, at
-            cell = {"type": about.get("t", "n"), "style": about.get("s", ""), "text": ""}
-            at = _column(about["r"]) if "r" in about else at + 1
-
-        def text(value: str) -> None:
-            nonlocal size
-            size += len(value)
-            if size <= self._max:
-                cell["text"] += value
-
-        def end(_: str) -> None:
-            if cell["text"]:
-                cells[at] = self._value(**cell)
-
-        def end_row(_: str) -> None:
-            if size:
-                rows.append((number, cells, size))
-
-        starts, ends = {"row": row, "c": begin}, {"v": text, "t": text, "c": end, "row": end_row}
-        try:
-            for _ in _parsing(self._archive, part, starts, ends):
-                yield from rows
-                rows.clear()
-        except _FAULTS:
-            yield from rows
-            raise
+        for mark, value in _marks(self._archive, part):
+            if mark == "<c":
+                cell, text = value, ""
+                at = _column(value["r"]) if "r" in value else at + 1
+            elif mark in ("v>", "t>"):
+                size += len(value)
+                text += value if size <= self._max else ""
+            elif mark == "c>" and text:
+                cells[at] = self._value(cell.get("t", "n"), cell.get("s", ""), text)
+            elif mark == "<row":
+                cells, number, at, size = {}, int(value.get("r", number + 1)), -1, 0
+            elif mark == "row>" and size:
+                yield number, cells, size
 
     def _value(self, type: str, style: str, text: str) -> Any:
         if type == "s":
@@ -174,11 +162,14 @@ class SheetFile:
             return text == "1"
         if type != "n":
             return text if type == "d" else None
-        number = float(text)
-        if style in self._dates:
-            moment = self._epoch + timedelta(seconds=round(number * 86_400, 3))
-            return moment.isoformat() if number % 1 else moment.date().isoformat()
-        return int(number) if number.is_integer() else number
+        try:
+            number = float(text)
+            if style in self._dates:
+                moment = self._epoch + timedelta(seconds=round(number * 86_400, 3))
+                return moment.isoformat() if number % 1 else moment.date().isoformat()
+            return int(number) if number.is_integer() else number
+        except (ValueError, OverflowError):
+            return text
 
 
 def _column(cell: str) -> int:
@@ -191,77 +182,55 @@ def _column(cell: str) -> int:
     return index - 1
 
 
-def _related(archive: ZipFile, part: str) -> list[tuple[str, str, str]]:
-    """Return the kind, the id and the path of each part that a part refers to."""
+def _root(archive: ZipFile, part: str) -> Element:
+    """Return the root of a small part."""
+    with archive.open(part) as stream:
+        data = stream.read(_MOST_PART + 1)
+    if len(data) > _MOST_PART or b"<!DOCTYPE" in data:
+        raise LimitError(f"{part} has more than {_MOST_PART} bytes, or declares a document type")
+    return fromstring(data)
+
+
+def _related(archive: ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Return the kind and the path of each part that a part refers to, by the id of the part."""
     folder, _, name = part.rpartition("/")
-    found: list[tuple[str, str, str]] = []
-
-    def relation(about: Mapping[str, str]) -> None:
-        kind, path = about["Type"].rpartition("/")[2], about["Target"]
-        path = path[1:] if path.startswith("/") else normpath(join(folder, path))
-        found.append((kind, about["Id"], path))
-
-    _parse(archive, join(folder, "_rels", f"{name}.rels"), {"Relationship": relation})
-    return found
+    return {
+        one.get("Id", ""): (
+            one.get("Type", "").rpartition("/")[2],
+            normpath(join("/", folder, one.get("Target", "")))[1:],
+        )
+        for one in _root(archive, join(folder, "_rels", f"{name}.rels"))
+    }
 
 
 def _strings(archive: ZipFile, part: str | None) -> list[str]:
     """Return the texts that cells refer to by number, without the guides to their pronunciation."""
-    found: list[str] = []
-    pieces: list[str] = []
-    size, kept = 0, True
-
-    def guide(_: Mapping[str, str]) -> None:
-        nonlocal kept
-        kept = False
-
-    def end_guide(_: str) -> None:
-        nonlocal kept
-        kept = True
-
-    def piece(value: str) -> None:
-        if kept:
-            pieces.append(value)
-
-    def end(_: str) -> None:
-        nonlocal size
-        found.append(_unescaped("".join(pieces)))
-        pieces.clear()
-        size += len(found[-1]) + _TEXT_BYTES
-        if size > _MOST_TEXT:
-            raise LimitError(f"its texts take more than {_MOST_TEXT // MEGABYTE} MB")
-
-    if part is not None:
-        _parse(archive, part, {"rPh": guide}, {"rPh": end_guide, "t": piece, "si": end})
+    found, text, size, is_guide = list[str](), "", 0, False
+    for mark, value in _marks(archive, part) if part is not None else ():
+        if mark == "t>" and not is_guide:
+            text += value
+        elif mark in ("<rPh", "rPh>"):
+            is_guide = mark == "<rPh"
+        elif mark == "si>":
+            found.append(_unescaped(text))
+            size += len(text) + _TEXT_BYTES
+            text = ""
+            if size > _MOST_TEXT:
+                raise LimitError(f"its texts take more than {_MOST_TEXT // MEGABYTE} MB")
     return found
 
 
 def _date_styles(archive: ZipFile, part: str | None) -> set[str]:
     """Return the numbers of the styles of cells that show dates."""
-    formats, styles = {str(number) for number in _DATES}, list[str]()
-    is_cell = False
-
-    def own(about: Mapping[str, str]) -> None:
-        code = _LITERAL.sub("", about["formatCode"]).lower().replace("general", "")
+    if part is None:
+        return set()
+    root, dates = _root(archive, part), {str(number) for number in _DATES}
+    for one in root.iterfind("{*}numFmts/{*}numFmt"):
+        code = _LITERAL.sub("", one.get("formatCode", "")).lower().replace("general", "")
         if any(sign in code for sign in "ymdhs"):
-            formats.add(about["numFmtId"])
-
-    def of_cells(_: Mapping[str, str]) -> None:
-        nonlocal is_cell
-        is_cell = True
-
-    def end_of_cells(_: str) -> None:
-        nonlocal is_cell
-        is_cell = False
-
-    def style(about: Mapping[str, str]) -> None:
-        if is_cell:
-            styles.append(about.get("numFmtId", "0"))
-
-    if part is not None:
-        starts = {"numFmt": own, "cellXfs": of_cells, "xf": style}
-        _parse(archive, part, starts, {"cellXfs": end_of_cells})
-    return {str(number) for number, form in enumerate(styles) if form in formats}
+            dates.add(one.get("numFmtId", ""))
+    styles = root.iterfind("{*}cellXfs/{*}xf")
+    return {str(number) for number, one in enumerate(styles) if one.get("numFmtId") in dates}
 
 
 def _unescaped(text: str) -> str:
@@ -269,28 +238,11 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
 
 
-Starts = Mapping[str, Callable[[Mapping[str, str]], None]]
-Ends = Mapping[str, Callable[[str], None]]
-
-
-def _parse(archive: ZipFile, part: str, starts: Starts, ends: Ends | None = None) -> None:
-    for _ in _parsing(archive, part, starts, ends or {}):
-        pass
-
-
-def _parsing(archive: ZipFile, part: str, starts: Starts, ends: Ends) -> Iterator[None]:
-    """Parse a part, and yield after each of its chunks.
-
-    Args:
-        archive: The workbook.
-        part: The path of the part.
-        starts: What is called with the attributes of an element, by its name without namespace.
-        ends: What is called with the text of an element ``t`` or ``v``, or with nothing.
-    """
-    parser = ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
+def _marks(archive: ZipFile, part: str) -> Iterator[tuple[str, Any]]:
+    """Yield the tags of a part: ``<name`` with attributes, ``name>`` with the text before it."""
+    parser, found = ParserCreate(namespace_separator=" "), list[tuple[str, Any]]()
     text: list[str] = []
-    depth = size = 0
+    depth = size = fed = 0
 
     def start(name: str, about: Mapping[str, str]) -> None:
         nonlocal depth, size
@@ -299,14 +251,12 @@ def _parsing(archive: ZipFile, part: str, starts: Starts, ends: Ends) -> Iterato
             raise LimitError(f"its elements are nested deeper than {_DEEPEST} levels")
         text.clear()
         size = 0
-        if called := starts.get(name.rpartition(" ")[2]):
-            called(about)
+        found.append((f"<{name.rpartition(' ')[2]}", about))
 
     def end(name: str) -> None:
         nonlocal depth
         depth -= 1
-        if called := ends.get(name.rpartition(" ")[2]):
-            called("".join(text))
+        found.append((f"{name.rpartition(' ')[2]}>", "".join(text)))
         text.clear()
 
     def data(piece: str) -> None:
@@ -321,13 +271,16 @@ def _parsing(archive: ZipFile, part: str, starts: Starts, ends: Ends) -> Iterato
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = data, refuse
-    fed = 0
     with archive.open(part) as stream:
-        while chunk := stream.read(_CHUNK):
-            parser.Parse(chunk, False)
+        for chunk in chain(iter(lambda: stream.read(_CHUNK), b""), [b""]):
             fed += len(chunk)
+            try:
+                parser.Parse(chunk, not chunk)
+            except (ExpatError, DamagedDataError, ValueError):
+                # What came before the fault is good.
+                yield from found
+                raise
+            yield from found
+            found.clear()
             if fed - parser.CurrentByteIndex > _LONGEST:
                 raise LimitError(f"a tag is longer than {_LONGEST} bytes")
-            yield
-        parser.Parse(b"", True)
-        yield

@@ -122,14 +122,18 @@ GOOD = "<row><c t='str'><v>id</v></c><c t='str'><v>date</v></c><c t='str'><v>tex
         (GOOD + f"<row><c><v>{'1' * 2_000_000}</v></c></row>", "a text is longer than"),
         (GOOD + "<row><c r='ZZZ1'><v>1</v></c></row>", "there is no cell 'ZZZ1'"),
         (GOOD + "<row><c t='s'><v>9</v></c></row>", "cannot be read: list index out of range"),
-        (GOOD + "<row><c s='1'><v>1e300</v></c></row>", "cannot be read"),
-        (GOOD + "<row><c><v>one</v></c></row>", "could not convert string to float"),
         (GOOD + "<row>", "mismatched tag"),
     ],
 )
 def test_hostile_rows_cost_the_rest_of_the_sheet(rows, detail):
     letter = read(book(rows))[-1]
     assert letter.reason in ("damaged", "too_large") and detail in letter.detail
+
+
+def test_numbers_that_are_none_stay_text():
+    row = "<row><c s='1'><v>1e300</v></c><c><v>one</v></c><c s='1'><v>nan</v></c></row>"
+    ((_, record),) = records(io.BytesIO(book(GOOD + row)), "a.xlsx", HOW)
+    assert record == {"id": "1e300", "date": "one", "text": "nan"}
 
 
 def test_document_types_and_too_many_texts_are_refused(monkeypatch):
