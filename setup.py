@@ -72,14 +72,13 @@ setup(
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
         "yaml": ["apache-beam[yaml]==2.77.*"],
-        # --segmenter, --lemmas and --strip=html.
+        # --segmenter and --lemmas.
         "languages": [
             "jieba>=0.42,<1",
             "pythainlp>=5.3,<6",
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
-            "lxml>=5,<7",
         ],
         # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
         "sklearn": ["scikit-learn>=1.6,<2"],
@@ -126,7 +125,6 @@ setup(
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
             "simplemma>=1,<3",
-            "lxml>=5,<7",
             # Beam YAML and its files of JSON.
             "apache-beam[yaml]==2.77.*",
             "pyLDAvis>=3.4,<4",

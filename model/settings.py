@@ -76,7 +76,10 @@ class TokeniserSettings(Record):
         "none", "none, or the language whose lemmas take the place of words", absent="none"
     )
     strip: tuple[str, ...] = option(
-        (), "what is removed from texts first: html, mail, with commas", unit="names", absent=()
+        (),
+        "what is removed from texts first, with commas: mail, html, quotes, signatures, urls",
+        unit="names",
+        absent=(),
     )
     function: str = option(
         "none",

@@ -2,8 +2,8 @@
 
     patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Files are JSON (lines, or one array), CSV, Avro or Parquet on any file system that Beam knows. JSON
-and CSV may be gzipped. One worker reads a whole file, and many files are read in parallel. With
+Files are of the formats of :mod:`model.reading.files`, on any file system that Beam knows. One
+worker reads a whole file, or some files of one document each, and many are read in parallel. With
 ``time_from="order"`` one worker reads all files in the order of their names.
 :mod:`model.reading.files` has the logic. Beam's own readers are not used: they fail the job on the
 first damaged byte, or end without an error where a gzip is cut off.
@@ -36,9 +36,9 @@ from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.matching import is_local, matching_files
-from model.reading.files import check_formats, read_file
+from model.reading.files import check_formats, folder_of, format_of, read_file
 from model.reading.parsing import REASONS, not_future, parse_line
-from model.reading.settings import ParseSettings, ReadSettings
+from model.reading.settings import SMALL, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
@@ -48,6 +48,10 @@ from transforms.refusals import Refusals
 from transforms.wordless import Wordless
 
 DOCUMENTS = "documents"
+# Thousands of files of one document each take long as elements of their own.
+_MOST_FILES = 64
+# No path has it.
+_BETWEEN = "\0"
 
 
 class Documents(NamedTuple):
@@ -202,22 +206,8 @@ class Emit(beam.DoFn):
         return found
 
 
-class _ReadFile(Emit):
-    """Read one file, given by its path."""
-
-    def __init__(
-        self, settings: ReadSettings, tokeniser: TokeniserSettings | None, blocks: Blocks | None
-    ) -> None:
-        super().__init__(tokeniser, blocks)
-        self._settings = settings
-
-    def process(self, element: str) -> Iterator[Any]:
-        with open_stored(element) as stream:
-            yield from self.emit_all(read_file(stream, element, self._settings))
-
-
-class _ReadInOrder(Emit):
-    """Read all files one after the other; the number of a record is its time."""
+class _ReadFiles(Emit):
+    """Read files, given by their paths."""
 
     def __init__(
         self,
@@ -227,19 +217,29 @@ class _ReadInOrder(Emit):
         blocks: Blocks | None,
     ) -> None:
         super().__init__(tokeniser, blocks)
-        self._patterns = patterns
+        self._patterns, self._folder = patterns, folder_of(patterns)
         self._settings = settings
 
-    def process(self, element: bytes) -> Iterator[Any]:
-        yield from self.emit_all(self._items())
+    def process(self, element: Any) -> Iterator[Any]:
+        yield from self.emit_all(self._items(self._paths(element)))
 
-    def _items(self) -> Iterator[Document | DeadLetter]:
+    def _paths(self, element: str) -> Sequence[str]:
+        return element.split(_BETWEEN)
+
+    def _items(self, paths: Iterable[str]) -> Iterator[Document | DeadLetter]:
         number = 0
-        for path in check_patterns(self._patterns, self._settings):
+        for path in paths:
             with open_stored(path) as stream:
-                for item in read_file(stream, path, self._settings, number):
+                for item in read_file(stream, path, self._settings, number, self._folder):
                     yield item
                     number += 1
+
+
+class _ReadInOrder(_ReadFiles):
+    """Read all files one after the other; the number of a record is its time."""
+
+    def _paths(self, _: Any) -> Sequence[str]:
+        return check_patterns(self._patterns, self._settings)
 
 
 class _ParseMessage(Emit):
@@ -262,8 +262,16 @@ class _ParseMessage(Emit):
         yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 
-def _paths(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterable[str]:
-    return check_patterns(patterns, settings)
+def _groups(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterator[str]:
+    """Yield the paths of files that one worker reads."""
+    small = []
+    for path in check_patterns(patterns, settings):
+        if format_of(path, settings) in SMALL:
+            small.append(path)
+        else:
+            yield path
+    for at in range(0, len(small), _MOST_FILES):
+        yield _BETWEEN.join(small[at : at + _MOST_FILES])
 
 
 class _Read(beam.PTransform):
@@ -289,11 +297,12 @@ class _Read(beam.PTransform):
             return documents_of(begin, "ReadInOrder", fn)
         paths = (
             begin
-            | "Files" >> beam.FlatMap(_paths, self._patterns, self._settings).with_output_types(str)
+            | "Files"
+            >> beam.FlatMap(_groups, self._patterns, self._settings).with_output_types(str)
             | "Spread" >> beam.Reshuffle().with_output_types(str)
         )
-        fn = _ReadFile(self._settings, self._tokeniser, self._blocks)
-        return documents_of(paths, "ReadFile", fn)
+        fn = _ReadFiles(self._patterns, self._settings, self._tokeniser, self._blocks)
+        return documents_of(paths, "ReadFiles", fn)
 
 
 class ReadDocuments(_Read):

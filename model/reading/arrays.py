@@ -1,8 +1,12 @@
-r"""Read the records of a JSON file in constant memory: one per line, or the items of one array.
+r"""Read the records of a JSON file in bounded memory: one per line, or the items of one array.
 
 A file whose first characters are ``[`` and ``{`` is an array, pretty-printed or not. An array is
 cut into items at its brackets, commas and quotes. An item that is too long is counted and not kept.
 Lines that follow an array are read as lines.
+
+A file whose first line begins an object and does not end it holds objects over several lines. So
+does a file of one line with an array of objects in it. Of an object that is larger than a record
+may be, the first array of objects is read as above, and the rest is not read.
 
 >>> import io
 >>> chunks = [b'[\n {"id": 1},\n', b' {"id": [2, "]"]}\n]\n']
@@ -10,6 +14,8 @@ Lines that follow an array are read as lines.
 ['a.json item 1', 'a.json item 2']
 >>> [place for place, _ in read_json([b'{"id": 1}\n{"id": 2}\n'], "a.json", 100)]
 ['a.json:1', 'a.json:2']
+>>> [place for place, _ in read_json([b'{\n"data": [{"id": 1}]\n}\n{\n}'], "a.json", 100)]
+['a.json object 1', 'a.json object 2']
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ from itertools import chain
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.lines import HeldRecord, cut_lines, is_json_object
+from model.reading.lines import HEAD, HeldRecord, cut_lines, is_json_object
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
 
@@ -29,6 +35,10 @@ _EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")
 # The beginning of a file that may still become an array when more bytes come.
 _UNDECIDED = re.compile(rb"(?:\xef(?:\xbb(?:\xbf)?)?)?\s*(?:\[\s*(?:\]\s*)?)?")
 _MOST_BLANK = 2**16
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
+# What the first line of an object of several lines ends with.
+_GOES_ON = (b"{", b"[", b",")
+_INNER_ARRAY = re.compile(rb":\s*\[\s*\{")
 
 _STRUCTURE = re.compile(rb'["{}\[\],]')
 _IN_STRING = re.compile(rb'["\\]')
@@ -42,35 +52,49 @@ def read_json(
     Args:
         chunks: The bytes of the file. They may raise DamagedDataError.
         name: The name of the file. The place ``name:17`` is a line, ``name item 17`` an item of an
-            array.
+            array, ``name object 17`` an object of several lines.
         max_bytes: The length of the longest record; a longer one becomes a dead letter.
     """
     rest = iter(chunks)
-    head, damage = _head(rest)
+    head, damage = _head(rest, max_bytes)
     following = chain(
         [b"" if _EMPTY.fullmatch(head) else head], rest if damage is None else _raising(damage)
     )
     if _BEGINS.match(head):
         yield from _read_array(following, name, max_bytes)
+    elif _begins_object(head):
+        yield from _read_objects(following, name, max_bytes)
     else:
         yield from cut_lines(following, name, max_bytes)
 
 
-def _head(chunks: Iterator[bytes]) -> tuple[bytes, DamagedDataError | None]:
-    """Return the beginning of a file up to where it is clear whether it is an array.
+def _head(chunks: Iterator[bytes], most: int) -> tuple[bytes, DamagedDataError | None]:
+    """Return the beginning of a file up to where it is clear how its records are written.
 
     Returns:
         The bytes, and the error if the file is damaged before that.
     """
-    head = b""
+    head = bytearray()
     try:
         while (
-            len(head) < _MOST_BLANK and _UNDECIDED.fullmatch(head) and (chunk := next(chunks, b""))
-        ):
+            (len(head) < _MOST_BLANK and _UNDECIDED.fullmatch(head))
+            or (len(head) < most and _OBJECT.match(head) and head.count(b"\n", 0, most) < 2)
+        ) and (chunk := next(chunks, b"")):
             head += chunk
     except DamagedDataError as error:
-        return head, error
-    return head, None
+        return bytes(head), error
+    return bytes(head), None
+
+
+def _begins_object(head: bytes) -> bool:
+    """Return whether a file begins with an object of several lines."""
+    if not _OBJECT.match(head):
+        return False
+    first, newline, rest = head.lstrip().partition(b"\n")
+    if not newline or not rest.strip():
+        return _INNER_ARRAY.search(first) is not None
+    second = rest.partition(b"\n")[0]
+    return first.rstrip().endswith(_GOES_ON) and not is_json_object(second)
 
 
 def _raising(error: DamagedDataError) -> Iterator[bytes]:
@@ -79,7 +103,7 @@ def _raising(error: DamagedDataError) -> Iterator[bytes]:
 
 
 def _read_array(
-    chunks: Iterator[bytes], name: str, max_bytes: int
+    chunks: Iterator[bytes], name: str, max_bytes: int, *, is_inner: bool = False
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
     items = _Items(name, max_bytes)
     try:
@@ -91,14 +115,108 @@ def _read_array(
             yield from items.end_damaged("the file ends before the array does")
     except DamagedDataError as error:
         yield from items.end_damaged(str(error))
-    if items.rest is not None:
+    if items.rest is not None and not is_inner:
         yield from cut_lines(chain([items.rest], chunks), name, max_bytes, items.line)
 
 
-class _Items(HeldRecord):
+def _read_objects(
+    chunks: Iterator[bytes], name: str, max_bytes: int
+) -> Iterator[tuple[str, bytes] | DeadLetter]:
+    """Yield objects one after the other, and the items of one that is too large."""
+    objects, number, damage = _Objects(), 0, "the file ends before the object does"
+    try:
+        for chunk in chunks:
+            for found in objects.feed(chunk):
+                number += 1
+                if len(found) > max_bytes:
+                    yield from _read_inner(found, iter(()), name, max_bytes)
+                else:
+                    yield f"{name} object {number}", found
+            if len(objects.held) > max_bytes:
+                yield from _read_inner(bytes(objects.held), chunks, name, max_bytes)
+                return
+    except DamagedDataError as error:
+        damage = str(error)
+    if objects.held.strip():
+        place = f"{name} object {number + 1}"
+        yield dead_letter(place, DAMAGED, damage, bytes(objects.held[:HEAD]))
+
+
+def _read_inner(
+    held: bytes, chunks: Iterator[bytes], name: str, max_bytes: int
+) -> Iterator[tuple[str, bytes] | DeadLetter]:
+    """Yield the items of the first array of objects within an object."""
+    inner = _INNER_ARRAY.search(held)
+    if inner is None:
+        detail = too_large(len(held), ParseSettings(max_document_bytes=max_bytes))
+        yield dead_letter(name, TOO_LARGE, f"{detail}; it is not read further", held[:HEAD])
+    else:
+        following = chain([held[inner.start() + 1 :]], chunks)
+        yield from _read_array(following, name, max_bytes, is_inner=True)
+
+
+class _Structure:
+    """The structural characters of JSON, chunk by chunk."""
+
+    def __init__(self) -> None:
+        # The number of open brackets.
+        self._depth = 0
+        self._in_string = False
+        self._escaped = False
+
+    def _next(self, chunk: bytes, position: int) -> int:
+        """Return the position of the next structural character, or -1 if the chunk has none.
+
+        Outside of strings this is a quote, a bracket or a comma; in a string it is the closing
+        quote.
+        """
+        while True:
+            if self._escaped and position < len(chunk):
+                self._escaped, position = False, position + 1
+            found = (_IN_STRING if self._in_string else _STRUCTURE).search(chunk, position)
+            if found is None:
+                return -1
+            if found[0] != b"\\":
+                return found.start()
+            self._escaped, position = True, found.end()
+
+
+class _Objects(_Structure):
+    """Cut chunks into objects that follow each other.
+
+    Attributes:
+        held: The object that is not complete yet.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = bytearray()
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the objects that end in a chunk."""
+        start = position = 0
+        while (position := self._next(chunk, position)) >= 0:
+            mark = chunk[position : position + 1]
+            position += 1
+            if mark == b'"':
+                self._in_string = not self._in_string
+            elif mark in b"[{":
+                self._depth += 1
+            elif mark in b"]}":
+                self._depth -= 1
+                if self._depth <= 0:
+                    found = bytes(self.held + chunk[start:position]).strip()
+                    self.held.clear()
+                    self._depth, start = 0, position
+                    yield found
+        self.held += chunk[start:]
+
+
+class _Items(_Structure, HeldRecord):
     """Cut chunks into the items of an array.
 
-    It holds the item that is not complete yet, or only the head of an item that is too long.
+    It holds the item that is not complete yet, or only the head of an item that is too long. Its
+    items are within one open bracket.
 
     Attributes:
         rest: What follows the array in its last chunk; None before the array has ended.
@@ -106,14 +224,11 @@ class _Items(HeldRecord):
     """
 
     def __init__(self, name: str, max_bytes: int) -> None:
+        _Structure.__init__(self)
+        HeldRecord.__init__(self, name, max_bytes)
         self.rest: bytes | None = None
         self.line = 1
-        super().__init__(name, max_bytes)
         self._number = 1
-        # The number of open brackets: 0 before the array, 1 between its items.
-        self._depth = 0
-        self._in_string = False
-        self._escaped = False
 
     def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
         start = position = 0
@@ -150,22 +265,6 @@ class _Items(HeldRecord):
             f"{detail}; this item and the rest of the file cannot be read",
             bytes(self._held),
         )
-
-    def _next(self, chunk: bytes, position: int) -> int:
-        """Return the position of the next structural character, or -1 if the chunk has none.
-
-        Outside of strings this is a quote, a bracket or a comma; in a string it is the closing
-        quote.
-        """
-        while True:
-            if self._escaped and position < len(chunk):
-                self._escaped, position = False, position + 1
-            found = (_IN_STRING if self._in_string else _STRUCTURE).search(chunk, position)
-            if found is None:
-                return -1
-            if found[0] != b"\\":
-                return found.start()
-            self._escaped, position = True, found.end()
 
     def _end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
         """Yield the held item unless it is blank, and begin the next one."""

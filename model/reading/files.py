@@ -14,15 +14,18 @@ since 1970.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, get_args
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, OptionError
-from model.reading.arrays import read_json
-from model.reading.avro import MAX_BLOCK, AvroFile, Item
+from model.reading.avro import MAX_BLOCK, AvroFile
+from model.reading.chats import JsonFile
 from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
 from model.reading.encodings import is_utf_8, to_utf_8
@@ -34,31 +37,41 @@ from model.reading.parsing import (
     TOO_LARGE,
     dead_letter,
     needed_fields,
-    parse_line,
     parse_record,
 )
 from model.reading.settings import (
     BINARY_ENDINGS,
+    ENCODED,
     TEXT_ENDINGS,
     Format,
     ReadSettings,
 )
+from model.reading.texts import TextFile
 from model.records import Document
 from model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:
+    from model.reading.mails import MailFile
     from model.reading.parquet import ParquetTable
+    from model.reading.sheets import SheetFile
 
 # The number of items that are searched for a record that shows which fields may be meant.
 _SEARCHED = 10
 
 
+# A place and a record.
+Item = tuple[str, Mapping[str, Any]] | DeadLetter
+
+
 class Table(Protocol):
-    """An open file whose records all have the same fields."""
+    """An open file."""
 
-    names: tuple[str, ...]
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The fields that all of its records have; None where they have different ones."""
+        ...
 
-    def time_unit(self, field: str) -> Fraction | None:
+    def time_unit(self, field: str, /) -> Fraction | None:
         """Return the microseconds in one unit of a field, if the schema of the file says it."""
         ...
 
@@ -67,8 +80,36 @@ class Table(Protocol):
         ...
 
 
+class Source(NamedTuple):
+    """A file that is to be opened.
+
+    Attributes:
+        stream: The bytes as they are stored. It must be able to seek unless the file has lines.
+        name: The name of the file, for the places in dead letters.
+        settings: How the file is read.
+        folder: The folder that is read (:func:`folder_of`); ids of files are paths within it.
+        every_field: Whether records have all of their fields, or those that are needed.
+    """
+
+    stream: BinaryIO
+    name: str
+    settings: ReadSettings
+    folder: str = ""
+    every_field: bool = False
+
+    @property
+    def text(self) -> Iterator[bytes]:
+        """The bytes, unzipped and in UTF-8."""
+        return to_utf_8(unzipped(self.stream), self.settings.encoding)
+
+    @property
+    def path(self) -> str:
+        """The path of the file within the folder."""
+        return self.name.removeprefix(self.folder)
+
+
 def format_of(name: str, settings: ReadSettings, option: str = "--input") -> str:
-    """Return the format of a file: ``jsonl``, ``csv``, ``avro`` or ``parquet``.
+    """Return the format of a file, one of those of ``--format`` but ``auto``.
 
     Args:
         name: The name of the file.
@@ -89,7 +130,7 @@ def format_of(name: str, settings: ReadSettings, option: str = "--input") -> str
         option,
         name,
         f"a file that ends in {', '.join(TEXT_ENDINGS)} (or in one of them and .gz),"
-        f" {' or '.join(BINARY_ENDINGS)}",
+        f" {', '.join(BINARY_ENDINGS)}",
         f"Or say which it is: {', '.join(f'--format={kind}' for kind in get_args(Format)[1:])}.",
     )
 
@@ -106,93 +147,114 @@ def check_formats(names: Iterable[str], settings: ReadSettings, option: str = "-
         OptionError: A format is unknown, or an encoding is given that no file uses.
     """
     kinds = {format_of(name, settings, option) for name in names}
-    if not is_utf_8(settings.encoding) and kinds.isdisjoint(TEXT_ENDINGS.values()):
+    if not is_utf_8(settings.encoding) and kinds.isdisjoint(ENCODED):
         allowed = (
             f"nothing with files of {' and '.join(sorted(kinds))}, which say how they are encoded"
         )
         raise OptionError("--encoding", settings.encoding, allowed, "Leave it out.")
 
 
+def folder_of(patterns: Iterable[str]) -> str:
+    """Return the innermost folder that holds all that some patterns may match, with its slash.
+
+    >>> folder_of(["data/a/*.txt", "data/b/1.txt"]), folder_of(["*.txt"])
+    ('data/', '')
+    """
+    fixed = [re.split(r"[*?\[]", pattern, maxsplit=1)[0] for pattern in patterns]
+    common = os.path.commonprefix(fixed)  # noqa: RUF071 - a part of a name is cut off below
+    return common[: common.rfind("/") + 1]
+
+
 def read_file(
-    stream: BinaryIO, name: str, settings: ReadSettings, first: int = 0
+    stream: BinaryIO, name: str, settings: ReadSettings, first: int = 0, folder: str = ""
 ) -> Iterator[Document | DeadLetter]:
     """Yield everything in one file.
 
     Args:
-        stream: The bytes as they are stored. It must be able to seek unless the file has lines.
-        name: The name of the file, for the places in dead letters.
-        settings: How the file is read.
+        stream: As of :class:`Source`.
+        name: As of :class:`Source`.
+        settings: As of :class:`Source`.
         first: The number of its first item, where times come from the order.
+        folder: As of :class:`Source`.
     """
-    kind = format_of(name, settings)
-    return (
-        _read_json(stream, name, settings, first)
-        if kind == "jsonl"
-        else _read_table(kind, stream, name, settings, first)
-    )
+    table = _open(Source(stream, name, settings, folder))
+    if isinstance(table, DeadLetter):
+        yield table
+    elif table is not None:
+        unit = table.time_unit(settings.parse.fields.timestamp)
+        by_order = settings.time_from == "order"
+        for number, item in enumerate(table.records(), first):
+            time = number * MICROSECONDS_PER_SECOND if by_order else None
+            yield parse_item(item, settings, unit, time)
 
 
-def _order_time(number: int, settings: ReadSettings) -> int | None:
-    return number * MICROSECONDS_PER_SECOND if settings.time_from == "order" else None
+def records(
+    stream: BinaryIO, name: str, settings: ReadSettings, folder: str = ""
+) -> Iterator[Item]:
+    """Yield (place, record) with all fields, and dead letters, in the order of one file.
+
+    Args:
+        stream: As of :class:`Source`.
+        name: As of :class:`Source`.
+        settings: As of :class:`Source`.
+        folder: As of :class:`Source`.
+    """
+    table = _opened(Source(stream, name, settings, folder, every_field=True))
+    if isinstance(table, DeadLetter):
+        yield table
+    elif table is not None:
+        yield from table.records()
 
 
-def _text_of(stream: BinaryIO, settings: ReadSettings) -> Iterator[bytes]:
-    """Yield the bytes of a text file, unzipped and in UTF-8."""
-    return to_utf_8(unzipped(stream), settings.encoding)
+def _open_json(source: Source) -> JsonFile:
+    return JsonFile(source.text, source.name, source.settings)
 
 
-def _read_json(
-    stream: BinaryIO, name: str, settings: ReadSettings, first: int
-) -> Iterator[Document | DeadLetter]:
-    records = read_json(_text_of(stream, settings), name, settings.parse.max_document_bytes)
-    for number, item in enumerate(records, first):
-        if isinstance(item, DeadLetter):
-            yield item
-        else:
-            place, line = item
-            yield parse_line(line, place, settings.parse, _order_time(number, settings))
-
-
-def _read_table(
-    kind: str, stream: BinaryIO, name: str, settings: ReadSettings, first: int
-) -> Iterator[Document | DeadLetter]:
-    source = _open(_TABLES[kind], stream, name, settings)
-    if isinstance(source, DeadLetter):
-        yield source
-    elif source is not None:
-        unit = source.time_unit(settings.parse.fields.timestamp)
-        for number, item in enumerate(source.records(), first):
-            yield parse_item(item, settings, unit, _order_time(number, settings))
-
-
-def _open_csv(stream: BinaryIO, name: str, settings: ReadSettings) -> CsvFile | None:
-    table = CsvFile(_text_of(stream, settings), name, settings.parse.max_document_bytes)
+def _open_csv(source: Source) -> CsvFile | None:
+    table = CsvFile(source.text, source.name, source.settings.parse.max_document_bytes)
     return table if table.names else None
 
 
-def _open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile:
+def _open_avro(source: Source) -> AvroFile:
     # A document and the other fields of its record must fit into a block.
-    return AvroFile(stream, name, max(MAX_BLOCK, 2 * settings.parse.max_document_bytes))
+    most = max(MAX_BLOCK, 2 * source.settings.parse.max_document_bytes)
+    return AvroFile(source.stream, source.name, most)
 
 
-def _open_parquet(stream: BinaryIO, name: str, settings: ReadSettings) -> ParquetTable:
-    # Imported here: most runs read no Parquet.
+def _open_parquet(source: Source) -> ParquetTable:
+    # Imported here, and below: most runs read none of these.
     from model.reading.parquet import ParquetTable
 
-    return ParquetTable(
-        stream,
-        name,
-        (
-            *needed_fields(settings.parse, settings.time_from == "field"),
-            *settings.parse.fields.optional(),
-        ),
-    )
+    settings = source.settings
+    needed = needed_fields(settings.parse, settings.time_from == "field")
+    wanted = None if source.every_field else (*needed, *settings.parse.fields.optional())
+    return ParquetTable(source.stream, source.name, wanted)
 
 
-_TABLES: dict[str, Callable[[BinaryIO, str, ReadSettings], Any]] = {
+def _open_text(source: Source) -> TextFile:
+    return TextFile(source.text, source.name, source.path, source.settings)
+
+
+def _open_mail(source: Source) -> MailFile:
+    from model.reading.mails import MailFile
+
+    return MailFile(unzipped(source.stream), source.name, source.settings.parse.max_document_bytes)
+
+
+def _open_sheet(source: Source) -> SheetFile:
+    from model.reading.sheets import SheetFile
+
+    return SheetFile(source.stream, source.name, source.settings.parse.max_document_bytes)
+
+
+_OPENERS: dict[str, Callable[[Source], Table | None]] = {
+    "jsonl": _open_json,
     "csv": _open_csv,
     "avro": _open_avro,
     "parquet": _open_parquet,
+    "txt": _open_text,
+    "mail": _open_mail,
+    "xlsx": _open_sheet,
 }
 
 
@@ -202,41 +264,41 @@ def open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile |
     Returns:
         The file; a dead letter if it cannot be read or lacks fields; None if it is empty.
     """
-    found: AvroFile | DeadLetter | None = _open(_TABLES["avro"], stream, name, settings)
-    return found
+    found: Any = _open(Source(stream, name, replace(settings, format="avro")))
+    checked: AvroFile | DeadLetter | None = found
+    return checked
 
 
-def _open(
-    opened: Callable[[BinaryIO, str, ReadSettings], Any],
-    stream: BinaryIO,
-    name: str,
-    settings: ReadSettings,
-) -> Any:
-    """Open a table.
+def _opened(source: Source) -> Table | DeadLetter | None:
+    """Open a file.
 
     Returns:
-        The table; a dead letter if the file cannot be read or lacks fields; None if it is empty.
+        The table; a dead letter if the file cannot be read; None if it is empty.
     """
     try:
-        table: Table | None = opened(stream, name, settings)
+        return _OPENERS[format_of(source.name, source.settings)](source)
     except DamagedDataError as error:
         reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
         return (
-            dead_letter(name, reason, f"the file cannot be read: {error}", b"")
-            if stream.seek(0, 2)
+            dead_letter(source.name, reason, f"the file cannot be read: {error}", b"")
+            if source.stream.seek(0, 2)
             else None
         )
-    if table is None or not (wrong := _wrong_names(table, settings)):
+
+
+def _open(source: Source) -> Table | DeadLetter | None:
+    """Open a file, and return a dead letter also where it lacks fields."""
+    table = _opened(source)
+    if table is None or isinstance(table, DeadLetter) or table.names is None:
         return table
-    return dead_letter(name, SCHEMA, wrong, listed(table.names).encode())
+    wrong = _wrong_names(table, table.names, source.settings)
+    return dead_letter(source.name, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
 
 
-def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
+def _wrong_names(table: Table, names: tuple[str, ...], settings: ReadSettings) -> str | None:
     """Return what is wrong with the field names of a file and the remedy, or None."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
-    if lacking := {
-        field: remedy for field, (_, remedy) in needed.items() if field not in table.names
-    }:
+    if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in names}:
         record = next(
             (
                 item[1]
@@ -245,11 +307,9 @@ def _wrong_names(table: Table, settings: ReadSettings) -> str | None:
             ),
             {},
         )
-        return missing("the file", lacking, table.names, record)
+        return missing("the file", lacking, names, record)
     if repeated := [
-        field
-        for field in (*needed, *settings.parse.fields.optional())
-        if table.names.count(field) > 1
+        field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1
     ]:
         return f"the file has more than one field {listed(repeated)}"
     return None

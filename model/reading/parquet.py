@@ -51,13 +51,13 @@ class ParquetTable:
     Args:
         stream: The bytes. It must be able to seek.
         name: The name of the file, for places such as ``name row group 2 row 17``.
-        wanted: The columns to read. The file may lack some of them.
+        wanted: The columns to read, which the file may lack; None for all.
 
     Raises:
         DamagedDataError: The footer cannot be read.
     """
 
-    def __init__(self, stream: BinaryIO, name: str, wanted: Collection[str]) -> None:
+    def __init__(self, stream: BinaryIO, name: str, wanted: Collection[str] | None) -> None:
         self._name, self._stream = name, stream
         try:
             found = self._open(None)
@@ -67,7 +67,11 @@ class ParquetTable:
                 f"this is not a Parquet file: {type(error).__name__}: {error}"
             ) from error
         self.names: tuple[str, ...] = tuple(self._schema.names)
-        self._wanted = [column for column in dict.fromkeys(wanted) if self.names.count(column) == 1]
+        self._wanted = [
+            column
+            for column in dict.fromkeys(wanted or self.names)
+            if self.names.count(column) == 1
+        ]
 
     def time_unit(self, field: str) -> Fraction | None:
         """Return the microseconds in one unit of a column of times; None for other types."""

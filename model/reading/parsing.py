@@ -98,8 +98,21 @@ def parse_line(
     """
     if len(line) > settings.max_document_bytes:
         return dead_letter(place, TOO_LARGE, too_large(len(line), settings), line)
+    record = parse_object(line, place)
+    if isinstance(record, DeadLetter):
+        return record
+    return parse_record(record, place, settings, time)
+
+
+def parse_object(line: bytes, place: str) -> Mapping[str, Any] | DeadLetter:
+    """Parse a JSON object.
+
+    Args:
+        line: The bytes of the record.
+        place: The place of the record.
+    """
     try:
-        return _document(_parsed(line), place, settings, time, None)
+        return _parsed(line)
     except _RefusedError as refused:
         return dead_letter(place, refused.reason, refused.detail, line)
 

@@ -11,19 +11,27 @@ from model.reading.time_forms import check_form
 from model.units import MEGABYTE
 from model.zones import check_zone
 
-Format = Literal["auto", "jsonl", "csv", "avro", "parquet"]
+Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
+Chats = Literal["conversation", "turn"]
 TimeFrom = Literal["field", "order"]
 IdFrom = Literal["field", "place"]
 
-# Text files, which may be gzipped and in any encoding.
+# The formats by the ending of a name. Those of the first group may be gzipped.
 TEXT_ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
     ".csv": "csv",
     ".tsv": "csv",
+    ".txt": "txt",
+    ".md": "txt",
+    ".mbox": "mail",
+    ".eml": "mail",
 }
-BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet"}
+BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"}
+# Those that do not say how they are encoded, and those whose files mostly have one document.
+ENCODED = ("jsonl", "csv", "txt")
+SMALL = ("txt", "mail")
 
 
 @dataclass(frozen=True)
@@ -105,11 +113,14 @@ class ReadSettings(Record):
 
     Attributes:
         parse: Names of the fields, largest document, form of times, and where ids come from.
-        format: ``jsonl`` (also one array of records), ``csv``, ``avro``, ``parquet``, or ``auto``,
-            which goes by the ending of the file name. JSON and CSV may be gzipped.
+        format: ``jsonl`` (also one array of records, or one object that holds it), ``csv``,
+            ``avro``, ``parquet``, ``txt`` (each file is a document), ``mail`` (a mail or a
+            mailbox), ``xlsx``, or ``auto``, which goes by the ending of the file name. All but
+            ``avro``, ``parquet`` and ``xlsx`` may be gzipped.
         time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
             then place) takes their place.
-        encoding: The encoding of JSON and CSV files.
+        encoding: The encoding of files of text, JSON and CSV.
+        chats: Whether a conversation of a chat export is a document, or each of its turns.
     """
 
     parse: ParseSettings = nested(ParseSettings())
@@ -117,7 +128,10 @@ class ReadSettings(Record):
     time_from: TimeFrom = option(
         "field", "field: --timestamp_field; order: the order of the records is their time"
     )
-    encoding: str = option("utf-8", "encoding of JSON and CSV files, for example latin-1")
+    encoding: str = option("utf-8", "encoding of text, JSON and CSV files, for example latin-1")
+    chats: Chats = option(
+        "conversation", "what is a document of an export of chats: a conversation, or each turn"
+    )
 
     def check(self) -> None:
         check_encoding(self.encoding)

@@ -1,43 +1,69 @@
-r"""Remove what is no text from a document: HTML, and the headers of a mail.
+r"""Remove what is no text from a document: markup, headers, quotes, signatures, addresses.
 
-Each way has a name, and ``--strip`` lists the ways in the order in which they are applied:
+Each way has a name, and ``--strip`` lists them. They are applied in this order:
 
 * ``mail`` removes the header of a mail or a news article (RFC 5322) and keeps the subject. All
   lines before the first blank one have to be of a header, and one has to name a field that mails
   have. Another text stays as it is.
-* ``html`` keeps the text of a page, without scripts and styles. Elements that are not part of a
-  line are separated by spaces. What is not HTML stays as it is, but for entities.
+* ``html`` keeps the text of a page, without comments, scripts and styles. Elements that are not
+  part of a line end it. What is not a tag stays, as in ``1 < 2`` and ``<bob@x.org>``, but for
+  entities.
+* ``quotes`` and ``signatures`` remove what a mail repeats (:mod:`model.words.replies`).
+* ``urls`` removes addresses of the web and of mail.
 
 >>> clean("From: a@b.c\nSubject: Ships\n\nA <b>har</b>bour<p>and a sail", ("mail", "html"))
 'Ships A harbour and a sail'
+
+:func:`find_markup` says which of them a sample of texts needs.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from html import unescape
 
 from model.errors import OptionError
+from model.words.replies import without_quotes, without_signature
 
 # Elements within a line; a word may go across their borders (HTML standard, phrasing content).
 _INLINE = frozenset(
     "a abbr b bdi bdo cite code data dfn em font i ins del kbd mark q s samp small span strike"  # noqa: SIM905
     " strong sub sup time tt u var wbr".split()
 )
-_SKIPPED = ("script", "style", "template", "noscript")
-_HEADER = re.compile(r"([!-9;-~]{1,76}):(?=[ \t]|\Z)")
+# A comment, an element that holds no text, a tag, or a declaration. A quoted value may hold ">".
+_MARKUP = re.compile(
+    r"<(?:!--.*?(?:-->|\Z)"
+    r"|(?:script|style|template|noscript)(?=[\s/>]).*?"
+    r"(?:</(?:script|style|template|noscript)\s*>|\Z)"
+    r"|/?([a-z][a-z0-9]*(?:[:-][a-z0-9]+)*)(?=[\s/>])(?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+>"
+    r"|[!?][a-z][^<>]*>)",
+    re.DOTALL | re.IGNORECASE,
+)
+_TAG = re.compile(
+    r"</?(?:a|abbr|article|b|blockquote|body|br|center|code|dd|div|dl|dt|em|font|footer|h[1-6]"
+    r"|head|header|hr|html|i|img|li|link|meta|nav|ol|p|pre|section|small|span|strong|style|sub"
+    r"|sup|table|tbody|td|th|thead|title|tr|u|ul)(?:\s[^<>]{0,400})?/?>"
+    r"|&(?:#\d{2,5}|#x[0-9a-f]{2,5}|nbsp|amp|lt|gt|quot|apos|[mn]dash|[lr][sd]quo|hellip);",
+    re.IGNORECASE,
+)
+_HEADER = re.compile(r"([!-9;-~]{1,76}):(?=\s|\Z)")
 _BLANK = re.compile(r"\r?\n[ \t]*\r?\n")
 # One of them is in each mail or article. Other texts may begin with "Summary: ...".
 _FIELDS = {"from", "to", "subject", "date", "message-id", "newsgroups", "received", "return-path"}
 # Longer headers are text.
 _LONGEST_HEADER = 65_536
+_ADDRESS = re.compile(
+    r"(?:https?|ftp)://[^\s<>\"]+|\bwww\.[^\s<>\"]+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
+    re.IGNORECASE,
+)
 _SPACES = re.compile(r"\s+")
-# What XML cannot hold; lxml refuses it.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def _without_header(text: str) -> str:
+    if not (text.startswith("From ") or _HEADER.match(text)):
+        return text
     blank = _BLANK.search(text, 0, _LONGEST_HEADER)
     if blank is None or not _is_header(text[: blank.start()]):
         return text
@@ -45,7 +71,7 @@ def _without_header(text: str) -> str:
     from email.parser import HeaderParser
 
     subject = HeaderParser().parsestr(text[: blank.start()]).get("Subject", "")
-    return f"{subject} {text[blank.end() :]}"
+    return f"{subject}\n\n{text[blank.end() :]}"
 
 
 def _is_header(text: str) -> bool:
@@ -61,40 +87,72 @@ def _is_header(text: str) -> bool:
     return not names.isdisjoint(_FIELDS)
 
 
-def _without_markup(text: str) -> str:
-    # Imported here, because only --strip=html needs it.
-    from lxml import etree, html
-
-    if "<" not in text and "&" not in text:
-        return text
-    body = f"<body>{_CONTROL.sub(' ', text)}</body>"
-    root = html.document_fromstring(body, parser=html.HTMLParser(encoding=None, huge_tree=False))
-    etree.strip_elements(root, etree.Comment, *_SKIPPED, with_tail=False)
-    for element in root.iter(etree.Element):
-        if element.tag not in _INLINE:
-            element.text = f" {element.text or ''}"
-            element.tail = f" {element.tail or ''}"
-    return "".join(root.itertext())
+def without_html(text: str) -> str:
+    """Return the text of a page, with its lines."""
+    if "<" in text:
+        text = _MARKUP.sub(_gap, text)
+    return unescape(text) if "&" in text else text
 
 
-WAYS: dict[str, Callable[[str], str]] = {"mail": _without_header, "html": _without_markup}
-# The package that a way needs, beside the standard library.
-NEEDED = {"html": "lxml"}
+def _gap(found: re.Match[str]) -> str:
+    name = found[1]
+    return "" if found[0].startswith("<!--") or (name and name.lower() in _INLINE) else "\n"
 
 
-def check_ways(ways: Sequence[str]) -> None:
-    """Refuse ways that do not exist, and those whose package is missing.
+def _without_addresses(text: str) -> str:
+    return _ADDRESS.sub(" ", text) if "@" in text or "://" in text or "www." in text else text
+
+
+# In the order in which they are applied.
+WAYS: dict[str, Callable[[str], str]] = {
+    "mail": _without_header,
+    "html": without_html,
+    "quotes": without_quotes,
+    "signatures": without_signature,
+    "urls": _without_addresses,
+}
+# A way is needed if this share of the texts has what it removes, and html if it has it twice.
+_SHARE = 0.2
+_MARKS = 2
+
+
+def ordered(ways: Iterable[str]) -> tuple[str, ...]:
+    """Return ways in the order in which they are applied.
 
     Raises:
-        OptionError: There is one.
+        OptionError: One does not exist.
     """
-    for way in ways:
+    chosen = tuple(ways)
+    for way in chosen:
         if way not in WAYS:
-            allowed = "names with commas, of " + ", ".join(sorted(WAYS))
+            allowed = "names with commas, of " + ", ".join(WAYS)
             raise OptionError("--strip", way, allowed, "Correct the spelling.")
-        if way in NEEDED and importlib.util.find_spec(NEEDED[way]) is None:
-            allowed = f"{way} where {NEEDED[way]} is installed"
-            raise OptionError("--strip", way, allowed, "Run: pip install 'beam-topics[languages]'")
+    return tuple(way for way in WAYS if way in chosen)
+
+
+def find_markup(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the ways that texts need.
+
+    A way is needed if it changes a fifth of the texts or more. ``html`` is needed if a fifth of
+    them have two or more tags of HTML or entities: a few signs ``<`` and ``>`` are none. What a way
+    that is needed removes is no longer there for the ways after it.
+    """
+    found = []
+    for way, function in WAYS.items():
+        cleaned = [function(text) for text in texts]
+        if way == "html":
+            marked = sum(_is_marked(text) for text in texts)
+        else:
+            marked = sum(before != after for before, after in zip(texts, cleaned, strict=True))
+        if texts and marked >= _SHARE * len(texts):
+            found.append(way)
+            texts = cleaned
+    return tuple(found)
+
+
+def _is_marked(text: str) -> bool:
+    tags = _TAG.finditer(text)
+    return sum(1 for _ in zip(range(_MARKS), tags, strict=False)) == _MARKS
 
 
 def clean(text: str, ways: Sequence[str]) -> str:
@@ -102,7 +160,7 @@ def clean(text: str, ways: Sequence[str]) -> str:
 
     Args:
         text: The text.
-        ways: Names of :data:`WAYS`.
+        ways: Names of :data:`WAYS`, in the order of their application.
     """
     for way in ways:
         text = WAYS[way](text)

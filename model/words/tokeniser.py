@@ -38,7 +38,7 @@ from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words import languages, segmenters, stop_lists, word_forms
 from model.words import lemmas as lemma_tables
-from model.words.cleaning import check_ways, clean
+from model.words.cleaning import clean, ordered
 from model.words.user_function import load_function
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -89,6 +89,7 @@ def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> 
         word_forms=word_forms.resolved(made.word_forms),
         segmenter=segmenters.resolved(made.segmenter),
         lemmas=lemma_tables.resolved(made.lemmas),
+        strip=ordered(made.strip),
         key_from=languages.resolved(made.key_from),
     )
     check_tokeniser(settings)
@@ -106,7 +107,7 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     word_forms.resolved(settings.word_forms)
     segmenters.resolved(settings.segmenter)
     lemma_tables.resolved(settings.lemmas)
-    check_ways(settings.strip)
+    ordered(settings.strip)
     languages.resolved(settings.key_from)
     if settings.function != "none":
         load_function(settings.function)

@@ -16,9 +16,9 @@ from typing import Any
 from model.dead_letters import DeadLetter
 from model.files.matching import is_local, matching_files
 from model.reading.fields import Guess, guess, sample_records
-from model.reading.files import format_of, read_file
+from model.reading.files import folder_of, format_of, read_file
 from model.reading.hints import listed
-from model.reading.settings import ReadSettings
+from model.reading.settings import SMALL, ReadSettings
 from model.records import Document
 from model.times import to_iso
 from pipelines.cli.shared_options import UsageError
@@ -74,11 +74,16 @@ def guess_fields(
 def _first_records(
     files: Sequence[str], settings: ReadSettings
 ) -> tuple[str, list[Mapping[str, Any]]]:
+    records: list[Mapping[str, Any]] = []
     for name in files:
-        format_of(name, settings)
+        kind = format_of(name, settings)
         with Path(name).open("rb") as stream:
-            if records := sample_records(stream, name, settings, _RECORDS):
-                return name, records
+            most = _RECORDS - len(records)
+            records += sample_records(stream, name, settings, most, folder_of(files))
+        if records and (kind not in SMALL or len(records) >= _RECORDS):
+            break
+    if records:
+        return files[0] if kind in SMALL else name, records
     # Records that cannot be read are told with their reasons when they are refused.
     if next(_items(files, settings), None) is None:
         more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
@@ -151,7 +156,7 @@ def _items(files: Sequence[str], settings: ReadSettings) -> Iterator[Document | 
     number = 0
     for path in files:
         with Path(path).open("rb") as stream:
-            for item in read_file(stream, path, settings, number):
+            for item in read_file(stream, path, settings, number, folder_of(files)):
                 number += 1
                 yield item
 

@@ -12,6 +12,7 @@ programs that follow. An option that is given wins.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -37,6 +38,7 @@ READING = (
     "time_zone",
     "format",
     "encoding",
+    "chats",
     "max_document_mb",
 )
 _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)
@@ -91,13 +93,34 @@ def of_learner(
             " --model_store and --dead_letters."
         )
     folder = Path(run_folder(files[0]))
-    inputs = [f"{path.rstrip('/')}/*" if Path(path).is_dir() else path for path in files]
-    found = {"input": ",".join(inputs)}
+    found = {"input": ",".join(map(_input_of, files))}
     for name in ("model_store", "dead_letters"):
         found[name] = str(folder / _PARTS[name])
     if "output" in own:
         found["output"] = str(folder / _PARTS["mixtures"])
     return {name: value for name, value in found.items() if name not in given}
+
+
+def _input_of(path: str) -> str:
+    """Return the pattern for an argument; a folder stands for its files of the commonest ending.
+
+    Files of the folder itself come before those in folders within it, and hidden ones are none.
+    """
+    if not Path(path).is_dir():
+        return path
+    folder = path.rstrip("/")
+    for inner in ("*", "**/*"):
+        names = [one.name for one in Path(path).glob(inner) if one.is_file()]
+        endings = Counter(
+            f"{Path(name.removesuffix('.gz')).suffix}{'.gz' * name.endswith('.gz')}"
+            for name in names
+            if not name.startswith(".") and name.lower().removesuffix(".gz").endswith(_ENDINGS)
+        )
+        if endings:
+            return f"{folder}/{inner}{min(endings, key=lambda one: (-endings[one], one))}"
+        if names:
+            break
+    return f"{folder}/*"
 
 
 def of_reader(
@@ -137,7 +160,7 @@ def of_reader(
     if takes == "text":
         found = [("text", text) for text in others]
     elif takes and others:
-        found = [(takes, ",".join(others))]
+        found = [(takes, ",".join(map(_input_of, others)))]
     named = dict(found)
     if runs:
         found += [

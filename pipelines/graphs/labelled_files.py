@@ -11,7 +11,7 @@ from apache_beam.io.filesystems import FileSystems
 from model.errors import OptionError
 from model.files.matching import is_local, local_files
 from model.publishing.manifest import Manifest
-from model.reading.files import read_file
+from model.reading.files import folder_of, read_file
 from model.reading.settings import ReadSettings
 from model.records import Document
 from model.reporting.course import calendar_unit, period_start
@@ -80,7 +80,7 @@ def documents_of(
     paths = check_patterns(patterns, settings, "--documents")
     for path in paths:
         with open_stored(path) as stream:
-            for item in read_file(stream, path, settings):
+            for item in read_file(stream, path, settings, folder=folder_of(patterns)):
                 keyed = manifest.tokeniser.has_keys and isinstance(item, Document)
                 yield replace(item, key=manifest.key) if keyed else item
 

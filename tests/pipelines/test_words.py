@@ -5,7 +5,6 @@ from importlib import metadata
 import pytest
 
 pytest.importorskip("jieba")
-pytest.importorskip("lxml")
 pytest.importorskip("sklearn")
 
 from beam_topics import TopicModel

@@ -8,6 +8,7 @@ import fastavro
 import pytest
 from collecting import run
 
+import transforms.read
 from model import document_blocks
 from model.document_blocks import Blocks, documents_in
 from model.errors import OptionError
@@ -284,7 +285,7 @@ def test_messages_have_no_place_that_could_be_an_id():
 
 def test_patterns_are_checked_before_the_run(tmp_path):
     (tmp_path / "a.jsonl").touch()
-    (tmp_path / "b.txt").touch()
+    (tmp_path / "b.doc").touch()
     (tmp_path / "folder.jsonl").mkdir()
     assert check_patterns([str(tmp_path / "*.jsonl"), str(tmp_path / "a*")], ReadSettings()) == [
         str(tmp_path / "a.jsonl")
@@ -299,10 +300,28 @@ def test_patterns_are_checked_before_the_run(tmp_path):
         OptionError, match="--held_out: 'nowhere://x' was given.*It cannot be looked up"
     ):
         check_patterns(["nowhere://x"], ReadSettings(), "--held_out")
-    with pytest.raises(OptionError, match=r"^--training: '.*b\.txt' was given"):
+    with pytest.raises(OptionError, match=r"^--training: '.*b\.doc' was given"):
         check_patterns([str(tmp_path / "*")], ReadSettings(), "--training")
     with pytest.raises(OptionError, match="one or more paths"):
         check_patterns([], ReadSettings())
+
+
+def test_small_files_are_read_together_and_named_within_their_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(transforms.read, "_MOST_FILES", 3)
+    (tmp_path / "in").mkdir()
+    for number in range(1, 9):
+        (tmp_path / "in" / f"2024-03-{number:02}.txt").write_text(f"text {number}" * (number != 5))
+    (tmp_path / "more.jsonl").write_bytes(jsonl(record("a")))
+    patterns = [str(tmp_path / "**" / "*.txt"), str(tmp_path / "*.jsonl")]
+    documents, dead, counters = read(ReadRecords(patterns, ReadSettings()))
+    assert [document.id for _, document in documents] == [
+        "a",
+        *(f"in/2024-03-{number:02}.txt" for number in (1, 2, 3, 4, 6, 7, 8)),
+    ]
+    assert [letter["reason"] for letter in dead] == ["empty_text"]
+    assert counters["records_read"] == 9
+    in_order, _, _ = read(ReadRecords(patterns, ReadSettings(time_from="order")))
+    assert [document.timestamp // 10**6 for _, document in in_order] == [0, 1, 2, 3, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize("pattern", ["a.jsonl", "*.jsonl"])

@@ -28,7 +28,7 @@ class Files(SourceSettings):
     """All files of --input, in any order."""
 
     kind = "files"
-    shared = ("input", "format", "encoding", "time_from", "id_from", "timestamp_format")
+    shared = ("input", "format", "encoding", "chats", "time_from", "id_from", "timestamp_format")
     needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
     is_log = False
     endless = "never"

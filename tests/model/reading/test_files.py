@@ -184,13 +184,15 @@ def test_one_bad_byte_in_another_encoding_costs_its_record():
     assert (letter.source, letter.reason, good.id) == ("a.jsonl:1", "invalid_utf8", "2")
 
 
-def test_a_pretty_printed_object_says_what_to_do():
-    letters = read(json.dumps({"id": 1, "text": "x"}, indent=2).encode(), "a.json")
-    assert letters[0].source == "a.json:1"
-    assert (
-        "Write each object on one line, for example with: jq -c . FILE. Or make one array of them."
-        in letters[0].detail
-    )
+def test_objects_of_several_lines_are_records():
+    objects = [{"id": n, "timestamp": n, "text": "x", "tags": [{"a": n}]} for n in range(3)]
+    data = "\n".join(json.dumps(one, indent=2) for one in objects).encode()
+    assert [one.id for one in read(data, "a.json")] == ["0", "1", "2"]
+    letters = read(b'{\n"id": 1,\n}\n{\n"text": [', "a.json")
+    assert [(letter.source, letter.reason) for letter in letters] == [
+        ("a.json object 1", "not_json"),
+        ("a.json object 2", "damaged"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -204,6 +206,8 @@ def test_a_pretty_printed_object_says_what_to_do():
             ("a.avro", "avro"),
         ),
         *(("a.CSV", "csv"), ("a.csv.gz", "csv"), ("a.tsv", "csv"), ("a.parquet", "parquet")),
+        *(("a.txt", "txt"), ("a.MD.gz", "txt"), ("a.eml", "mail"), ("a.mbox.gz", "mail")),
+        ("a.xlsx", "xlsx"),
     ],
 )
 def test_formats_by_ending(name, kind):
@@ -213,16 +217,17 @@ def test_formats_by_ending(name, kind):
 
 def test_wrong_options():
     with pytest.raises(OptionError) as raised:
-        format_of("a.txt", ReadSettings())
+        format_of("a.doc", ReadSettings())
     assert (
         str(raised.value)
-        == "--input: 'a.txt' was given; allowed is a file that ends in .jsonl, .ndjson, .json,"
-        " .csv, .tsv (or in one of them and .gz), .avro or .parquet. Or say which it is:"
-        " --format=jsonl, --format=csv, --format=avro, --format=parquet."
+        == "--input: 'a.doc' was given; allowed is a file that ends in .jsonl, .ndjson, .json,"
+        " .csv, .tsv, .txt, .md, .mbox, .eml (or in one of them and .gz), .avro, .parquet,"
+        " .xlsx, .xlsm. Or say which it is: --format=jsonl, --format=csv, --format=avro,"
+        " --format=parquet, --format=txt, --format=mail, --format=xlsx."
     )
     with pytest.raises(
         OptionError,
-        match="^--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet",
+        match="^--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet, txt",
     ):
         ReadSettings(format="xml")
     with pytest.raises(

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.errors import OptionError
-from model.words import cleaning
-from model.words.cleaning import WAYS, check_ways, clean
-
-pytest.importorskip("lxml")
+from model.words.cleaning import WAYS, clean, find_markup, ordered
+from model.words.tokeniser import tokeniser_settings
 
 MAIL = "From: a@b.c\nSubject: Ships\n  and sails\nX-Odd: y\n\nThe harbour\n\nNot: a header\n"
 
@@ -23,7 +21,7 @@ MAIL = "From: a@b.c\nSubject: Ships\n  and sails\nX-Odd: y\n\nThe harbour\n\nNot
         ("fish &amp; chips &eacute; &#8212; 1 < 2", "fish & chips é — 1 < 2"),
         ("<!-- no --><td>one</td><td>two</td>", "one two"),
         ("no markup  at\nall", "no markup at all"),
-        ("\x00<p>nul\x0b</p>", "nul"),
+        ("<p>&#0;&#55357;</p>", "\ufffd\ufffd"),
         ("", ""),
     ],
 )
@@ -68,33 +66,86 @@ def test_without_a_way_nothing_changes():
     assert clean(f" <b> {MAIL}", ()) == f" <b> {MAIL}"
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=200))
-def test_any_text_is_cleaned(text):
-    clean(text, ("mail", "html"))
-
-
-@given(st.text("<>&;/!-ab =\"'\n:", max_size=200))
-def test_any_markup_is_cleaned(text):
-    clean(text, ("mail", "html"))
+@given(
+    st.text(st.characters(codec="utf-8"), max_size=200)
+    | st.text("<>&;/!-ab =\"'\n:@.", max_size=200)
+)
+def test_each_way_takes_any_text_and_leaves_plain_ones(text):
+    for way in WAYS:
+        clean(text, (way,))
+    plain = "".join(sign if sign.isalnum() else " " for sign in text)
+    assert all(function(plain) == plain for function in WAYS.values())
 
 
 @pytest.mark.parametrize(
     "text",
-    ["<" * 300_000, "<!--" * 100_000, "<div>" * 100_000, "<a b=" * 100_000, "A: b\n" * 100_000],
+    [
+        *("<" * 300_000, "<!--" * 100_000, "<div>" * 100_000, "<a b=" * 100_000),
+        *("A: b\n" * 100_000, "<a '" * 100_000, "<script>" * 50_000, "@" + "a" * 300_000),
+        *("On 1\n" * 100_000, "On 1 wrote " * 50_000, "wrote:\n" * 100_000, "--\n" * 100_000),
+        *("From: x\nSent: y\nTo: z\n" * 30_000, "Thanks,\n" * 50_000, "\n" * 300_000),
+    ],
 )
 def test_hostile_texts_take_no_longer_than_others_of_their_size(text):
     # A quadratic parser takes minutes.
     begin = time.process_time()
-    clean(text, ("mail", "html"))
+    clean(text, tuple(WAYS))
+    find_markup([text])
     assert time.process_time() - begin < 20
 
 
-def test_an_unknown_way_and_a_missing_package_are_told(monkeypatch):
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("see https://x.org/a?b=c and www.y.org.", "see and"),
+        ("write to a.b+c@mail.x.org today", "write to today"),
+        ("meet @bob at 3:00, or not", "meet @bob at 3:00, or not"),
+    ],
+)
+def test_addresses_go(text, left):
+    assert clean(text, ("urls",)) == left
+
+
+def test_what_is_no_tag_stays():
+    text = "if 1 < 2 and <bob@x.org> wrote <http://x.org/a> to a<b, c>d"
+    assert clean(text, ("html",)) == text
+
+
+def test_tags_with_brackets_in_their_values_and_unclosed_scripts():
+    assert clean("<a title='x > y' href=\"z\">link</a><SCRIPT>var a", ("html",)) == "link"
+
+
+def test_an_unknown_way_is_told_and_the_order_is_one():
     with pytest.raises(
-        OptionError, match="--strip: .*htm.* was given; allowed is names with commas"
+        OptionError, match="--strip: .*htm.* was given; allowed is names with commas, of mail, html"
     ):
-        check_ways(("htm",))
-    monkeypatch.setitem(cleaning.NEEDED, "html", "a_package_that_is_not_here")
-    with pytest.raises(OptionError, match="Run: pip install 'beam-topics.languages.'"):
-        check_ways(("html",))
-    assert set(WAYS) == {"html", "mail"}
+        ordered(("htm",))
+    assert ordered(("urls", "html", "mail")) == ("mail", "html", "urls")
+    assert tokeniser_settings(strip=("html", "mail")).strip == ("mail", "html")
+
+
+PLAIN = ["The harbour was full of ships.", "A court ruled on the case."] * 10
+
+
+@pytest.mark.parametrize(
+    ("marked", "ways"),
+    [
+        ("<p>one</p>", ("html",)),
+        ("fish &amp; chips&nbsp;here", ("html",)),
+        ("a < b and c > d", ()),
+        ("List<String> and Map<Key>", ()),
+        (MAIL, ("mail",)),
+        ("yes\n> no?", ("quotes",)),
+        ("yes\n-- \nBob", ("signatures",)),
+        ("see https://x.org", ("urls",)),
+        ("<p>Yes</p><p>Best regards,<br>Bob</p>", ("html", "signatures")),
+        ("<a href='https://x.org'>x</a>", ("html",)),
+    ],
+)
+def test_what_a_fifth_of_the_texts_has_is_found(marked, ways):
+    assert find_markup([*PLAIN, *[marked] * 5]) == ways
+    assert find_markup([*PLAIN, *[marked] * 4]) == ()
+
+
+def test_no_text_needs_nothing():
+    assert find_markup([]) == find_markup(PLAIN) == ()

@@ -74,7 +74,6 @@ def test_probabilities_are_sums_in_a_stated_order():
 
 
 def test_markup_is_removed_before_the_language_is_found():
-    pytest.importorskip("lxml")
     text = "<div class='the article of the day and of the week'>" * 5 + SENTENCES["de"][0]
     made = tokeniser_settings(key_from="language", strip=("html",))
     assert Tokeniser(made).key(text) == "de"

@@ -100,11 +100,45 @@ def test_a_stream_gets_a_folder_of_mixtures(here):
     assert found["output"] == "posts.topics/mixtures"
 
 
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        (["a.txt", "b.txt", "readme.md", ".hidden.eml", "c.eml"], "in/*.txt"),
+        (["a.eml", "b.TXT", "x/c.txt", "x/d.txt", "e.eml"], "in/*.eml"),
+        (["x/a.txt", "y/z/b.txt", "y/c.md"], "in/**/*.txt"),
+        (["a.jsonl.gz", "b.jsonl.gz", "c.jsonl"], "in/*.jsonl.gz"),
+        (["a.md", "b.txt"], "in/*.md"),
+        (["123", "124"], "in/*"),
+        ([], "in/*"),
+    ],
+)
+def test_a_folder_stands_for_its_files_of_the_commonest_ending(here, names, pattern):
+    for name in names:
+        (here / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "in" / name).write_text("a text", encoding="utf-8")
+    (here / "in").mkdir(exist_ok=True)
+    assert places.of_learner(["in/"], {}, ())["input"] == pattern
+
+
+def test_texts_of_a_folder_get_their_times_from_their_names_or_their_order(here, capsys):
+    (here / "in").mkdir()
+    for number in range(1, 10):
+        (here / "in" / f"2024-03-0{number}.txt").write_text("a text of words", encoding="utf-8")
+    assert "time_from" not in options(arranged(["in"], "pipelines.train", train.GROUPS).argv)
+    (here / "in" / "notes.txt").write_text("a text of words", encoding="utf-8")
+    (here / "in" / "more.txt").write_text("a text of words", encoding="utf-8")
+    found = options(arranged(["in"], "pipelines.train", train.GROUPS).argv)
+    assert (found["time_from"], found["input"]) == ("order", "in/*.txt")
+
+
 def test_several_files_and_folders(here):
     (here / "more").mkdir()
     lines(here / "more" / "a.jsonl", ROWS)
     found = options(arranged(["more", "posts.jsonl"], "pipelines.train", train.GROUPS).argv)
-    assert found["input"] == "more/*,posts.jsonl" and found["model_store"] == "more.topics/models"
+    assert (
+        found["input"] == "more/*.jsonl,posts.jsonl"
+        and found["model_store"] == "more.topics/models"
+    )
 
 
 @pytest.mark.parametrize(
