@@ -1,8 +1,10 @@
 r"""Read the rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
 
-The first row names the columns. The delimiter is the most frequent one of comma, semicolon, tab and
-``|`` in that row, outside of quotes. A field that contains the delimiter, a quote or a line end is
-in double quotes, and a quote within it is doubled (RFC 4180). An empty field is missing.
+The first row names the columns, unless ``columns`` does. :mod:`model.reading.layout` finds the
+delimiter: comma, semicolon, tab or ``|``. A field that contains the delimiter, a quote or a line
+end is in double quotes, and a quote within it is doubled (RFC 4180). An empty field is missing.
+Where the texts of one column contain delimiters without quotes, ``unquoted`` names it, and the
+fields that a row has too many are part of it.
 
 A wrong row costs itself alone. A quote that is not closed takes the rows up to the next quote with
 it, or as much as one document may have. Together they are one dead letter.
@@ -16,19 +18,18 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.lines import BYTE_ORDER_MARK, HEAD
+from model.reading import layout
+from model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
 from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
 
-_DELIMITERS = ",;\t|"
 _NEWLINE = 10
 _BLANK = re.compile(rb"[\r\n]+")
-_QUOTED = re.compile(r'"[^"]*"')
 
 # Python limits a field to 128 kB, for the whole process. This module bounds rows instead, by the
 # size of a document.
@@ -45,46 +46,72 @@ class CsvFile:
         chunks: The bytes in UTF-8. They may raise DamagedDataError.
         name: The name of the file. The place ``name row 17`` is the 17th row of a spreadsheet.
         max_bytes: The length of the longest row; a longer one becomes a dead letter.
+        delimiter: The word for the delimiter; ``auto`` finds it.
+        columns: The names of the columns, for a file whose first row has values.
+        unquoted: The column whose texts may contain delimiters without quotes.
 
     Raises:
         DamagedDataError: The first row cannot be read.
     """
 
-    def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
+    def __init__(
+        self,
+        chunks: Iterable[bytes],
+        name: str,
+        max_bytes: int,
+        *,
+        delimiter: str = "auto",
+        columns: Sequence[str] = (),
+        unquoted: str | None = None,
+    ) -> None:
         self._name = name
         self._max = max_bytes
+        head, chunks = peeked(chunks, layout.HEAD)
+        found = layout.layout_of(
+            _text(head.removeprefix(BYTE_ORDER_MARK)), delimiter, whole=len(head) < layout.HEAD
+        )
         self._source = _Source(chunks, max_bytes)
         self._dialect: dict[str, Any] = {
-            "delimiter": delimiter_of(self._source.peek()),
+            "delimiter": found.delimiter,
             "strict": True,
+            "quoting": csv.QUOTE_MINIMAL if found.quoted else csv.QUOTE_NONE,
         }
         self._row = 0
-        header = next(self._rows(), [])
-        if isinstance(header, DeadLetter):
-            raise DamagedDataError(
-                f"its first row, which names the columns, cannot be read: {header.detail}"
-            )
-        self.names: tuple[str, ...] = tuple(column.strip() for column in header)
+        self.names: tuple[str, ...] = tuple(columns) if head else ()
+        if not columns:
+            header = next(self._rows(), [])
+            if isinstance(header, DeadLetter):
+                raise DamagedDataError(
+                    f"its first row, which names the columns, cannot be read: {header.detail}"
+                )
+            self.names = layout.named(header)
+        self._unquoted = self.names.index(unquoted) if unquoted in self.names else None
 
     def time_unit(self, field: str) -> None:
         """Return None: a CSV file does not say the unit of its times."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters for wrong rows."""
+        count = len(self.names)
         for row in self._rows():
             if isinstance(row, DeadLetter):
                 yield row
-            elif len(row) == len(self.names):
+                continue
+            if len(row) > count and self._unquoted is not None:
+                first, after = self._unquoted, self._unquoted + len(row) - count + 1
+                row[first:after] = [self._dialect["delimiter"].join(row[first:after])]
+            if len(row) == count:
                 yield (
                     self._place(),
                     {name: value or None for name, value in zip(self.names, row, strict=True)},
                 )
             else:
                 detail = (
-                    f"the row has {len(row)} fields, the first row has {len(self.names)}; a field"
-                    " with a delimiter in it needs quotes"
+                    f"the row has {len(row)} fields, the first row has {count}; a field with a"
+                    " delimiter in it needs quotes"
                 )
-                yield self._letter(BAD_ROW, detail)
+                remedy = ", or name its column with --unquoted_field" if len(row) > count else ""
+                yield self._letter(BAD_ROW, detail + remedy)
 
     def _rows(self) -> Iterator[list[str] | DeadLetter]:
         """Yield the fields of each row that is not blank."""
@@ -121,12 +148,6 @@ class CsvFile:
         return dead_letter(self._place(), reason, detail, bytes(self._source.head))
 
 
-def delimiter_of(line: str) -> str:
-    """Return the delimiter of a file whose first row begins with this line."""
-    bare = _QUOTED.sub("", line)
-    return max(_DELIMITERS, key=bare.count)
-
-
 class _TooLargeError(Exception):
     """The row is longer than a document may be."""
 
@@ -145,26 +166,17 @@ class _Source:
         self.size = self.blank = 0
         self._max = max_bytes
         self._lines = self._cut(chunks)
-        self._peeked: tuple[bytes, int] | None = None
 
     def begin(self) -> None:
         """Begin a row."""
         self.head.clear()
         self.size = 0
 
-    def peek(self) -> str:
-        """Return the first line without consuming it."""
-        self._peeked = next(self._lines, None)
-        return "" if self._peeked is None else _text(self._peeked[0])
-
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        if self._peeked is not None:
-            (line, length), self._peeked = self._peeked, None
-        else:
-            line, length = next(self._lines)
+        line, length = next(self._lines)
         self.size += length
         self.head += line[: HEAD - len(self.head)]
         if self.size > self._max:
@@ -178,7 +190,7 @@ class _Source:
         """
         held, length, is_first = bytearray(), 0, True
         for chunk in chunks:
-            # A first chunk of fewer than three bytes is the whole file.
+            # The first chunk is at least as long as the mark, unless it is the whole file.
             at = len(BYTE_ORDER_MARK) if is_first and chunk.startswith(BYTE_ORDER_MARK) else 0
             is_first = False
             while at < len(chunk):

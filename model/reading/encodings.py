@@ -10,12 +10,33 @@ record that contains it.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from model.errors import DamagedDataError, OptionError
 
 # The functions that read lines remove a byte order mark before UTF-8.
 _UTF_8 = ("utf-8", "utf-8-sig")
+# Those of four bytes come first, because one of them begins like one of two.
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+# Encodings that files have today, the most common one of those that look alike first.
+_LIKELY = (
+    *("cp1252", "cp1250", "iso8859_2", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255"),
+    *("cp1256", "cp874", "cp932", "euc_jp", "gb18030", "big5", "cp949", "mac_roman"),
+)
+_HIGH, _ESCAPED = re.compile(rb"[\x80-\xff]"), re.compile("[\udc80-\udcff]")
+# The bytes that show whether characters have two bytes, and those that the detector sees.
+_NULS, _EXAMINED = 1024, 2**16
+# The share of zeros, all at even or all at odd places, that UTF-16 without a mark has at least.
+_SPARSE = 0.03
+# The share of bytes above 127 that may be damaged in a file of UTF-8.
+_MOST_FAULTS = 0.05
 
 
 def check_encoding(encoding: str) -> None:
@@ -58,3 +79,38 @@ def to_utf_8(chunks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+def find_encoding(parts: Sequence[bytes]) -> str | None:
+    """Return the encoding of a text file by parts of it; None if none is likely.
+
+    UTF-8 and byte order marks are certain. Of the encodings with one result for these parts, the
+    most common one is returned.
+
+    Args:
+        parts: bytes of the file; the first part is its beginning, and a part may cut a character.
+    """
+    begin = parts[0] if parts else b""
+    for mark, encoding in _MARKS.items():
+        if begin.startswith(mark):
+            return encoding
+    few, many = sorted(nuls := [begin[at:_NULS:2].count(0) for at in (0, 1)])
+    if not few and many > _SPARSE * len(begin[:_NULS]):
+        return "utf-16-le" if nuls[1] else "utf-16-be"
+    if sum(map(_faults, parts)) <= _MOST_FAULTS * sum(len(_HIGH.findall(part)) for part in parts):
+        return "utf-8"
+    # Imported here: most files are UTF-8.
+    from charset_normalizer import from_bytes
+
+    lines = [line for part in parts for line in part.splitlines() if _HIGH.search(line)]
+    found = from_bytes(b"\n".join(lines)[:_EXAMINED], cp_isolation=list(_LIKELY)).best()
+    if found is None:
+        return None
+    alike = found.could_be_from_charset
+    return next((encoding for encoding in _LIKELY if encoding in alike), found.encoding)
+
+
+def _faults(part: bytes) -> int:
+    """Return the number of bytes that are not UTF-8, but for a character that the part cuts."""
+    text = part.decode("utf-8", "surrogateescape")
+    return len(_ESCAPED.findall(text[3:-3]))

@@ -30,7 +30,7 @@ from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
 from model.reading.encodings import is_utf_8, to_utf_8
 from model.reading.hints import listed, missing
-from model.reading.lines import unzipped
+from model.reading.lines import unix_lines, unzipped
 from model.reading.parsing import (
     DAMAGED,
     SCHEMA,
@@ -99,8 +99,8 @@ class Source(NamedTuple):
 
     @property
     def text(self) -> Iterator[bytes]:
-        """The bytes, unzipped and in UTF-8."""
-        return to_utf_8(unzipped(self.stream), self.settings.encoding)
+        """The bytes, unzipped, in UTF-8, with lines that end in LF."""
+        return unix_lines(to_utf_8(unzipped(self.stream), self.settings.encoding))
 
     @property
     def path(self) -> str:
@@ -211,7 +211,15 @@ def _open_json(source: Source) -> JsonFile:
 
 
 def _open_csv(source: Source) -> CsvFile | None:
-    table = CsvFile(source.text, source.name, source.settings.parse.max_document_bytes)
+    settings = source.settings
+    table = CsvFile(
+        source.text,
+        source.name,
+        settings.parse.max_document_bytes,
+        delimiter=settings.delimiter,
+        columns=settings.columns,
+        unquoted=settings.unquoted_field,
+    )
     return table if table.names else None
 
 

@@ -153,6 +153,39 @@ def is_json_object(line: bytes) -> bool:
         return False
 
 
+def peeked(chunks: Iterable[bytes], most: int) -> tuple[bytes, Iterator[bytes]]:
+    """Return the beginning of a file, and all of its bytes again.
+
+    Args:
+        chunks: The bytes. They may raise DamagedDataError, which comes again after the beginning.
+        most: The length of the beginning; it is shorter only where the file is.
+    """
+    rest, held = iter(chunks), bytearray()
+    damage: DamagedDataError | None = None
+    try:
+        while len(held) < most and (chunk := next(rest, None)) is not None:
+            held += chunk
+    except DamagedDataError as error:
+        damage = error
+
+    def again() -> Iterator[bytes]:
+        if held:
+            yield bytes(held)
+        if damage is not None:
+            raise damage
+        yield from rest
+
+    return bytes(held[:most]), again()
+
+
+def unix_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the same bytes with LF after each line where the lines of the file end in CR alone."""
+    head, again = peeked(chunks, _CHUNK)
+    if b"\r" not in head or b"\n" in head:
+        return again
+    return (chunk.replace(b"\r", b"\n") for chunk in again)
+
+
 def unzipped(stream: BinaryIO) -> Iterator[bytes]:
     """Yield the bytes of a file, unzipped if it is gzipped.
 

@@ -236,7 +236,11 @@ def _document(
     unit: Fraction | None,
 ) -> Document:
     fields, needed = settings.fields, needed_fields(settings, time is None)
-    if lacking := [field for field in needed if record.get(field) is None]:
+    lacking = [field for field in needed if record.get(field) is None]
+    if len(fields.texts) > 1 and not set(fields.texts) <= set(lacking):
+        # One of several fields is text enough.
+        lacking = [field for field in lacking if field not in fields.texts]
+    if lacking:
         names = [name for name, value in record.items() if value is not None]
         remedies = {field: needed[field][1] for field in lacking}
         raise _RefusedError(
@@ -265,7 +269,7 @@ def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[s
         needed[fields.id] = MISSING_ID, hints.id_remedy
     if with_time:
         needed[fields.timestamp] = MISSING_TIMESTAMP, hints.time_remedy
-    needed[fields.text] = MISSING_TEXT, hints.text_remedy
+    needed |= dict.fromkeys(fields.texts, (MISSING_TEXT, hints.text_remedy))
     if fields.key is not None:
         needed[fields.key] = MISSING_KEY, hints.key_remedy
     return needed
@@ -306,14 +310,20 @@ def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | N
 
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
-    name = settings.fields.text
-    text = record.get(name)
-    if not isinstance(text, str):
-        raise _RefusedError(
-            WRONG_TYPE, f"the field {name!r} is a {type(text).__name__}; text is wanted"
-        )
-    size = _check_characters(name, text)
-    if size > settings.max_document_bytes:
+    """Return the text of a record: that of its field, or of several fields line by line."""
+    name, texts = settings.fields.text, []
+    for field in settings.fields.texts:
+        part = record.get(field)
+        if part is None and len(settings.fields.texts) > 1:
+            continue
+        if not isinstance(part, str):
+            raise _RefusedError(
+                WRONG_TYPE, f"the field {field!r} is a {type(part).__name__}; text is wanted"
+            )
+        _check_characters(field, part)
+        texts.append(part)
+    text = "\n".join(texts)
+    if (size := len(text.encode())) > settings.max_document_bytes:
         raise _RefusedError(TOO_LARGE, too_large(size, settings))
     if not text or text.isspace():
         raise _RefusedError(EMPTY_TEXT, f"the field {name!r} is empty")
@@ -331,12 +341,12 @@ def _key(record: Mapping[str, Any], fields: FieldNames) -> str:
     return key
 
 
-def _check_characters(name: str, text: str) -> int:
-    """Return the size of a text in UTF-8 bytes; refuse NUL and halves of surrogate pairs."""
+def _check_characters(name: str, text: str) -> None:
+    """Refuse NUL and halves of surrogate pairs."""
     if "\0" in text:
         raise _RefusedError(NUL, f"the field {name!r} holds a NUL")
     try:
-        return len(text.encode())
+        text.encode()
     except UnicodeEncodeError as error:
         # Readers represent a byte that is not UTF-8 by a character of this range.
         remedy = f"; {_OTHER_ENCODING}=latin-1" if "\udc80" <= text[error.start] <= "\udcff" else ""

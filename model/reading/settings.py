@@ -13,6 +13,7 @@ from model.zones import check_zone
 
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
 Chats = Literal["conversation", "turn"]
+Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
 TimeFrom = Literal["field", "order"]
 IdFrom = Literal["field", "place"]
 
@@ -45,7 +46,12 @@ class FieldNames(Record):
         name="timestamp_field",
         first=True,
     )
-    text: str = option("text", "field with the text of a document", name="text_field", first=True)
+    text: str = option(
+        "text",
+        "field with the text of a document, or several with commas, which are joined",
+        name="text_field",
+        first=True,
+    )
     label: str = option(
         "label",
         "field with the known class, for evaluation only; records may lack it",
@@ -67,6 +73,11 @@ class FieldNames(Record):
         "field by which --trends_by=group groups documents; records may lack it",
         name="group_field",
     )
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The fields that make the text, in their order."""
+        return tuple(dict.fromkeys(filter(None, map(str.strip, self.text.split(",")))))
 
     def optional(self) -> tuple[str, ...]:
         """Return the fields that records may lack."""
@@ -121,6 +132,9 @@ class ReadSettings(Record):
             then place) takes their place.
         encoding: The encoding of files of text, JSON and CSV.
         chats: Whether a conversation of a chat export is a document, or each of its turns.
+        delimiter: What is between two fields of a CSV file.
+        columns: The names of the columns of CSV files without a header.
+        unquoted_field: The column whose texts contain delimiters without quotes.
     """
 
     parse: ParseSettings = nested(ParseSettings())
@@ -131,6 +145,15 @@ class ReadSettings(Record):
     encoding: str = option("utf-8", "encoding of text, JSON and CSV files, for example latin-1")
     chats: Chats = option(
         "conversation", "what is a document of an export of chats: a conversation, or each turn"
+    )
+    delimiter: Delimiter = option(
+        "auto", "what is between two fields of a CSV file; auto: what cuts its rows alike"
+    )
+    columns: tuple[str, ...] = option(
+        (), "names of the columns of CSV files that have none in their first row", unit="names"
+    )
+    unquoted_field: str | None = option(
+        None, "column whose texts contain the delimiter without quotes"
     )
 
     def check(self) -> None:

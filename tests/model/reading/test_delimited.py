@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.delimited import CsvFile, delimiter_of
+from model.reading.delimited import CsvFile
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=12)
 
@@ -41,23 +41,6 @@ def test_what_a_writer_wrote_is_read(rows, delimiter, end, size):
     assert [place for place, _ in made] == [
         f"a.csv row {number}" for number in range(2, len(rows) + 2)
     ]
-
-
-@pytest.mark.parametrize(
-    ("line", "delimiter"),
-    [
-        ("id,text", ","),
-        ("id;text", ";"),
-        ("id\ttext\n", "\t"),
-        ("id|text", "|"),
-        ("text", ","),
-        ("", ","),
-        ('id;"a, b, c, d"', ";"),
-        ("a,b;c", ","),
-    ],
-)
-def test_the_delimiter_is_the_most_frequent_one_of_the_first_row(line, delimiter):
-    assert delimiter_of(line) == delimiter
 
 
 @pytest.mark.parametrize("size", [3, 7, 1000])
