@@ -146,6 +146,36 @@ class AvroFile:
         """Yield (place, record) in the order of the file, and dead letters for damaged parts."""
         return (item for _, _, items in self.blocks() for item in items)
 
+    def count(self) -> int:
+        """Return the number of records that the heads of the blocks declare."""
+        total, at = 0, self._position
+        while at < self._size:
+            self._stream.seek(at)
+            head = self._stream.read(_HEAD_BYTES)
+            try:
+                count, size = read_long(head, 0)
+                length, end = read_long(head, size)
+            except DamagedDataError:
+                break
+            if min(count, length) < 0:
+                break
+            total, at = total + count, at + end + length + SYNC_BYTES
+        return total
+
+    def sample(self, places: int) -> Iterator[Iterator[Item]]:
+        """Yield the items of the blocks behind evenly spread places of the file.
+
+        Args:
+            places: The number of places; read the items of one before the next.
+        """
+        first, last = self._position, -1
+        for place in range(places):
+            start = first + (self._size - first) * place // places
+            at = self._after_next_marker(start) if place else first
+            if last < at < self._size:
+                self._position = last = at
+                yield self._block(self._name, at)
+
     def blocks(
         self, number: int = 1, start: int | None = None
     ) -> Iterator[tuple[int, int, Iterator[Item]]]:

@@ -33,8 +33,9 @@ _LIKELY = (
 _HIGH, _ESCAPED = re.compile(rb"[\x80-\xff]"), re.compile("[\udc80-\udcff]")
 # The bytes that show whether characters have two bytes, and those that the detector sees.
 _NULS, _EXAMINED = 1024, 2**16
-# The share of zeros, all at even or all at odd places, that UTF-16 without a mark has at least.
-_SPARSE = 0.03
+# Zeros of UTF-16 without a mark: most are at even or most at odd places, at least so large a share
+# of the bytes, and more than so many.
+_SPARSE, _FEW = 0.03, 8
 # The share of bytes above 127 that may be damaged in a file of UTF-8.
 _MOST_FAULTS = 0.05
 
@@ -95,8 +96,8 @@ def find_encoding(parts: Sequence[bytes]) -> str | None:
         if begin.startswith(mark):
             return encoding
     few, many = sorted(nuls := [begin[at:_NULS:2].count(0) for at in (0, 1)])
-    if not few and many > _SPARSE * len(begin[:_NULS]):
-        return "utf-16-le" if nuls[1] else "utf-16-be"
+    if many > max(4 * few, _FEW, _SPARSE * len(begin[:_NULS])):
+        return "utf-16-le" if nuls[1] == many else "utf-16-be"
     if sum(map(_faults, parts)) <= _MOST_FAULTS * sum(len(_HIGH.findall(part)) for part in parts):
         return "utf-8"
     # Imported here: most files are UTF-8.

@@ -47,6 +47,7 @@ class ParquetTable:
 
     Attributes:
         names: The names of its columns, the outermost ones if they are nested.
+        rows: The number of its rows.
 
     Args:
         stream: The bytes. It must be able to seek.
@@ -67,6 +68,7 @@ class ParquetTable:
                 f"this is not a Parquet file: {type(error).__name__}: {error}"
             ) from error
         self.names: tuple[str, ...] = tuple(self._schema.names)
+        self.rows: int = self._metadata.num_rows
         self._wanted = [
             column
             for column in dict.fromkeys(wanted or self.names)
@@ -77,16 +79,22 @@ class ParquetTable:
         """Return the microseconds in one unit of a column of times; None for other types."""
         return _unit(self._schema.field(field).type) if field in self._wanted else None
 
-    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        """Yield (place, record) in the order of the file, and dead letters for damaged groups."""
+    def records(self, step: int = 1) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters for damaged groups.
+
+        Args:
+            step: The first row of so many is read.
+        """
         for group in range(self._metadata.num_row_groups):
             place, row = f"{self._name} row group {group + 1}", 0
             try:
                 for batch in self._batches(group):
                     columns = [(column, _reader(batch.column(column))) for column in self._wanted]
-                    for at in range(batch.num_rows):
-                        row += 1
+                    start = row
+                    for at in range(-start % step, batch.num_rows, step):
+                        row = start + at + 1
                         yield f"{place} row {row}", {column: read(at) for column, read in columns}
+                    row = start + batch.num_rows
             except Exception as error:  # as above
                 detail = (
                     f"the rows from {row + 1} on cannot be read: {type(error).__name__}: {error}"

@@ -1,0 +1,308 @@
+r"""Read a bounded sample of a file, spread over the whole of it.
+
+A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, its beginning and windows at even
+distances are read, so that its last documents are in the sample, too. Files that cannot be entered
+in the middle (UTF-16, an array on one line) give their first records. The sample of a file holds:
+
+* how the file is written: its encoding and, of a CSV file, the layout of its rows;
+* records, with all of their fields;
+* the number of its records, counted where all of it was read, else estimated by its size.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from model.dead_letters import DeadLetter
+from model.errors import DamagedDataError
+from model.reading.arrays import read_json
+from model.reading.avro import MAX_BLOCK, AvroFile
+from model.reading.delimited import CsvFile
+from model.reading.encodings import find_encoding, is_utf_8, to_utf_8
+from model.reading.files import format_of
+from model.reading.layout import HEAD, Layout, layout_of
+from model.reading.lines import BYTE_ORDER_MARK, unix_lines, unzipped
+from model.reading.settings import ReadSettings
+
+Record = Mapping[str, Any]
+
+# The bytes of a file that is read whole, and what is read of a larger one.
+WHOLE = 4 * 2**20
+_WINDOWS, _WINDOW = 24, 2**16
+# The bytes up to which a gzip is unzipped, because it cannot be entered in the middle.
+_UNZIPPED = 2**28
+# The records that a file without lines gives, and the places in it.
+_RECORDS, _PLACES = 5000, 40
+_GZIP = b"\x1f\x8b"
+_OBJECT = re.compile(r"^([ \t]*)\{", re.MULTILINE)
+# The lines of a window that are tried as the beginning of a row.
+_TRIED = 40
+
+
+@dataclass
+class FileSample:
+    """Some records of a file.
+
+    Attributes:
+        path: the file.
+        format: how it is stored, for example ``csv``.
+        size: its bytes as they are stored.
+        encoding: of a text file; None if it is not known.
+        layout: of a CSV file.
+        records: some of its records.
+        units: the unit of each field of times whose unit the file says, in microseconds.
+        count: the number of its records.
+        whole: whether all of the file was read.
+        unread: the number of records of the sample that cannot be read.
+        fault: why the first of them cannot be read.
+    """
+
+    path: str
+    format: str
+    size: int
+    encoding: str | None = "utf-8"
+    layout: Layout | None = None
+    records: list[Record] = field(default_factory=list)
+    units: dict[str, Fraction] = field(default_factory=dict)
+    count: int = 0
+    whole: bool = True
+    unread: int = 0
+    fault: str = ""
+
+    def take(self, items: Iterator[Any], most: int = _RECORDS) -> bool:
+        """Keep records of some items, and return whether there were no more than ``most``."""
+        taken = 0
+        for item in islice(items, most):
+            taken += 1
+            record = item if isinstance(item, DeadLetter) else _record(item[1])
+            if isinstance(record, DeadLetter) or record is None:
+                self.unread += 1
+                self.fault = self.fault or getattr(record, "detail", "it is no JSON object")
+            else:
+                self.records.append(record)
+        return taken < most
+
+
+def sample_file(
+    path: str, settings: ReadSettings, given: Collection[str], most: int = WHOLE
+) -> FileSample:
+    """Return a sample of a file.
+
+    Args:
+        path: the file.
+        settings: how it is read.
+        given: the names of options that are given. What they do not say is found.
+        most: the bytes of a file that is read whole.
+
+    Raises:
+        OptionError: the name of the file does not say its format.
+    """
+    sample = FileSample(path, format_of(path, settings), os.stat(path).st_size)
+    with Path(path).open("rb") as stream:
+        if sample.format in ("csv", "jsonl"):
+            _sample_text(sample, stream, settings, given, most)
+        elif sample.size:
+            try:
+                _sample_table(sample, stream, settings)
+            except DamagedDataError as error:
+                sample.unread, sample.fault = 1, str(error)
+    return sample
+
+
+def _sample_text(
+    sample: FileSample,
+    stream: BinaryIO,
+    settings: ReadSettings,
+    given: Collection[str],
+    most: int,
+) -> None:
+    parts = _zipped(stream, sample.size, most) if _is_zipped(stream) else _plain(stream, most)
+    head, windows, total = parts
+    sample.whole = total <= most
+    sample.encoding = settings.encoding
+    if "encoding" not in given:
+        sample.encoding = find_encoding([head, *windows])
+    if windows and not _has_bytes_of_ascii(sample.encoding or "utf-8"):
+        windows = []
+    read = _read_parts(sample, head, windows, settings, given)
+    sample.count = len(sample.records) + sample.unread
+    if not sample.whole:
+        sample.count = round(sample.count * total / max(read, 1))
+
+
+def _is_zipped(stream: BinaryIO) -> bool:
+    begin = stream.read(len(_GZIP))
+    stream.seek(0)
+    return begin == _GZIP
+
+
+def _plain(stream: BinaryIO, most: int) -> tuple[bytes, list[bytes], int]:
+    """Return the beginning of a file, windows of a large one, and its size."""
+    head = stream.read(most)
+    size = stream.seek(0, io.SEEK_END)
+    return head, [] if size <= most else list(_windows(stream, size)), size
+
+
+def _zipped(stream: BinaryIO, size: int, most: int) -> tuple[bytes, list[bytes], int]:
+    """Return the same of a file that is unzipped, with its size or an estimate of it."""
+    head, windows, total = bytearray(), [], 0
+    try:
+        for chunk in unzipped(stream):
+            total += len(chunk)
+            if len(head) < most:
+                head += chunk[: most - len(head)]
+            elif stream.tell() * _WINDOWS >= size * len(windows):
+                windows.append(chunk[:_WINDOW])
+            if total >= _UNZIPPED:
+                total = total * size // stream.tell()
+                break
+    except DamagedDataError:
+        pass
+    return bytes(head), windows, total
+
+
+def _windows(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield parts of a large file at even distances; the last one is its end."""
+    for number in range(1, _WINDOWS + 1):
+        stream.seek(HEAD + (size - HEAD - _WINDOW) * number // _WINDOWS)
+        yield stream.read(_WINDOW)
+
+
+def _has_bytes_of_ascii(encoding: str) -> bool:
+    """Return whether line ends can be found in the bytes of an encoding."""
+    return is_utf_8(encoding) or "\n,".encode(encoding) == b"\n,"
+
+
+def _read_parts(
+    sample: FileSample,
+    head: bytes,
+    windows: Sequence[bytes],
+    settings: ReadSettings,
+    given: Collection[str],
+) -> int:
+    """Read the records of the beginning and the windows, and return the bytes that had some."""
+    encoding, read = sample.encoding or "utf-8", 0
+    for number, part in enumerate([head[:HEAD] if windows else head, *windows]):
+        text, before = _utf_8(part, encoding), len(sample.records)
+        if not sample.whole:
+            # The last line is cut.
+            text = text[text.find(b"\n") + 1 if number else 0 : text.rfind(b"\n") + 1]
+        if not number and sample.format == "csv":
+            sample.layout = _layout(text, settings, given, sample.whole)
+        sample.take(_items(sample, text, settings, is_window=number > 0), most=2**31)
+        read += len(part) if len(sample.records) > before else 0
+    if windows and read <= HEAD:
+        # Nothing can be read from the middle of the file on.
+        sample.records.clear()
+        return _read_parts(sample, head, [], settings, given)
+    if not sample.whole:
+        # A part may begin or end within a record.
+        sample.unread, sample.fault = 0, ""
+    return read
+
+
+def _utf_8(data: bytes, encoding: str) -> bytes:
+    try:
+        return b"".join(unix_lines(to_utf_8([data], encoding)))
+    except DamagedDataError:
+        # A window may cut a character.
+        return data.decode(encoding, "replace").encode()
+
+
+def _layout(
+    text: bytes, settings: ReadSettings, given: Collection[str], whole: bool
+) -> Layout:
+    head = text.removeprefix(BYTE_ORDER_MARK)[:HEAD].decode("utf-8", "surrogateescape")
+    found = layout_of(head, settings.delimiter, whole=whole and len(text) <= HEAD)
+    if settings.columns:
+        return replace(found, header=False, names=settings.columns)
+    return found
+
+
+def _items(
+    sample: FileSample, part: bytes, settings: ReadSettings, *, is_window: bool
+) -> Iterator[Any]:
+    most = settings.parse.max_document_bytes
+    if sample.layout is None:
+        return _objects(part) if is_window else read_json([part], sample.path, most)
+    layout = sample.layout
+    columns = layout.names if is_window or not layout.header else ()
+    if is_window:
+        part = _from_a_row(part, layout)
+    try:
+        return CsvFile(
+            [part],
+            sample.path,
+            most,
+            delimiter=layout.word,
+            columns=columns,
+            unquoted=settings.unquoted_field,
+        ).records()
+    except DamagedDataError:
+        return iter(())
+
+
+def _objects(part: bytes) -> Iterator[tuple[str, Record]]:
+    """Yield the JSON objects of a window that begin a line, and are in no other object."""
+    text, decoder, at = part.decode("utf-8", "replace"), json.JSONDecoder(), 0
+    begins = list(_OBJECT.finditer(text))
+    depth = min((len(begin[1]) for begin in begins), default=0)
+    for begin in begins:
+        if len(begin[1]) == depth and begin.end() > at:
+            try:
+                value, at = decoder.raw_decode(text, begin.end() - 1)
+            except (ValueError, RecursionError):
+                continue
+            yield "", value
+
+
+def _from_a_row(part: bytes, layout: Layout) -> bytes:
+    """Return a window from a line on with which a row seems to begin."""
+    lines = list(io.StringIO(part.decode("utf-8", "surrogateescape"), newline=""))
+    for at in range(min(_TRIED, len(lines))):
+        rows = islice(csv.reader(lines[at : at + _TRIED], delimiter=layout.delimiter), 3)
+        if all(len(row) == layout.width for row in rows):
+            return "".join(lines[at:]).encode("utf-8", "surrogateescape")
+    return b""
+
+
+def _record(value: Any) -> Record | None:
+    if isinstance(value, bytes):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, Mapping) else None
+
+
+def _sample_table(sample: FileSample, stream: BinaryIO, settings: ReadSettings) -> None:
+    sample.encoding = None
+    if sample.format == "avro":
+        most = max(MAX_BLOCK, 2 * settings.parse.max_document_bytes)
+        table: Any = AvroFile(stream, sample.path, most)
+        sample.count = table.count()
+        for items in table.sample(_PLACES):
+            sample.take(items, _RECORDS // _PLACES)
+        sample.whole = len(sample.records) == sample.count
+    else:
+        # Imported here: most runs read no Parquet.
+        from model.reading.parquet import ParquetTable
+
+        names = ParquetTable(stream, sample.path, ()).names
+        stream.seek(0)
+        table = ParquetTable(stream, sample.path, names)
+        step = max(-(-table.rows // _RECORDS), 1)
+        sample.take(table.records(step))
+        sample.whole, sample.count = step == 1, table.rows
+    units = ((name, table.time_unit(name)) for name in table.names)
+    sample.units = {name: unit for name, unit in units if unit is not None}
