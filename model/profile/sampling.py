@@ -1,4 +1,4 @@
-r"""Read a bounded sample of a file, spread over the whole of it.
+r"""Read a bounded sample of some files, spread over all of them and over the whole of each.
 
 A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, its beginning and windows at even
 distances are read, so that its last documents are in the sample, too. Files that cannot be entered
@@ -36,9 +36,11 @@ from model.reading.settings import ReadSettings
 
 Record = Mapping[str, Any]
 
-# The bytes of a file that is read whole, and what is read of a larger one.
+# The bytes of an input that is read whole, and the windows into a larger one.
 WHOLE = 4 * 2**20
 _WINDOWS, _WINDOW = 24, 2**16
+# The most files that are opened.
+_FILES = 64
 # The bytes up to which a gzip is unzipped, because it cannot be entered in the middle.
 _UNZIPPED = 2**28
 # The records that a file without lines gives, and the places in it.
@@ -93,8 +95,64 @@ class FileSample:
         return taken < most
 
 
+@dataclass
+class Samples:
+    """Samples of some of the files of an input.
+
+    Attributes:
+        files: all files.
+        size: the bytes of all files.
+        sampled: the samples, in the order of the files.
+    """
+
+    files: Sequence[str]
+    size: int
+    sampled: list[FileSample]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every record was read."""
+        return len(self.sampled) == len(self.files) and all(one.whole for one in self.sampled)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of all samples."""
+        return [record for one in self.sampled for record in one.records]
+
+    @property
+    def documents(self) -> int:
+        """The number of records of all files, an estimate unless all of them were read."""
+        count = sum(one.count for one in self.sampled)
+        if len(self.sampled) == len(self.files):
+            return count
+        if all(one.count <= 1 for one in self.sampled):
+            return len(self.files)
+        return round(count * self.size / max(sum(one.size for one in self.sampled), 1))
+
+
+def take_samples(
+    files: Sequence[str], settings: ReadSettings, given: Collection[str]
+) -> Samples:
+    """Return samples of files; of many files, evenly spread ones.
+
+    Args:
+        files: the files, in their order.
+        settings: how they are read.
+        given: the names of options that are given. What they do not say is found.
+
+    Raises:
+        OptionError: the name of a file does not say its format.
+    """
+    for path in files:
+        format_of(path, settings)
+    count = min(len(files), _FILES)
+    chosen = [files[number * (len(files) - 1) // max(count - 1, 1)] for number in range(count)]
+    sampled = [sample_file(path, settings, given, 1 / count) for path in chosen]
+    return Samples(files, sum(os.stat(path).st_size for path in files), sampled)
+
+
 def sample_file(
-    path: str, settings: ReadSettings, given: Collection[str], most: int = WHOLE
+    path: str, settings: ReadSettings, given: Collection[str], part: float = 1.0
 ) -> FileSample:
     """Return a sample of a file.
 
@@ -102,7 +160,7 @@ def sample_file(
         path: the file.
         settings: how it is read.
         given: the names of options that are given. What they do not say is found.
-        most: the bytes of a file that is read whole.
+        part: the part of the whole sample that this one may be.
 
     Raises:
         OptionError: the name of the file does not say its format.
@@ -110,10 +168,10 @@ def sample_file(
     sample = FileSample(path, format_of(path, settings), os.stat(path).st_size)
     with Path(path).open("rb") as stream:
         if sample.format in ("csv", "jsonl"):
-            _sample_text(sample, stream, settings, given, most)
+            _sample_text(sample, stream, settings, given, part)
         elif sample.size:
             try:
-                _sample_table(sample, stream, settings)
+                _sample_table(sample, stream, settings, part)
             except DamagedDataError as error:
                 sample.unread, sample.fault = 1, str(error)
     return sample
@@ -124,10 +182,13 @@ def _sample_text(
     stream: BinaryIO,
     settings: ReadSettings,
     given: Collection[str],
-    most: int,
+    part: float,
 ) -> None:
-    parts = _zipped(stream, sample.size, most) if _is_zipped(stream) else _plain(stream, most)
-    head, windows, total = parts
+    most, places = max(round(WHOLE * part), HEAD), max(round(_WINDOWS * part), 1)
+    if _is_zipped(stream):
+        head, windows, total = _zipped(stream, sample.size, most, places)
+    else:
+        head, windows, total = _plain(stream, most, places)
     sample.whole = total <= most
     sample.encoding = settings.encoding
     if "encoding" not in given:
@@ -146,14 +207,16 @@ def _is_zipped(stream: BinaryIO) -> bool:
     return begin == _GZIP
 
 
-def _plain(stream: BinaryIO, most: int) -> tuple[bytes, list[bytes], int]:
+def _plain(stream: BinaryIO, most: int, places: int) -> tuple[bytes, list[bytes], int]:
     """Return the beginning of a file, windows of a large one, and its size."""
     head = stream.read(most)
     size = stream.seek(0, io.SEEK_END)
-    return head, [] if size <= most else list(_windows(stream, size)), size
+    return head, [] if size <= most else list(_windows(stream, size, places)), size
 
 
-def _zipped(stream: BinaryIO, size: int, most: int) -> tuple[bytes, list[bytes], int]:
+def _zipped(
+    stream: BinaryIO, size: int, most: int, places: int
+) -> tuple[bytes, list[bytes], int]:
     """Return the same of a file that is unzipped, with its size or an estimate of it."""
     head, windows, total = bytearray(), [], 0
     try:
@@ -161,7 +224,7 @@ def _zipped(stream: BinaryIO, size: int, most: int) -> tuple[bytes, list[bytes],
             total += len(chunk)
             if len(head) < most:
                 head += chunk[: most - len(head)]
-            elif stream.tell() * _WINDOWS >= size * len(windows):
+            elif stream.tell() * places >= size * len(windows):
                 windows.append(chunk[:_WINDOW])
             if total >= _UNZIPPED:
                 total = total * size // stream.tell()
@@ -171,10 +234,10 @@ def _zipped(stream: BinaryIO, size: int, most: int) -> tuple[bytes, list[bytes],
     return bytes(head), windows, total
 
 
-def _windows(stream: BinaryIO, size: int) -> Iterator[bytes]:
+def _windows(stream: BinaryIO, size: int, places: int) -> Iterator[bytes]:
     """Yield parts of a large file at even distances; the last one is its end."""
-    for number in range(1, _WINDOWS + 1):
-        stream.seek(HEAD + (size - HEAD - _WINDOW) * number // _WINDOWS)
+    for number in range(1, places + 1):
+        stream.seek(HEAD + (size - HEAD - _WINDOW) * number // places)
         yield stream.read(_WINDOW)
 
 
@@ -285,14 +348,16 @@ def _record(value: Any) -> Record | None:
     return value if isinstance(value, Mapping) else None
 
 
-def _sample_table(sample: FileSample, stream: BinaryIO, settings: ReadSettings) -> None:
-    sample.encoding = None
+def _sample_table(
+    sample: FileSample, stream: BinaryIO, settings: ReadSettings, part: float
+) -> None:
+    sample.encoding, wanted = None, max(round(_RECORDS * part), _PLACES)
     if sample.format == "avro":
         most = max(MAX_BLOCK, 2 * settings.parse.max_document_bytes)
         table: Any = AvroFile(stream, sample.path, most)
         sample.count = table.count()
         for items in table.sample(_PLACES):
-            sample.take(items, _RECORDS // _PLACES)
+            sample.take(items, wanted // _PLACES)
         sample.whole = len(sample.records) == sample.count
     else:
         # Imported here: most runs read no Parquet.
@@ -301,7 +366,7 @@ def _sample_table(sample: FileSample, stream: BinaryIO, settings: ReadSettings) 
         names = ParquetTable(stream, sample.path, ()).names
         stream.seek(0)
         table = ParquetTable(stream, sample.path, names)
-        step = max(-(-table.rows // _RECORDS), 1)
+        step = max(-(-table.rows // wanted), 1)
         sample.take(table.records(step))
         sample.whole, sample.count = step == 1, table.rows
     units = ((name, table.time_unit(name)) for name in table.names)

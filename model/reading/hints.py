@@ -123,5 +123,10 @@ def likely_id(record: Record) -> str | None:
     )
 
 
+def is_id_name(name: str) -> bool:
+    """Return whether a field has the name of an id."""
+    return _ID_NAME.search(name) is not None
+
+
 def _is_short(value: object) -> bool:
     return isinstance(value, (str, int)) and not isinstance(value, bool) and value != ""

@@ -1,0 +1,425 @@
+"""Find what each field of records holds, and which fields are the text, the time and the id.
+
+Fields are known by their values, because names come in all languages. A field is taken only where
+no other one may be meant; otherwise a :class:`Question` names the options that decide.
+
+>>> records = [{"headline": "A ship came in", "Datum": f"2001-01-{n}"} for n in range(10, 20)]
+>>> found = roles_of(fields_of(records, {}), records, FieldNames(), set())
+>>> found.options
+{'text_field': 'headline', 'timestamp_field': 'Datum', 'id_from': 'place'}
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+from model.reading.found_forms import FoundForm, find_form
+from model.reading.hints import is_id_name, listed, may_be_time
+from model.reading.settings import FieldNames
+from model.reading.time_forms import number_of, read_time
+
+Record = Mapping[str, Any]
+Records = Sequence[Record]
+
+# The share of the records that have a field on which everything depends.
+MOST = 0.9
+# The records whose values are looked at.
+_LOOKED_AT = 1000
+_SHOWN = 60
+# A field is the text without doubt if its texts are so many times as long as those of any other.
+_CLEARLY_LONGER = 3.0
+# A title has so many words, is at most so long beside its text, and shares so many of its words.
+_TITLE_WORDS, _TITLE_LENGTH, _TITLE_SHARED = 2.5, 0.5, 0.6
+# The share of different values that texts have at least. Categories have fewer.
+_DIFFERENT = 0.2
+# The most values of a field of classes.
+_MOST_CLASSES = 50
+# The time of creation is the earliest one, and others follow within this part of the whole span.
+_SOON = 0.2
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a field holds.
+
+    Attributes:
+        name: its name.
+        type: ``text``, ``words`` (short texts), ``number``, ``time``, or the type of JSON.
+        filled: the share of the records that have a value.
+        different: the share of the values that are different.
+        length: the mean length of its texts in characters.
+        example: one of its values.
+        form: of a field of times, how they are written.
+        unit: of a field of times, their unit in microseconds if the file says it.
+        role: what the run uses it for. With a question mark it is a candidate that is not used.
+    """
+
+    name: str
+    type: str
+    filled: float
+    different: float
+    length: float
+    example: str
+    form: FoundForm | None = None
+    unit: Fraction | None = None
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A choice that the user has to make.
+
+    Attributes:
+        settles: the names of the options of which any one is an answer.
+        text: what is not clear.
+        choices: command lines that are answers, the most likely first.
+    """
+
+    settles: tuple[str, ...]
+    text: str
+    choices: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.text} Give {' or '.join(self.choices)}."
+
+
+@dataclass
+class Roles:
+    """Which fields are what.
+
+    Attributes:
+        roles: the role of each field that has one.
+        options: options with their values, those that differ from the defaults.
+        questions: what is not clear.
+    """
+
+    roles: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+
+
+# Options that say the same thing in several ways: one that is given settles the others.
+SETTLED = {
+    "text": ("text_field",),
+    "time": ("timestamp_field", "timestamp_format", "time_from"),
+    "id": ("id_field", "id_from"),
+}
+
+
+def option(name: str, value: str) -> str:
+    """Return an option as a shell takes it."""
+    return f"--{name}={shlex.quote(value)}"
+
+
+def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
+    """Return what the fields of records hold.
+
+    Args:
+        records: some records.
+        units: the unit of each field of times whose unit the file says.
+    """
+    step = -(-len(records) // _LOOKED_AT) or 1
+    looked = records[::step]
+    names = dict.fromkeys(str(name) for record in looked for name in record)
+    return [_field(name, [one.get(name) for one in looked], units.get(name)) for name in names]
+
+
+def _field(name: str, values: Sequence[object], unit: Fraction | None) -> Field:
+    full = [value for value in values if not _is_empty(value)]
+    texts = [value if isinstance(value, str) else _written(value) for value in full]
+    form = None if unit is not None else find_form(name, full)
+    return Field(
+        name,
+        _type(full, form is not None or unit is not None),
+        len(full) / max(len(values), 1),
+        len(set(texts)) / max(len(texts), 1),
+        sum(map(len, texts)) / max(len(texts), 1),
+        " ".join(texts[0].split())[:_SHOWN] if texts else "",
+        form,
+        unit,
+    )
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _written(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return "a long value"
+
+
+def _type(values: Sequence[object], is_time: bool) -> str:
+    if not values:
+        return "empty"
+    if is_time:
+        return "time"
+    kind = Counter(type(value) for value in values).most_common(1)[0][0]
+    if kind is not str:
+        names = {bool: "true or false", int: "number", float: "number", list: "list"}
+        return names.get(kind, "object")
+    texts = [value for value in values if isinstance(value, str)]
+    if sum(map(_is_number, texts)) >= MOST * len(texts):
+        return "number"
+    return "text" if sum(map(_is_prose, texts)) >= 0.5 * len(texts) else "words"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return number_of(text) is not None
+    except ValueError:
+        return True
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text has several words, or many letters of a script without spaces."""
+    bare = text.strip()
+    return " " in bare or sum(map(str.isalpha, bare)) >= 12 > sum(map(str.isascii, bare))
+
+
+def roles_of(
+    fields: Sequence[Field], records: Records, names: FieldNames, given: Collection[str]
+) -> Roles:
+    """Return which fields are the text, the time and the id.
+
+    Args:
+        fields: the fields.
+        records: the records that they were found in.
+        names: the names of fields by the options, or their defaults.
+        given: the names of the options that are given.
+    """
+    found = Roles()
+    _find_text(fields, records, names, given, found)
+    _find_time(fields, records, names, given, found)
+    _find_id(fields, records, names, given, found)
+    for one in fields:
+        if one.name not in found.roles and (role := _candidate(one, len(records))):
+            found.roles[one.name] = role
+    return found
+
+
+def _given(role: str, given: Collection[str]) -> bool:
+    return any(name in given for name in SETTLED[role])
+
+
+def _find_text(
+    fields: Sequence[Field],
+    records: Records,
+    names: FieldNames,
+    given: Collection[str],
+    found: Roles,
+) -> None:
+    if _given("text", given):
+        found.roles |= dict.fromkeys(names.texts, "text")
+        return
+    texts = {one.name: one for one in fields if one.type == "text" and one.different > _DIFFERENT}
+    default = next((one for one in fields if one.name == names.text), None)
+    if default is not None and default.filled >= MOST and default.type in ("text", "words"):
+        texts.setdefault(default.name, default)
+        body, rivals = default.name, []
+    else:
+        texts = texts or {one.name: one for one in fields if one.type in ("text", "words")}
+        ranked = sorted(texts, key=lambda name: -texts[name].length * texts[name].filled)
+        if not ranked:
+            found.questions.append(_no_text(fields))
+            return
+        body, longest = ranked[0], texts[ranked[0]].length * texts[ranked[0]].filled
+        rivals = [
+            name
+            for name in ranked[1:]
+            if longest < _CLEARLY_LONGER * texts[name].length * texts[name].filled
+        ]
+    titles = [name for name in texts if name != body and _is_title(texts, name, body, records)]
+    rivals = [name for name in rivals if name not in titles]
+    chosen = [name for name in texts if name == body or name in titles]
+    if rivals:
+        both = ",".join(name for name in texts if name in (body, *rivals))
+        likely = (*(option("text_field", name) for name in (body, *rivals)), option("text_field", both))
+        text = f"the text may be in {listed((body, *rivals))}."
+        found.questions.append(Question(SETTLED["text"], text, likely))
+        return
+    found.roles |= dict.fromkeys(chosen, "text")
+    if ",".join(chosen) != names.text:
+        found.options["text_field"] = ",".join(chosen)
+
+
+def _no_text(fields: Sequence[Field]) -> Question:
+    text = f"no field holds a text; the records have {listed(one.name for one in fields)}."
+    return Question(SETTLED["text"], text, ("--text_field=NAME with the name of one",))
+
+
+def _is_title(
+    texts: Mapping[str, Field], name: str, body: str, records: Records
+) -> bool:
+    """Return whether a field is a title of the text: short, and of words that texts have."""
+    title, text = texts[name], texts[body]
+    if title.length > _TITLE_LENGTH * text.length or "," in name + body:
+        return False
+    looked = records[:: -(-len(records) // _LOOKED_AT)]
+    words = [_WORD.findall(str(one[name]).lower()) for one in looked if not _is_empty(one.get(name))]
+    known = {word for one in looked for word in _WORD.findall(str(one.get(body)).lower())}
+    count = sum(map(len, words))
+    return (
+        count >= _TITLE_WORDS * len(words)
+        and sum(word in known for one in words for word in one) >= _TITLE_SHARED * count
+    )
+
+
+def _find_time(
+    fields: Sequence[Field],
+    records: Records,
+    names: FieldNames,
+    given: Collection[str],
+    found: Roles,
+) -> None:
+    if "time_from" in given:
+        return
+    times = [one for one in fields if one.type == "time" and one.filled >= MOST]
+    chosen = next((one for one in fields if one.name == names.timestamp), None)
+    if "timestamp_field" not in given and (chosen is None or chosen.filled < MOST):
+        chosen = _earliest(times, records)
+    if chosen is None:
+        _without_time(fields, times, given, found)
+        return
+    found.roles[chosen.name] = "time"
+    if chosen.name != names.timestamp:
+        found.options["timestamp_field"] = chosen.name
+    if "timestamp_format" in given or chosen.unit is not None:
+        return
+    if chosen.form is None:
+        found.questions.append(_unread(chosen))
+    elif len(chosen.form.forms) > 1:
+        text = f"the times of the field {chosen.name!r}, for example {chosen.example!r}, have several meanings."
+        choices = tuple(option("timestamp_format", form) for form in chosen.form.forms)
+        found.questions.append(Question(("timestamp_format", "time_from"), text, choices))
+    elif chosen.form.forms[0] != "iso":
+        found.options["timestamp_format"] = chosen.form.forms[0]
+
+
+def _earliest(times: Sequence[Field], records: Records) -> Field | None:
+    """Return the field of the time at which documents were made; None if it is not clear.
+
+    Of several times it is the earliest in all records, if the others follow soon.
+    """
+    if len(times) < 2:
+        return times[0] if times else None
+    looked = records[:: -(-len(records) // _LOOKED_AT)]
+    columns = {one.name: times_of(looked, one) for one in times}
+    for one in times:
+        own = columns[one.name]
+        late = [
+            [b - a for a, b in zip(own, other, strict=True) if a is not None and b is not None]
+            for name, other in columns.items()
+            if name != one.name
+        ]
+        known = sorted(time for time in own if time is not None)
+        span = known[-1 - len(known) // 20] - known[len(known) // 20] if known else 0
+        if all(
+            gaps and sum(gap >= 0 for gap in gaps) >= 0.95 * len(gaps) and median(gaps) <= _SOON * span
+            for gaps in late
+        ):
+            return one
+    named = [one for one in times if one.form is not None and one.form.named]
+    return named[0] if len(named) == 1 else None
+
+
+def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -> list[int | None]:
+    """Return the times of records in microseconds; None for those that cannot be read.
+
+    Args:
+        records: the records.
+        time: the field.
+        form: the form of its times; the most likely one if it is empty.
+        zone: the zone of times that name none.
+    """
+    form = form or (time.form.forms[0] if time.form is not None else "iso")
+
+    def read(value: object) -> int | None:
+        try:
+            return read_time(value, form, zone, time.unit)
+        except ValueError:
+            return None
+
+    return [read(record.get(time.name)) for record in records]
+
+
+def _without_time(
+    fields: Sequence[Field], times: Sequence[Field], given: Collection[str], found: Roles
+) -> None:
+    order = "--time_from=order to learn in the order of the records"
+    some = times or [one for one in fields if one.type == "time"]
+    if some:
+        what = f"the time may be in {listed(one.name for one in some)}"
+        if not times:
+            what += f", which {some[0].filled:.0%} of the records have"
+        choices = [option("timestamp_field", one.name) for one in some]
+        found.questions.append(Question(SETTLED["time"], f"{what}.", (*choices, order)))
+        return
+    unread = [one for one in fields if one.type == "words" or one.type == "text"]
+    unread = [one for one in unread if may_be_time(one.name, one.example)]
+    if unread and "timestamp_format" not in given:
+        found.questions.append(_unread(unread[0]))
+    else:
+        found.options["time_from"] = "order"
+
+
+def _unread(time: Field) -> Question:
+    text = (
+        f"the field {time.name!r} seems to hold times, and {time.example!r} cannot be read as one."
+    )
+    choices = (
+        f"{option('timestamp_field', time.name)} with --timestamp_format, for example '%d/%m/%Y'",
+        "--time_from=order to learn in the order of the records",
+    )
+    return Question(("timestamp_format", "time_from"), text, choices)
+
+
+def _find_id(
+    fields: Sequence[Field],
+    records: Records,
+    names: FieldNames,
+    given: Collection[str],
+    found: Roles,
+) -> None:
+    if "id_from" in given:
+        return
+    default = next((one for one in fields if one.name == names.id), None)
+    if "id_field" in given or (default is not None and default.filled >= MOST):
+        found.roles[names.id] = "id"
+        return
+    for one in fields:
+        if one.type in ("number", "words") and one.filled == one.different == 1 and is_id_name(one.name):
+            values = [record.get(one.name) for record in records]
+            if all(isinstance(value, (str, int)) for value in values) and len(set(values)) == len(
+                values
+            ):
+                found.options["id_field"] = one.name
+                found.roles[one.name] = "id"
+                return
+    found.options["id_from"] = "place"
+
+
+def _candidate(one: Field, records: int) -> str:
+    """Return what a field that is not used may be: a label, or an author or other group."""
+    count = round(one.different * one.filled * min(records, _LOOKED_AT))
+    if one.type not in ("words", "number", "text") or one.filled < 0.5 or count < 2:
+        return ""
+    if one.different > 0.5:
+        return ""
+    return "label?" if count <= _MOST_CLASSES else "author?" if one.type != "number" else ""
+
+
+def with_roles(fields: Iterable[Field], roles: Mapping[str, str]) -> tuple[Field, ...]:
+    """Return the fields with their roles."""
+    return tuple(replace(one, role=roles.get(one.name, "")) for one in fields)

@@ -1,0 +1,365 @@
+"""The profile of an input: how it is written, what its fields are, and the options that say so.
+
+What is clear becomes an option. What is not clear is a question, with the options that answer it.
+What a user should know becomes a remark.
+
+    samples = take_samples(["posts.csv"], ReadSettings(), given=())
+    profile = profile_of(samples, ReadSettings(), given=())
+    profile.options            # {'text_field': 'headline', ...}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from model.profile.fields import (
+    Field,
+    Question,
+    Record,
+    Roles,
+    fields_of,
+    option,
+    roles_of,
+    times_of,
+    with_roles,
+)
+from model.profile.lengths import Span, lengths_of, span_of
+from model.profile.sampling import FileSample, Samples, sample_file
+from model.reading.layout import Layout
+from model.reading.settings import ReadSettings
+from model.times import MICROSECONDS_PER_SECOND, to_iso
+from model.words.cleaning import find_markup
+from model.words.languages import FoundLanguage, language_of
+
+# The options of words and of time that a profile finds for programs that learn.
+LEARNING = ("window", "publish_every", "strip", "stop_words", "segmenter")
+# The texts whose language and markup are looked at.
+_MOST_TEXTS = 500
+# The share of rows of another length that stops a run.
+_MOST_RAGGED = 0.2
+# The documents for each topic below which the topics are too many.
+_FEW = 5
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What an input is.
+
+    Attributes:
+        samples: what was read of it.
+        fields: what the fields of its records hold, with their roles.
+        form: how its times are written; "" where the order of the records is their time.
+        span: how its times lie; None without times.
+        language: the languages of its texts; None if they are not known.
+        markup: what its texts have that is no text, by the values of ``--strip``.
+        repeated: the number of ids of the sample that occur more than once.
+        options: how it is read: options with their values, those that differ from the defaults.
+        learning: the options of words and of time that fit it.
+        questions: what is not clear.
+        remarks: what a user should know.
+    """
+
+    samples: Samples
+    fields: tuple[Field, ...] = ()
+    form: str = ""
+    span: Span | None = None
+    language: FoundLanguage | None = None
+    markup: tuple[str, ...] = ()
+    repeated: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    learning: Mapping[str, str] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def formats(self) -> str:
+        """The formats of the files."""
+        return ", ".join(dict.fromkeys(one.format for one in self.samples.sampled))
+
+    @property
+    def encoding(self) -> str | None:
+        """The encoding of the text files; None if there is none, or it is not known."""
+        found = [one.encoding for one in self.samples.sampled if one.encoding is not None]
+        return next((one for one in found if one != "utf-8"), found[0] if found else None)
+
+    @property
+    def layout(self) -> Layout | None:
+        """The layout of the first CSV file."""
+        return next((one.layout for one in self.samples.sampled if one.layout is not None), None)
+
+    def with_role(self, role: str) -> list[str]:
+        """Return the names of the fields of a role."""
+        return [one.name for one in self.fields if one.role == role]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the profile as values of JSON."""
+        layout, span, samples = self.layout, self.span, self.samples
+        return {
+            "files": list(samples.files),
+            "bytes": samples.size,
+            "documents": samples.documents,
+            "exact": samples.whole,
+            "sampled": len(samples.records),
+            "format": self.formats,
+            "encoding": self.encoding,
+            "delimiter": layout and layout.word,
+            "header": layout and layout.header,
+            "fields": [
+                {
+                    "name": one.name,
+                    "role": one.role,
+                    "type": one.type,
+                    "filled": round(one.filled, 4),
+                    "different": round(one.different, 4),
+                    "example": one.example,
+                }
+                for one in self.fields
+            ],
+            "times": span
+            and {
+                "form": self.form,
+                "first": to_iso(span.first),
+                "last": to_iso(span.last),
+                "quantiles": list(map(to_iso, span.quantiles)),
+                "outliers": list(map(to_iso, span.outliers)),
+            },
+            "language": self.language and self.language.shares,
+            "markup": list(self.markup),
+            "repeated_ids": self.repeated,
+            "options": {**self.options, **self.learning},
+            "questions": list(map(str, self.questions)),
+            "remarks": list(self.remarks),
+        }
+
+
+def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str]) -> Profile:
+    """Return the profile of an input.
+
+    Args:
+        samples: what was read of it.
+        settings: how it is read, by the options that are given.
+        given: the names of the options that are given.
+    """
+    options, questions, remarks = _written(samples, settings, given)
+    records = samples.records
+    if questions or not records:
+        return Profile(samples, options=options, questions=tuple(questions), remarks=tuple(remarks))
+    units = {name: unit for one in samples.sampled for name, unit in one.units.items()}
+    fields = fields_of(records, units)
+    roles = roles_of(fields, records, settings.parse.fields, given)
+    fields = with_roles(fields, roles.roles)
+    form, span = _times(fields, records, roles, settings, given)
+    texts = _texts(fields, records)
+    markup, language = find_markup(texts), language_of(texts)
+    repeated, told = _repeated(samples, fields, settings)
+    remarks += [*_of_fields(fields, records), *_of_times(span, records), *told]
+    if language is not None and language.missing:
+        remarks.append(f"The language is {language.code}: {language.missing}")
+    learning = {} if span is None else lengths_of(span)
+    learning |= {"strip": ",".join(markup)} if markup else {}
+    learning |= language.options if language is not None and not language.missing else {}
+    return Profile(
+        samples,
+        tuple(fields),
+        form,
+        span,
+        language,
+        markup,
+        repeated,
+        {**options, **roles.options},
+        {name: value for name, value in learning.items() if name not in given},
+        tuple(roles.questions),
+        tuple(remarks),
+    )
+
+
+def few_documents(documents: int, topics: int) -> str:
+    """Return what to say of a number of topics that is large for the documents; "" for nothing."""
+    if documents >= _FEW * topics:
+        return ""
+    fitting = max(2, documents // 20)
+    return (
+        f"{documents:,} documents are few for {topics:,} topics: most topics stay empty or share"
+        f" their words. --topics={fitting} gives each topic about"
+        f" {max(documents // fitting, 1)} documents."
+    )
+
+
+def _written(
+    samples: Samples, settings: ReadSettings, given: Collection[str]
+) -> tuple[dict[str, str], list[Question], list[str]]:
+    """Return the options, questions and remarks of how the files are written."""
+    options: dict[str, str] = {}
+    questions: list[Question] = []
+    remarks = [
+        f"{one.path}: {one.unread:,} of {one.count:,} records cannot be read, the first because"
+        f" {one.fault}. They become dead letters."
+        for one in samples.sampled
+        if one.unread and not _is_ragged(one)
+    ][:_MOST_NAMED]
+    if "encoding" not in given:
+        _find_encoding(samples, options, questions)
+    tables = [one for one in samples.sampled if one.layout is not None and one.layout.names]
+    if "columns" not in given:
+        _find_columns(tables, options, questions)
+    if "unquoted_field" not in given and (ragged := next(filter(_is_ragged, tables), None)):
+        questions.append(_ragged(ragged, settings, given))
+    return options, questions, remarks
+
+
+def _find_encoding(
+    samples: Samples, options: dict[str, str], questions: list[Question]
+) -> None:
+    texts = [one for one in samples.sampled if one.format in ("csv", "jsonl") and one.size]
+    for one in texts:
+        if one.encoding is None:
+            text = f"{one.path}: its bytes are neither UTF-8 nor of another encoding that is known."
+            questions.append(Question(("encoding",), text, ("--encoding=latin-1", "another one")))
+            return
+    others = {one.encoding: one for one in texts if not _is_ascii(one)}
+    if len(others) > 1:
+        named = ", ".join(f"{one.path} is {encoding}" for encoding, one in others.items())
+        text = f"the files have several encodings: {named}."
+        choices = tuple(f"--encoding={encoding} with the files of it alone" for encoding in others)
+        questions.append(Question(("encoding",), text, choices))
+    elif others and (encoding := next(iter(others))) not in (None, "utf-8"):
+        options["encoding"] = str(encoding)
+
+
+def _is_ascii(sample: FileSample) -> bool:
+    return sample.encoding == "utf-8" and all(
+        value.isascii() for one in sample.records for value in one.values() if isinstance(value, str)
+    )
+
+
+def _find_columns(
+    tables: Sequence[FileSample], options: dict[str, str], questions: list[Question]
+) -> None:
+    bare = [one for one in tables if one.layout is not None and not one.layout.header]
+    if not bare or bare[0].layout is None:
+        return
+    if len(bare) < len(tables):
+        named = next(one for one in tables if one not in bare)
+        text = f"{named.path} names its columns and {bare[0].path} does not."
+        choices = ("--columns=NAME,NAME with the files that do not name them alone",)
+        questions.append(Question(("columns",), text, choices))
+    else:
+        options["columns"] = ",".join(bare[0].layout.names)
+
+
+def _is_ragged(sample: FileSample) -> bool:
+    return sample.layout is not None and sample.layout.others > _MOST_RAGGED
+
+
+def _ragged(sample: FileSample, settings: ReadSettings, given: Collection[str]) -> Question:
+    """Return the question for rows that have another number of fields than the header."""
+    layout = sample.layout
+    assert layout is not None, "only CSV files are ragged"
+    text = (
+        f"{sample.path}: most rows have {layout.width} fields, the header {len(layout.names)}."
+        if layout.width != len(layout.names)
+        else f"{sample.path}: {layout.others:.0%} of the rows have not {layout.width} fields as the"
+        " header has."
+    )
+    likely = [name for name in layout.names if _joins(sample, name, settings, given)]
+    if not likely:
+        return Question(("columns",), f"{text} Correct the file, or", ("--columns with one name for each field",))
+    text += f" Texts seem to contain the delimiter ({layout.word}) without quotes."
+    choices = [option("unquoted_field", name) for name in likely[:_MOST_NAMED]]
+    return Question(("unquoted_field",), text, (*choices, "write these texts in quotes"))
+
+
+def _joins(
+    sample: FileSample, name: str, settings: ReadSettings, given: Collection[str]
+) -> bool:
+    """Return whether rows are sound if the fields that are too many are part of a column."""
+    found = sample_file(sample.path, replace(settings, unquoted_field=name), given)
+    fields = {one.name: one for one in fields_of(found.records, {})}
+    if name not in fields or found.unread > _MOST_RAGGED * found.count:
+        return False
+    others = [one for one in fields.values() if one.name != name]
+    return fields[name].type == "text" and all(one.type != "text" for one in others)
+
+
+def _times(
+    fields: Sequence[Field],
+    records: Sequence[Record],
+    roles: Roles,
+    settings: ReadSettings,
+    given: Collection[str],
+) -> tuple[str, Span | None]:
+    """Return the form of the times, and how they lie."""
+    time = next((one for one in fields if one.role == "time"), None)
+    if time is None:
+        step = MICROSECONDS_PER_SECOND
+        return "", span_of(range(0, step * len(records), step))
+    form = roles.options.get("timestamp_format", settings.parse.timestamp_format)
+    if time.form is None and time.unit is None and "timestamp_format" not in given:
+        return form, None
+    times = times_of(records, time, form, settings.parse.time_zone)
+    return form, span_of([one for one in times if one is not None])
+
+
+def _texts(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
+    names = [one.name for one in fields if one.role == "text"]
+    looked = records[:: -(-len(records) // _MOST_TEXTS)]
+    found = ("\n".join(str(one[name]) for name in names if one.get(name)) for one in looked)
+    return [text for text in found if text.strip()]
+
+
+def _repeated(
+    samples: Samples, fields: Sequence[Field], settings: ReadSettings
+) -> tuple[int, list[str]]:
+    """Return the number of ids that occur more than once, and what to say of them."""
+    name = next((one.name for one in fields if one.role == "id"), None)
+    if name is None:
+        return 0, []
+    counts = Counter(str(one[name]) for one in samples.records if one.get(name) is not None)
+    repeated = [value for value, count in counts.items() if count > 1]
+    if not repeated:
+        return 0, []
+    files = [
+        one.path
+        for one in samples.sampled
+        if any(str(record.get(name)) == repeated[0] for record in one.records)
+    ]
+    where = f"in {' and '.join(files[:_MOST_NAMED])}"
+    seen = "" if samples.whole else " of the sample"
+    return len(repeated), [
+        f"{len(repeated):,} ids{seen} occur more than once, for example {repeated[0][:40]!r} {where}."
+        " Of the documents of one window with one id, the first is learned and the others become"
+        " dead letters. --id_from=place gives each record an id of its own."
+    ]
+
+
+def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
+    texts = [one for one in fields if one.role == "text"]
+    found = []
+    if texts:
+        empty = sum(not any(str(one.get(name.name) or "").strip() for name in texts) for one in records)
+        if empty:
+            found.append(
+                f"{empty:,} of {len(records):,} records have no text. They become dead letters."
+            )
+    for one in fields:
+        if one.role == "time" and one.form is not None and one.form.read < one.form.of:
+            found.append(
+                f"{one.form.of - one.form.read:,} of {one.form.of:,} times of {one.name!r} have"
+                f" another form, for example {one.form.example!r}. They become dead letters."
+            )
+    return found
+
+
+def _of_times(span: Span | None, records: Sequence[Record]) -> list[str]:
+    if span is None or not span.outliers:
+        return []
+    named = ", ".join(to_iso(time)[:10] for time in span.outliers[:_MOST_NAMED])
+    more = " and others" if len(span.outliers) > _MOST_NAMED else ""
+    return [
+        f"{len(span.outliers):,} of {len(records):,} times are far from all others: {named}{more}."
+        " The lengths of time are those of the others."
+    ]
