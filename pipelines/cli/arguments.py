@@ -7,17 +7,17 @@ user is printed to standard error, as the options that would choose the same.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.reading.settings import ReadSettings
+from model.errors import BeamTopicsError
 from pipelines.cli import places
 from pipelines.cli.config import expanded
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.invocation import shown
-from pipelines.cli.settings_options import settings_of
 
 Groups = Sequence[type[OptionGroup]]
 
@@ -66,55 +66,112 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
 
     own, known = names_of(tuple(groups)), names_of(tuple(all_groups()))
     bare, rest = places.without_name(expanded(argv, own, known))
-    if not bare and prog != "pipelines.label":
-        return Arranged(rest)
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
-    if {"learner", "input"} <= own:
+    if bare and {"learner", "input"} <= own:
         return _learner(bare, rest, prog, given, own)
-    pairs = places.of_reader(prog, bare, given, own, known)
-    found = [pair for pair in pairs if pair[0] not in given]
-    _say(prog, dict(pair for pair in found if pair[0] != "text"), "what stands for the arguments")
-    return Arranged([*(f"--{name}={value}" for name, value in found), *rest])
+    pairs: list[tuple[str, str]] = []
+    if bare or prog == "pipelines.label":
+        pairs = [
+            pair for pair in places.of_reader(prog, bare, given, own, known) if pair[0] not in given
+        ]
+    stored = {name: value for name, value in pairs if name in places.READING}
+    named = [path for path in bare if not places.is_run(path)]
+    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, stored, bool(named), own)
+    if chosen is not None:
+        pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
+    _say(prog, dict(pair for pair in pairs if pair[0] != "text"), "what stands for the arguments")
+    return Arranged([*(f"--{name}={value}" for name, value in pairs), *rest])
+
+
+def _as_the_input_is(
+    options: Mapping[str, str],
+    rest: Sequence[str],
+    prog: str,
+    stored: Mapping[str, str],
+    named: bool,
+    own: frozenset[str],
+) -> dict[str, str] | None:
+    """Return the options by which files are read that are not those of an earlier run.
+
+    Args:
+        options: all options, by name.
+        rest: the options of the command line.
+        prog: the name of the program.
+        stored: the options of reading of an earlier run.
+        named: whether the files are an argument without a name. Then what is not clear is asked.
+        own: the names of the options that the program has.
+
+    Returns:
+        The options; None where no file is read but those of the earlier run.
+    """
+    takes = next((name for name in ("held_out", "input") if name in own), "")
+    is_given = any(one.startswith(f"--{takes}=") for one in rest)
+    if "text_field" not in own or not (named or is_given) or takes not in options:
+        return None
+    if options.get("source", "files") != "files":
+        return None
+    # Imported here, because --help reads no file.
+    from pipelines.cli import profiling
+
+    given = {name for name, _ in _values(rest)}
+    try:
+        files = profiling.files_of(options[takes].split(","))
+        if not files:
+            return None
+        profile, kept = profiling.look_at(files, rest, stored)
+    except BeamTopicsError:
+        if named:
+            raise
+        # The run says what is wrong.
+        return None
+    if named:
+        profiling.check_clear(profile, given, files[0])
+        return {**kept, **profile.options}
+    found = profiling.where_nothing_is_given(profile)
+    _say(prog, found, f"how {files[0]} is written, and its fields")
+    return {**kept, **found}
 
 
 def _learner(
     bare: Sequence[str], rest: Sequence[str], prog: str, given: set[str], own: frozenset[str]
 ) -> Arranged:
     # Imported here, because --help reads no file.
-    from pipelines.cli import guessing
+    from pipelines.cli import profiling
 
     where = places.of_learner(bare, given, own)
+    folder = Path(places.run_folder(bare[0]))
     chosen: dict[str, str] = {}
-    if files := guessing.files_of(where.get("input", "").split(",")) if "input" in where else []:
-        settings = settings_of(OptionGroup(rest), ReadSettings)
-        fields = guessing.guess_fields(files, settings, sorted(given))
-        _say(prog, fields, f"the fields of {files[0]}")
-        chosen |= fields
-        if not given & {"window", "publish_every"}:
-            read = guessing.with_fields(settings, fields)
-            lengths, why = guessing.guess_lengths(files, read)
-            _say(prog, lengths, why)
-            chosen |= lengths
+    if files := profiling.files_of(where["input"].split(",")) if "input" in where else []:
+        profile, _ = profiling.look_at(files, rest)
+        profiling.check_clear(profile, given, files[0])
+        lengths, words = profiling.learning_of(profile, given, own)
+        _say(prog, profile.options, f"how {files[0]} is written, and its fields")
+        _say(prog, words, "what the texts are")
+        _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
+        topics = dict(_values(rest)).get("topics")
+        for remark in profiling.remarks_of(profile, topics):
+            _tell(f"{shown(prog)}: {remark}")
+        chosen = {**profile.options, **words, **lengths}
     _say(prog, where, "the input, and what is written")
     options = {**where, **chosen}
-    folder = Path(places.run_folder(bare[0]))
     head = f"What {shown(prog)} chose, for --config and for the programs that follow."
+    own_values = {name: value for name, value in _values(rest) if name in own}
     return Arranged(
         [*(f"--{name}={value}" for name, value in options.items()), *rest],
         folder / places.RUN_FILE,
-        places.as_yaml({**options, **_written(rest, own)}, head),
+        places.as_yaml({**options, **own_values}, head),
     )
 
 
-def _written(rest: Sequence[str], own: frozenset[str]) -> dict[str, str]:
+def _values(rest: Sequence[str]) -> list[tuple[str, str]]:
     """Return the options of the command line that have a value."""
     pairs = (one.removeprefix("--").partition("=") for one in rest)
-    return {name: value for name, equals, value in pairs if equals and value and name in own}
+    return [(name, value) for name, equals, value in pairs if equals and value]
 
 
-def _say(prog: str, options: dict[str, str], why: str) -> None:
+def _say(prog: str, options: Mapping[str, str], why: str) -> None:
     if options:
-        flags = " ".join(f"--{name}={value}" for name, value in options.items())
+        flags = " ".join(f"--{name}={shlex.quote(value)}" for name, value in options.items())
         _tell(f"{shown(prog)}: {flags} ({why})")
 
 

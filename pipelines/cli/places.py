@@ -39,6 +39,9 @@ READING = (
     "format",
     "encoding",
     "chats",
+    "delimiter",
+    "columns",
+    "unquoted_field",
     "max_document_mb",
 )
 _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)

@@ -1,0 +1,164 @@
+"""Look at the input of a program, and complete its options with what is found.
+
+:mod:`model.profile` has the rules. Options that are given win. Of the options of an earlier run,
+those that name fields of this input stay; how the files are written is found anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from model.errors import OptionError
+from model.files.regular import check_regular
+from model.profile.profile import Profile, few_documents, profile_of
+from model.profile.sampling import take_samples
+from model.reading.settings import FieldNames, ReadSettings
+from model.times import to_iso
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.settings_options import settings_of
+from pipelines.cli.shared_options import UsageError
+
+# Options that an earlier run chose for its own files.
+_OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
+_LENGTHS = ("window", "publish_every")
+# Options that name fields.
+_OF_FIELDS = ("text_field", "timestamp_field", "id_field", "label_field", "key_field")
+
+
+def files_of(patterns: Sequence[str]) -> list[str]:
+    """Return the files of this machine that the patterns match; none for another file system.
+
+    Raises:
+        OptionError: a pattern of this machine matches nothing.
+    """
+    if any("://" in pattern for pattern in patterns):
+        return []
+    found: set[str] = set()
+    for pattern in patterns:
+        place = Path(pattern)
+        matched = Path(place.anchor or ".").glob(str(place.relative_to(place.anchor)))
+        here = [str(path) for path in matched if not path.is_dir()]
+        if not here:
+            raise OptionError(
+                "--input",
+                pattern,
+                "a path or a glob that matches at least one file",
+                "Check the spelling, and that the files are there.",
+            )
+        for path in here:
+            check_regular("--input", path)
+        found |= set(here)
+    return sorted(found)
+
+
+def look_at(
+    files: Sequence[str], flags: Sequence[str], stored: Mapping[str, str] | None = None
+) -> tuple[Profile, dict[str, str]]:
+    """Return the profile of files, and the options of an earlier run that fit them.
+
+    Args:
+        files: the files.
+        flags: the command line. What it says is not looked for.
+        stored: the options of reading of an earlier run.
+
+    Raises:
+        OptionError: the name of a file does not say its format, or an option has a wrong value.
+        UsageError: no file has a record.
+    """
+    given = {one.removeprefix("--").partition("=")[0] for one in flags}
+    settings = settings_of(OptionGroup(flags), ReadSettings)
+    samples = take_samples(files, settings, given)
+    records = samples.records
+    if not records and not any(one.unread or one.layout for one in samples.sampled):
+        more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
+        raise UsageError(f"{files[0]}{more}: there is no record. Give a file with documents.")
+    kept = _kept(stored or {}, given, {str(name) for one in records for name in one})
+    flags = [*(f"--{name}={value}" for name, value in kept.items()), *flags]
+    settings = settings_of(OptionGroup(flags), ReadSettings)
+    return profile_of(samples, settings, {*given, *kept}), kept
+
+
+def _kept(
+    stored: Mapping[str, str], given: Collection[str], names: Collection[str]
+) -> dict[str, str]:
+    """Return the options of an earlier run that are not given and fit the fields of the input."""
+    found = {
+        name: value
+        for name, value in stored.items()
+        if name not in given and name not in _OF_FILES and name != "timestamp_format"
+    }
+    for name in _OF_FIELDS:
+        fields = FieldNames(text=found[name]).texts if name in found else ()
+        if not set(fields) <= set(names):
+            del found[name]
+    return found
+
+
+def check_clear(profile: Profile, given: Collection[str], where: str) -> None:
+    """Ask the first question that the options that are given do not answer.
+
+    Args:
+        profile: what was found.
+        given: the names of the options that are given.
+        where: the input, as messages name it.
+
+    Raises:
+        UsageError: there is one.
+    """
+    for question in profile.questions:
+        if not set(question.settles) & set(given):
+            said = str(question)
+            raise UsageError(said if said.startswith(where) else f"{where}: {said}")
+
+
+def where_nothing_is_given(profile: Profile) -> dict[str, str]:
+    """Return the options of a profile for a command line that names its input by an option.
+
+    Its fields have the default names unless no record has them, so only what cannot be meant
+    otherwise is completed.
+    """
+    names, default = {one.name for one in profile.fields}, FieldNames()
+    kept = {
+        default.text: ("text_field",),
+        default.timestamp: ("timestamp_field", "time_from"),
+        default.id: ("id_field", "id_from"),
+    }
+    left = {option for name, options in kept.items() if name in names for option in options}
+    return {name: value for name, value in profile.options.items() if name not in left}
+
+
+def learning_of(
+    profile: Profile, given: Collection[str], own: Collection[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the lengths of time and the options of words for a program that learns."""
+    found = {name: value for name, value in profile.learning.items() if name in own}
+    lengths = {name: found.pop(name) for name in _LENGTHS if name in found}
+    # One of them is chosen with the other one.
+    return {} if set(_LENGTHS) & set(given) else lengths, found
+
+
+def why_lengths(profile: Profile) -> str:
+    """Return what the lengths of time were chosen for."""
+    assert profile.span is not None, "lengths are those of times"
+    about = "" if profile.samples.whole else "about "
+    number = f"{about}{profile.samples.documents:,} documents"
+    if not profile.form:
+        return f"{number}, a second apart"
+    first, last = (to_iso(time)[:10] for time in (profile.span.first, profile.span.last))
+    return f"{number} from {first} to {last}"
+
+
+def remarks_of(profile: Profile, topics: str | None) -> list[str]:
+    """Return what to say of a profile before documents are learned.
+
+    Args:
+        profile: what was found.
+        topics: the number of topics, or ``auto``, as it is given; None for the default.
+    """
+    # Imported here: only programs that learn have topics.
+    from model.learners.base import LearnerSettings
+
+    number = topics or str(LearnerSettings.topics)
+    few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""
+    return [*profile.remarks, *([few] if few else [])]
