@@ -19,6 +19,7 @@ from pipelines.graphs.garbage import end_uncollected
 
 COMMAND = "beam-topics"
 COMMANDS = (
+    "look",
     "train",
     "show",
     "report",
@@ -35,8 +36,8 @@ COMMANDS = (
     "archive",
     "demo",
 )
-_FIRST = f"""To begin: {COMMAND} train data.csv, then {COMMAND} show data.topics and
-{COMMAND} report data.topics. Each command has --help."""
+_FIRST = f"""To begin: {COMMAND} look data.csv and {COMMAND} train data.csv, then
+{COMMAND} show data.topics and {COMMAND} report data.topics. Each command has --help."""
 
 
 def summary(name: str) -> str:

@@ -21,8 +21,8 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from model.reading.found_forms import FoundForm, find_form
-from model.reading.hints import is_id_name, listed, may_be_time
+from model.reading.found_forms import FoundForm, find_form, has_time_name
+from model.reading.hints import is_id_name, listed
 from model.reading.settings import FieldNames
 from model.reading.time_forms import number_of, read_time
 
@@ -43,7 +43,9 @@ _DIFFERENT = 0.2
 # The most values of a field of classes.
 _MOST_CLASSES = 50
 # The time of creation is the earliest one, and others follow within this part of the whole span.
-_SOON = 0.2
+_SOON, _NEARLY_ALL = 0.2, 0.95
+# The characters of a time of another form.
+_LONGEST_TIME = 40
 _WORD = re.compile(r"\w+")
 
 
@@ -245,7 +247,7 @@ def _find_text(
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
         both = ",".join(name for name in texts if name in (body, *rivals))
-        likely = (*(option("text_field", name) for name in (body, *rivals)), option("text_field", both))
+        likely = tuple(option("text_field", name) for name in (body, *rivals, both))
         text = f"the text may be in {listed((body, *rivals))}."
         found.questions.append(Question(SETTLED["text"], text, likely))
         return
@@ -259,15 +261,14 @@ def _no_text(fields: Sequence[Field]) -> Question:
     return Question(SETTLED["text"], text, ("--text_field=NAME with the name of one",))
 
 
-def _is_title(
-    texts: Mapping[str, Field], name: str, body: str, records: Records
-) -> bool:
+def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records) -> bool:
     """Return whether a field is a title of the text: short, and of words that texts have."""
     title, text = texts[name], texts[body]
     if title.length > _TITLE_LENGTH * text.length or "," in name + body:
         return False
     looked = records[:: -(-len(records) // _LOOKED_AT)]
-    words = [_WORD.findall(str(one[name]).lower()) for one in looked if not _is_empty(one.get(name))]
+    titles = [str(one[name]).lower() for one in looked if not _is_empty(one.get(name))]
+    words = list(map(_WORD.findall, titles))
     known = {word for one in looked for word in _WORD.findall(str(one.get(body)).lower())}
     count = sum(map(len, words))
     return (
@@ -287,8 +288,8 @@ def _find_time(
         return
     times = [one for one in fields if one.type == "time" and one.filled >= MOST]
     chosen = next((one for one in fields if one.name == names.timestamp), None)
-    if "timestamp_field" not in given and (chosen is None or chosen.filled < MOST):
-        chosen = _earliest(times, records)
+    if "timestamp_field" not in given and (chosen not in times or chosen is None):
+        chosen = _earliest(times, records) if times else chosen
     if chosen is None:
         _without_time(fields, times, given, found)
         return
@@ -300,7 +301,8 @@ def _find_time(
     if chosen.form is None:
         found.questions.append(_unread(chosen))
     elif len(chosen.form.forms) > 1:
-        text = f"the times of the field {chosen.name!r}, for example {chosen.example!r}, have several meanings."
+        example = f"the times of the field {chosen.name!r}, for example {chosen.example!r}"
+        text = f"{example}, can be read in several ways."
         choices = tuple(option("timestamp_format", form) for form in chosen.form.forms)
         found.questions.append(Question(("timestamp_format", "time_from"), text, choices))
     elif chosen.form.forms[0] != "iso":
@@ -325,13 +327,17 @@ def _earliest(times: Sequence[Field], records: Records) -> Field | None:
         ]
         known = sorted(time for time in own if time is not None)
         span = known[-1 - len(known) // 20] - known[len(known) // 20] if known else 0
-        if all(
-            gaps and sum(gap >= 0 for gap in gaps) >= 0.95 * len(gaps) and median(gaps) <= _SOON * span
-            for gaps in late
-        ):
+        if all(_follows(gaps, _SOON * span) for gaps in late):
             return one
     named = [one for one in times if one.form is not None and one.form.named]
     return named[0] if len(named) == 1 else None
+
+
+def _follows(gaps: Sequence[int], soon: float) -> bool:
+    """Return whether nearly all gaps between two times are positive, and most are short."""
+    if not gaps:
+        return False
+    return sum(gap >= 0 for gap in gaps) >= _NEARLY_ALL * len(gaps) and median(gaps) <= soon
 
 
 def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -> list[int | None]:
@@ -366,12 +372,17 @@ def _without_time(
         choices = [option("timestamp_field", one.name) for one in some]
         found.questions.append(Question(SETTLED["time"], f"{what}.", (*choices, order)))
         return
-    unread = [one for one in fields if one.type == "words" or one.type == "text"]
-    unread = [one for one in unread if may_be_time(one.name, one.example)]
-    if unread and "timestamp_format" not in given:
-        found.questions.append(_unread(unread[0]))
+    unread = next(filter(_may_be_time, fields), None)
+    if unread is not None and "timestamp_format" not in given:
+        found.questions.append(_unread(unread))
     else:
         found.options["time_from"] = "order"
+
+
+def _may_be_time(one: Field) -> bool:
+    """Return whether a field has the name of a time, and short texts or numbers with digits."""
+    short = one.type in ("words", "text", "number") and one.length <= _LONGEST_TIME
+    return short and has_time_name(one.name) and any(map(str.isdigit, one.example))
 
 
 def _unread(time: Field) -> Question:
@@ -398,16 +409,19 @@ def _find_id(
     if "id_field" in given or (default is not None and default.filled >= MOST):
         found.roles[names.id] = "id"
         return
-    for one in fields:
-        if one.type in ("number", "words") and one.filled == one.different == 1 and is_id_name(one.name):
-            values = [record.get(one.name) for record in records]
-            if all(isinstance(value, (str, int)) for value in values) and len(set(values)) == len(
-                values
-            ):
-                found.options["id_field"] = one.name
-                found.roles[one.name] = "id"
-                return
+    if (own := next((one for one in fields if _is_id(one, records)), None)) is not None:
+        found.options["id_field"] = own.name
+        found.roles[own.name] = "id"
+        return
     found.options["id_from"] = "place"
+
+
+def _is_id(one: Field, records: Records) -> bool:
+    """Return whether a field has the name of an id, and another value in each record."""
+    if one.type not in ("number", "words") or one.filled < 1 or not is_id_name(one.name):
+        return False
+    values = [record.get(one.name) for record in records]
+    return len({value for value in values if isinstance(value, (str, int))}) == len(values)
 
 
 def _candidate(one: Field, records: int) -> str:

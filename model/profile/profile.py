@@ -43,6 +43,8 @@ _MOST_RAGGED = 0.2
 # The documents for each topic below which the topics are too many.
 _FEW = 5
 _MOST_NAMED = 3
+# What stands for a field that there is none of.
+_WITHOUT = {"text": "none", "time": "the order of the records", "id": "the places of the records"}
 
 
 @dataclass(frozen=True)
@@ -91,45 +93,55 @@ class Profile:
         """The layout of the first CSV file."""
         return next((one.layout for one in self.samples.sampled if one.layout is not None), None)
 
-    def with_role(self, role: str) -> list[str]:
-        """Return the names of the fields of a role."""
-        return [one.name for one in self.fields if one.role == role]
+    def summary(self) -> list[tuple[str, str]]:
+        """Return the profile in a few lines: what each is about, and what was found."""
+        samples, layout, span = self.samples, self.layout, self.span
+        first = samples.files[0] if len(samples.files) == 1 else f"{len(samples.files):,} files"
+        seen = f"by a sample of {len(samples.records):,}"
+        number = (
+            f"{samples.documents:,}" if samples.whole else f"about {samples.documents:,}, {seen}"
+        )
+        how = [self.formats, self.encoding or "", layout.word if layout else ""]
+        if layout is not None:
+            how.append("names in the first row" if layout.header else "no names in the first row")
+        found = [("input", first), ("documents", number), ("form", ", ".join(filter(None, how)))]
+        for role in _WITHOUT if self.fields else ():
+            names = [one.name for one in self.fields if one.role == role]
+            found.append((role, ", ".join(names) or _WITHOUT[role]))
+        if span is not None and self.form:
+            form = "" if self.form == "iso" else f", written {self.form}"
+            days = [to_iso(one)[:10] for one in (span.first, span.last, span.quantiles[2])]
+            found.append(("times", f"{days[0]} to {days[1]}, half of them up to {days[2]}{form}"))
+            if span.outliers:
+                found.append(("outliers", _named(span.outliers)))
+        if self.language is not None:
+            shares = self.language.shares.items()
+            found.append(("language", ", ".join(f"{code} {share:.0%}" for code, share in shares)))
+        if self.markup:
+            found.append(("markup", ", ".join(self.markup)))
+        if self.repeated:
+            found.append(("repeated ids", f"{self.repeated:,}"))
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the profile as values of JSON."""
-        layout, span, samples = self.layout, self.span, self.samples
+        span, columns = self.span, ("name", "role", "type", "filled", "different", "example")
+        times = span and {
+            "form": self.form,
+            "first": to_iso(span.first),
+            "last": to_iso(span.last),
+            "quantiles": list(map(to_iso, span.quantiles)),
+            "outliers": list(map(to_iso, span.outliers)),
+        }
         return {
-            "files": list(samples.files),
-            "bytes": samples.size,
-            "documents": samples.documents,
-            "exact": samples.whole,
-            "sampled": len(samples.records),
-            "format": self.formats,
-            "encoding": self.encoding,
-            "delimiter": layout and layout.word,
-            "header": layout and layout.header,
-            "fields": [
-                {
-                    "name": one.name,
-                    "role": one.role,
-                    "type": one.type,
-                    "filled": round(one.filled, 4),
-                    "different": round(one.different, 4),
-                    "example": one.example,
-                }
-                for one in self.fields
-            ],
-            "times": span
-            and {
-                "form": self.form,
-                "first": to_iso(span.first),
-                "last": to_iso(span.last),
-                "quantiles": list(map(to_iso, span.quantiles)),
-                "outliers": list(map(to_iso, span.outliers)),
-            },
-            "language": self.language and self.language.shares,
-            "markup": list(self.markup),
-            "repeated_ids": self.repeated,
+            "summary": [list(pair) for pair in self.summary()],
+            "files": list(self.samples.files),
+            "documents": self.samples.documents,
+            "exact": self.samples.whole,
+            "sampled": len(self.samples.records),
+            "fields": [{name: getattr(one, name) for name in columns} for one in self.fields],
+            "times": times,
+            "languages": self.language and self.language.shares,
             "options": {**self.options, **self.learning},
             "questions": list(map(str, self.questions)),
             "remarks": list(self.remarks),
@@ -151,7 +163,7 @@ def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str])
     units = {name: unit for one in samples.sampled for name, unit in one.units.items()}
     fields = fields_of(records, units)
     roles = roles_of(fields, records, settings.parse.fields, given)
-    fields = with_roles(fields, roles.roles)
+    fields = list(with_roles(fields, roles.roles))
     form, span = _times(fields, records, roles, settings, given)
     texts = _texts(fields, records)
     markup, language = find_markup(texts), language_of(texts)
@@ -211,9 +223,7 @@ def _written(
     return options, questions, remarks
 
 
-def _find_encoding(
-    samples: Samples, options: dict[str, str], questions: list[Question]
-) -> None:
+def _find_encoding(samples: Samples, options: dict[str, str], questions: list[Question]) -> None:
     texts = [one for one in samples.sampled if one.format in ("csv", "jsonl") and one.size]
     for one in texts:
         if one.encoding is None:
@@ -231,9 +241,8 @@ def _find_encoding(
 
 
 def _is_ascii(sample: FileSample) -> bool:
-    return sample.encoding == "utf-8" and all(
-        value.isascii() for one in sample.records for value in one.values() if isinstance(value, str)
-    )
+    texts = (value for one in sample.records for value in one.values() if isinstance(value, str))
+    return sample.encoding == "utf-8" and all(map(str.isascii, texts))
 
 
 def _find_columns(
@@ -267,15 +276,14 @@ def _ragged(sample: FileSample, settings: ReadSettings, given: Collection[str]) 
     )
     likely = [name for name in layout.names if _joins(sample, name, settings, given)]
     if not likely:
-        return Question(("columns",), f"{text} Correct the file, or", ("--columns with one name for each field",))
+        names = option("columns", ",".join(f"column{at}" for at in range(1, layout.width + 1)))
+        return Question(("columns",), f"{text} Correct the first row.", (names,))
     text += f" Texts seem to contain the delimiter ({layout.word}) without quotes."
     choices = [option("unquoted_field", name) for name in likely[:_MOST_NAMED]]
     return Question(("unquoted_field",), text, (*choices, "write these texts in quotes"))
 
 
-def _joins(
-    sample: FileSample, name: str, settings: ReadSettings, given: Collection[str]
-) -> bool:
+def _joins(sample: FileSample, name: str, settings: ReadSettings, given: Collection[str]) -> bool:
     """Return whether rows are sound if the fields that are too many are part of a column."""
     found = sample_file(sample.path, replace(settings, unquoted_field=name), given)
     fields = {one.name: one for one in fields_of(found.records, {})}
@@ -330,9 +338,9 @@ def _repeated(
     where = f"in {' and '.join(files[:_MOST_NAMED])}"
     seen = "" if samples.whole else " of the sample"
     return len(repeated), [
-        f"{len(repeated):,} ids{seen} occur more than once, for example {repeated[0][:40]!r} {where}."
-        " Of the documents of one window with one id, the first is learned and the others become"
-        " dead letters. --id_from=place gives each record an id of its own."
+        f"{len(repeated):,} ids{seen} occur more than once, for example {repeated[0][:40]!r}"
+        f" {where}. Of the documents of one window with one id, the first is learned and the others"
+        " become dead letters. --id_from=place gives each record an id of its own."
     ]
 
 
@@ -340,8 +348,8 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
     texts = [one for one in fields if one.role == "text"]
     found = []
     if texts:
-        empty = sum(not any(str(one.get(name.name) or "").strip() for name in texts) for one in records)
-        if empty:
+        full = (any(str(one.get(text.name) or "").strip() for text in texts) for one in records)
+        if empty := sum(not text for text in full):
             found.append(
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."
             )
@@ -357,9 +365,12 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
 def _of_times(span: Span | None, records: Sequence[Record]) -> list[str]:
     if span is None or not span.outliers:
         return []
-    named = ", ".join(to_iso(time)[:10] for time in span.outliers[:_MOST_NAMED])
-    more = " and others" if len(span.outliers) > _MOST_NAMED else ""
     return [
-        f"{len(span.outliers):,} of {len(records):,} times are far from all others: {named}{more}."
-        " The lengths of time are those of the others."
+        f"{len(span.outliers):,} of {len(records):,} times are far from all others:"
+        f" {_named(span.outliers)}. The lengths of time are those of the others."
     ]
+
+
+def _named(times: Sequence[int]) -> str:
+    named = ", ".join(to_iso(time)[:10] for time in times[:_MOST_NAMED])
+    return f"{named} and others" if len(times) > _MOST_NAMED else named

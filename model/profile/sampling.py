@@ -1,8 +1,9 @@
 r"""Read a bounded sample of some files, spread over all of them and over the whole of each.
 
-A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, its beginning and windows at even
-distances are read, so that its last documents are in the sample, too. Files that cannot be entered
-in the middle (UTF-16, an array on one line) give their first records. The sample of a file holds:
+A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, its beginning and windows at
+even distances are read, so that its last documents are in the sample, too. Files that cannot be
+entered in the middle (UTF-16, an array on one line) give their first records. The sample of a file
+holds:
 
 * how the file is written: its encoding and, of a CSV file, the layout of its rows;
 * records, with all of their fields;
@@ -14,7 +15,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -130,9 +130,7 @@ class Samples:
         return round(count * self.size / max(sum(one.size for one in self.sampled), 1))
 
 
-def take_samples(
-    files: Sequence[str], settings: ReadSettings, given: Collection[str]
-) -> Samples:
+def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection[str]) -> Samples:
     """Return samples of files; of many files, evenly spread ones.
 
     Args:
@@ -148,7 +146,7 @@ def take_samples(
     count = min(len(files), _FILES)
     chosen = [files[number * (len(files) - 1) // max(count - 1, 1)] for number in range(count)]
     sampled = [sample_file(path, settings, given, 1 / count) for path in chosen]
-    return Samples(files, sum(os.stat(path).st_size for path in files), sampled)
+    return Samples(files, sum(Path(path).stat().st_size for path in files), sampled)
 
 
 def sample_file(
@@ -165,7 +163,7 @@ def sample_file(
     Raises:
         OptionError: the name of the file does not say its format.
     """
-    sample = FileSample(path, format_of(path, settings), os.stat(path).st_size)
+    sample = FileSample(path, format_of(path, settings), Path(path).stat().st_size)
     with Path(path).open("rb") as stream:
         if sample.format in ("csv", "jsonl"):
             _sample_text(sample, stream, settings, given, part)
@@ -214,11 +212,10 @@ def _plain(stream: BinaryIO, most: int, places: int) -> tuple[bytes, list[bytes]
     return head, [] if size <= most else list(_windows(stream, size, places)), size
 
 
-def _zipped(
-    stream: BinaryIO, size: int, most: int, places: int
-) -> tuple[bytes, list[bytes], int]:
+def _zipped(stream: BinaryIO, size: int, most: int, places: int) -> tuple[bytes, list[bytes], int]:
     """Return the same of a file that is unzipped, with its size or an estimate of it."""
-    head, windows, total = bytearray(), [], 0
+    windows: list[bytes] = []
+    head, total = bytearray(), 0
     try:
         for chunk in unzipped(stream):
             total += len(chunk)
@@ -282,9 +279,7 @@ def _utf_8(data: bytes, encoding: str) -> bytes:
         return data.decode(encoding, "replace").encode()
 
 
-def _layout(
-    text: bytes, settings: ReadSettings, given: Collection[str], whole: bool
-) -> Layout:
+def _layout(text: bytes, settings: ReadSettings, given: Collection[str], whole: bool) -> Layout:
     head = text.removeprefix(BYTE_ORDER_MARK)[:HEAD].decode("utf-8", "surrogateescape")
     found = layout_of(head, settings.delimiter, whole=whole and len(text) <= HEAD)
     if settings.columns:

@@ -107,6 +107,11 @@ class FoundForm:
     named: bool
 
 
+def has_time_name(name: str) -> bool:
+    """Return whether a field has the name of a time."""
+    return bool(_TIME_NAME.search(name) or _YEAR_NAME.search(name))
+
+
 def find_form(name: str, values: Sequence[object]) -> FoundForm | None:
     """Return the forms of the values of a field; None if they are no times.
 
@@ -115,7 +120,7 @@ def find_form(name: str, values: Sequence[object]) -> FoundForm | None:
         values: Its values in the order of the records.
     """
     filled = [value for value in values if value is not None and str(value).strip()]
-    named = bool(_TIME_NAME.search(name) or _YEAR_NAME.search(name))
+    named = has_time_name(name)
     possible: Possible = {
         form: [_time(value, form) for value in filled] for form in _candidates(name, filled)
     }

@@ -90,9 +90,10 @@ def named(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _rows(lines: Sequence[str], delimiter: str, quoted: bool = True) -> list[list[str]]:
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    rows = list(csv.reader(lines, delimiter=delimiter, quoting=quoting))
-    return [row for row in rows if row]
+    reader = csv.reader(
+        lines, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    )
+    return [row for row in reader if row]
 
 
 def _delimiter(lines: Sequence[str]) -> str:

@@ -79,7 +79,9 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, stored, bool(named), own)
     if chosen is not None:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
-    _say(prog, dict(pair for pair in pairs if pair[0] != "text"), "what stands for the arguments")
+    if "model_store" in own:
+        chosen = {name: value for name, value in pairs if name != "text"}
+        _say(prog, chosen, "what stands for the arguments")
     return Arranged([*(f"--{name}={value}" for name, value in pairs), *rest])
 
 
@@ -106,9 +108,8 @@ def _as_the_input_is(
     """
     takes = next((name for name in ("held_out", "input") if name in own), "")
     is_given = any(one.startswith(f"--{takes}=") for one in rest)
-    if "text_field" not in own or not (named or is_given) or takes not in options:
-        return None
-    if options.get("source", "files") != "files":
+    reads = "text_field" in own and own & {"model_store", "archive"}
+    if not reads or not (named or is_given) or options.get("source", "files") != "files":
         return None
     # Imported here, because --help reads no file.
     from pipelines.cli import profiling

@@ -1,0 +1,98 @@
+"""Show what an input is: its fields, times and language, and the options that train would choose.
+
+``python -m pipelines.look data.csv``
+
+A sample of the records is read, spread over all files. Nothing is learned and nothing is written,
+but for ``--json``.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from model.profile.profile import Profile
+from pipelines.cli.command import command
+from pipelines.cli.groups import OptionGroup
+from pipelines.cli.input_options import InputOptions, RecordOptions
+from pipelines.cli.invocation import shown
+from pipelines.cli.options import FigureOptions
+from pipelines.cli.program_settings import FigureSettings, InputSettings
+from pipelines.cli.settings_options import settings_of
+
+GROUPS = (InputOptions, FigureOptions, RecordOptions)
+REQUIRED = {"input": "data.csv"}
+
+
+def look(options: OptionGroup) -> None:
+    """Print the profile of the input, and write it into the file ``--json``.
+
+    Raises:
+        OptionError: a path matches nothing, or the format of a file is not known.
+        UsageError: no file has a record.
+    """
+    # Imported here, because --help reads no file.
+    from pipelines.cli import profiling
+    from pipelines.cli.terminal import console, plain
+
+    given, path = (
+        settings_of(options, InputSettings).input,
+        settings_of(options, FigureSettings).json,
+    )
+    flags = [one for one in options._flags if not one.startswith(("--input=", "--json="))]
+    profile, _ = profiling.look_at(profiling.files_of(given), flags)
+    remarks = profiling.remarks_of(profile, None)
+    if path is not None:
+        found = {**profile.to_json(), "remarks": remarks}
+        Path(path).write_text(json.dumps(found, ensure_ascii=False) + "\n", encoding="utf-8")
+    out = console()
+    for what, value in profile.summary():
+        out.print(plain(f"{what:13}{value}"), soft_wrap=True)
+    if profile.fields:
+        out.print(field_table(profile))
+    for remark in remarks:
+        out.print(plain(f"Note: {remark}"), soft_wrap=True)
+    for question in profile.questions:
+        out.print(plain(f"Question: {question}"), soft_wrap=True)
+    out.print(plain(f"Learn it: {learning_command(profile, given, flags)}"), soft_wrap=True)
+
+
+def field_table(profile: Profile) -> Table:
+    """Make a table of the fields."""
+    from pipelines.cli.terminal import plain
+
+    table = Table(show_edge=False)
+    table.add_column("field", overflow="fold")
+    table.add_column("role")
+    table.add_column("type")
+    for column in ("filled", "different"):
+        table.add_column(column, justify="right")
+    table.add_column("example", overflow="ellipsis", no_wrap=True, ratio=1)
+    for one in profile.fields:
+        shares = (Text(f"{share:.0%}") for share in (one.filled, one.different))
+        texts = map(plain, (one.name, one.role or "–", one.type))
+        table.add_row(*texts, *shares, plain(one.example))
+    return table
+
+
+def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str]) -> str:
+    """Return the command that learns the input, with every option that it would choose.
+
+    A question is answered with its first choice.
+    """
+    chosen = {**profile.options, **profile.learning}
+    options = [*flags, *(f"--{name}={value}" for name, value in chosen.items())]
+    words = [shlex.join([*given, *options]), *(one.choices[0] for one in profile.questions)]
+    return " ".join([shown("pipelines.train"), *words])
+
+
+main = command("pipelines.look", __doc__.partition("\n")[0], GROUPS, REQUIRED, look, graph=False)
+
+if __name__ == "__main__":
+    sys.exit(main())
