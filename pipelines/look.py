@@ -1,4 +1,4 @@
-"""Show what an input is: its fields, times and language, and the options that train would choose.
+"""Show what an input is, and the options that train would choose for it.
 
 ``python -m pipelines.look data.csv``
 

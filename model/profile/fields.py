@@ -390,8 +390,8 @@ def _unread(time: Field) -> Question:
         f"the field {time.name!r} seems to hold times, and {time.example!r} cannot be read as one."
     )
     choices = (
-        f"{option('timestamp_field', time.name)} with --timestamp_format, for example '%d/%m/%Y'",
         "--time_from=order to learn in the order of the records",
+        "--timestamp_format=FORM with the form of strptime that reads it",
     )
     return Question(("timestamp_format", "time_from"), text, choices)
 

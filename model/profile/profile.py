@@ -30,6 +30,7 @@ from model.profile.lengths import Span, lengths_of, span_of
 from model.profile.sampling import FileSample, Samples, sample_file
 from model.reading.layout import Layout
 from model.reading.settings import ReadSettings
+from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND, to_iso
 from model.words.cleaning import find_markup
 from model.words.languages import FoundLanguage, language_of
@@ -174,6 +175,8 @@ def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str])
     learning = {} if span is None else lengths_of(span)
     learning |= {"strip": ",".join(markup)} if markup else {}
     learning |= language.options if language is not None and not language.missing else {}
+    if learning.get("stop_words") == TokeniserSettings.stop_words:
+        del learning["stop_words"]
     return Profile(
         samples,
         tuple(fields),

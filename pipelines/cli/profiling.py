@@ -70,7 +70,8 @@ def look_at(
     settings = settings_of(OptionGroup(flags), ReadSettings)
     samples = take_samples(files, settings, given)
     records = samples.records
-    if not records and not any(one.unread or one.layout for one in samples.sampled):
+    ragged = any(one.layout is not None and one.layout.others for one in samples.sampled)
+    if not records and not ragged and not any(one.unread for one in samples.sampled):
         more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
         raise UsageError(f"{files[0]}{more}: there is no record. Give a file with documents.")
     kept = _kept(stored or {}, given, {str(name) for one in records for name in one})
