@@ -287,7 +287,7 @@ def _find_time(
     if "time_from" in given:
         return
     times = [one for one in fields if one.type == "time" and one.filled >= MOST]
-    chosen = next((one for one in fields if one.name == names.timestamp), None)
+    chosen = next((one for one in fields if one.name == names.timestamp and one.filled), None)
     if "timestamp_field" not in given and (chosen not in times or chosen is None):
         chosen = _earliest(times, records) if times else chosen
     if chosen is None:

@@ -29,7 +29,7 @@ from model.profile.fields import (
 from model.profile.lengths import Span, lengths_of, span_of
 from model.profile.sampling import FileSample, Samples, sample_file
 from model.reading.layout import Layout
-from model.reading.settings import ReadSettings
+from model.reading.settings import ENCODED, ReadSettings
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND, to_iso
 from model.words.cleaning import find_markup
@@ -227,7 +227,7 @@ def _written(
 
 
 def _find_encoding(samples: Samples, options: dict[str, str], questions: list[Question]) -> None:
-    texts = [one for one in samples.sampled if one.format in ("csv", "jsonl") and one.size]
+    texts = [one for one in samples.sampled if one.format in ENCODED and one.size]
     for one in texts:
         if one.encoding is None:
             text = f"{one.path}: its bytes are neither UTF-8 nor of another encoding that is known."

@@ -25,14 +25,14 @@ from typing import Any, BinaryIO
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.arrays import read_json
 from model.reading.avro import MAX_BLOCK, AvroFile
+from model.reading.chats import JsonFile, documents_of
 from model.reading.delimited import CsvFile
 from model.reading.encodings import find_encoding, is_utf_8, to_utf_8
-from model.reading.files import format_of
+from model.reading.files import format_of, records
 from model.reading.layout import HEAD, Layout, layout_of
-from model.reading.lines import BYTE_ORDER_MARK, unix_lines, unzipped
-from model.reading.settings import ReadSettings
+from model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
+from model.reading.settings import ENCODED, ReadSettings
 
 Record = Mapping[str, Any]
 
@@ -45,6 +45,7 @@ _FILES = 64
 _UNZIPPED = 2**28
 # The records that a file without lines gives, and the places in it.
 _RECORDS, _PLACES = 5000, 40
+_TABLES = ("avro", "parquet")
 _GZIP = b"\x1f\x8b"
 _OBJECT = re.compile(r"^([ \t]*)\{", re.MULTILINE)
 # The lines of a window that are tried as the beginning of a row.
@@ -86,12 +87,11 @@ class FileSample:
         taken = 0
         for item in islice(items, most):
             taken += 1
-            record = item if isinstance(item, DeadLetter) else _record(item[1])
-            if isinstance(record, DeadLetter) or record is None:
+            if isinstance(item, DeadLetter):
                 self.unread += 1
-                self.fault = self.fault or getattr(record, "detail", "it is no JSON object")
+                self.fault = self.fault or item.detail
             else:
-                self.records.append(record)
+                self.records.append(item[1])
         return taken < most
 
 
@@ -167,11 +167,13 @@ def sample_file(
     with Path(path).open("rb") as stream:
         if sample.format in ("csv", "jsonl"):
             _sample_text(sample, stream, settings, given, part)
-        elif sample.size:
+        elif sample.format in _TABLES and sample.size:
             try:
                 _sample_table(sample, stream, settings, part)
             except DamagedDataError as error:
                 sample.unread, sample.fault = 1, str(error)
+        else:
+            _sample_others(sample, stream, settings, given, part)
     return sample
 
 
@@ -292,7 +294,9 @@ def _items(
 ) -> Iterator[Any]:
     most = settings.parse.max_document_bytes
     if sample.layout is None:
-        return _objects(part) if is_window else read_json([part], sample.path, most)
+        if is_window:
+            return _objects(part, settings)
+        return JsonFile([part], sample.path, settings).records()
     layout = sample.layout
     columns = layout.names if is_window or not layout.header else ()
     if is_window:
@@ -310,7 +314,7 @@ def _items(
         return iter(())
 
 
-def _objects(part: bytes) -> Iterator[tuple[str, Record]]:
+def _objects(part: bytes, settings: ReadSettings) -> Iterator[tuple[str, Record]]:
     """Yield the JSON objects of a window that begin a line, and are in no other object."""
     text, decoder, at = part.decode("utf-8", "replace"), json.JSONDecoder(), 0
     begins = list(_OBJECT.finditer(text))
@@ -321,7 +325,7 @@ def _objects(part: bytes) -> Iterator[tuple[str, Record]]:
                 value, at = decoder.raw_decode(text, begin.end() - 1)
             except (ValueError, RecursionError):
                 continue
-            yield "", value
+            yield from documents_of(value, "", settings)
 
 
 def _from_a_row(part: bytes, layout: Layout) -> bytes:
@@ -332,15 +336,6 @@ def _from_a_row(part: bytes, layout: Layout) -> bytes:
         if all(len(row) == layout.width for row in rows):
             return "".join(lines[at:]).encode("utf-8", "surrogateescape")
     return b""
-
-
-def _record(value: Any) -> Record | None:
-    if isinstance(value, bytes):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    return value if isinstance(value, Mapping) else None
 
 
 def _sample_table(
@@ -358,11 +353,31 @@ def _sample_table(
         # Imported here: most runs read no Parquet.
         from model.reading.parquet import ParquetTable
 
-        names = ParquetTable(stream, sample.path, ()).names
-        stream.seek(0)
-        table = ParquetTable(stream, sample.path, names)
+        table = ParquetTable(stream, sample.path, None)
         step = max(-(-table.rows // wanted), 1)
         sample.take(table.records(step))
         sample.whole, sample.count = step == 1, table.rows
     units = ((name, table.time_unit(name)) for name in table.names)
     sample.units = {name: unit for name, unit in units if unit is not None}
+
+
+def _sample_others(
+    sample: FileSample,
+    stream: BinaryIO,
+    settings: ReadSettings,
+    given: Collection[str],
+    part: float,
+) -> None:
+    """Keep the first records of a file of another format."""
+    sample.encoding = None
+    if sample.format in ENCODED:
+        sample.encoding = settings.encoding
+        if "encoding" not in given:
+            sample.encoding = find_encoding([peeked(unzipped(stream), HEAD)[0]])
+            stream.seek(0)
+    read = replace(settings, encoding=sample.encoding or "utf-8")
+    wanted = max(round(_RECORDS * part), _PLACES)
+    sample.whole = sample.take(records(stream, sample.path, read), wanted)
+    sample.count = len(sample.records) + sample.unread
+    if not sample.whole:
+        sample.count = round(sample.count * sample.size / max(stream.tell(), 1))

@@ -71,7 +71,7 @@ class JsonFile:
             record = parse_object(line, place)
             if isinstance(record, DeadLetter):
                 yield record
-            elif isinstance(record.get(parse.fields.text), str):
+            elif any(isinstance(record.get(name), str) for name in parse.fields.texts):
                 yield place, record
             elif place.startswith(f"{self._name} object ") and (items := _most_of(record, line)):
                 for number, inner in enumerate(items, 1):
@@ -98,7 +98,7 @@ def documents_of(
 
     A record with a text, or without turns, is one itself. Contents in pieces are joined.
     """
-    has_text = isinstance(record.get(settings.parse.fields.text), str)
+    has_text = any(isinstance(record.get(name), str) for name in settings.parse.fields.texts)
     turns = None if has_text else _turns_of(record)
     if turns is None:
         yield place, {**record, **_joined_pieces(record)}

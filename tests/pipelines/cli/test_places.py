@@ -154,13 +154,14 @@ def test_several_files_and_folders(here):
         ),
         (
             {"n": 1, "date": "2001-01-31"},
-            "posts.jsonl: no field holds a text; the records have 'n', 'date'. Give --text_field=NAME"
-            " with the name of one.",
+            "posts.jsonl: no field holds a text; the records have 'n', 'date'. Give"
+            " --text_field=NAME with the name of one.",
         ),
         (
             {"text": "a ship came", "born_on": "1941-01-31", "sent_on": "2001-01-31"},
-            "posts.jsonl: the time may be in 'born_on', 'sent_on'. Give --timestamp_field=born_on or"
-            " --timestamp_field=sent_on or --time_from=order to learn in the order of the records.",
+            "posts.jsonl: the time may be in 'born_on', 'sent_on'. Give"
+            " --timestamp_field=born_on or --timestamp_field=sent_on or --time_from=order to learn in"
+            " the order of the records.",
         ),
         (
             {"text": "a ship came", "date": "02/01/2020"},
