@@ -24,7 +24,7 @@ from typing import Any
 from model.reading.found_forms import FoundForm, find_form, has_time_name
 from model.reading.hints import is_id_name, listed
 from model.reading.settings import FieldNames
-from model.reading.time_forms import number_of, read_time
+from model.reading.time_forms import UNITS, number_of, read_time
 
 Record = Mapping[str, Any]
 Records = Sequence[Record]
@@ -46,6 +46,8 @@ _MOST_CLASSES = 50
 _SOON, _NEARLY_ALL = 0.2, 0.95
 # The characters of a time of another form.
 _LONGEST_TIME = 40
+# The forms of times that are numbers.
+_NUMBERS = {*UNITS, "year", "excel"}
 _WORD = re.compile(r"\w+")
 
 
@@ -314,6 +316,10 @@ def _earliest(times: Sequence[Field], records: Records) -> Field | None:
 
     Of several times it is the earliest in all records, if the others follow soon.
     """
+    # Ids may look like seconds, so a time that is written as one comes before a bare number.
+    plain = [one for one in times if one.form is not None and one.form.forms[0] in _NUMBERS]
+    if len(plain) < len(times) and not any(one.form.named for one in plain if one.form):
+        times = [one for one in times if one not in plain]
     if len(times) < 2:
         return times[0] if times else None
     looked = records[:: -(-len(records) // _LOOKED_AT)]
@@ -363,14 +369,14 @@ def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -
 def _without_time(
     fields: Sequence[Field], times: Sequence[Field], given: Collection[str], found: Roles
 ) -> None:
-    order = "--time_from=order to learn in the order of the records"
     some = times or [one for one in fields if one.type == "time"]
     if some:
         what = f"the time may be in {listed(one.name for one in some)}"
+        choices = [option("timestamp_field", one.name) for one in some]
         if not times:
             what += f", which {some[0].filled:.0%} of the records have"
-        choices = [option("timestamp_field", one.name) for one in some]
-        found.questions.append(Question(SETTLED["time"], f"{what}.", (*choices, order)))
+            choices.append("--time_from=order to learn all of them in their order")
+        found.questions.append(Question(SETTLED["time"], f"{what}.", tuple(choices)))
         return
     unread = next(filter(_may_be_time, fields), None)
     if unread is not None and "timestamp_format" not in given:

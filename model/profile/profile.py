@@ -165,7 +165,7 @@ def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str])
     fields = fields_of(records, units)
     roles = roles_of(fields, records, settings.parse.fields, given)
     fields = list(with_roles(fields, roles.roles))
-    form, span = _times(fields, records, roles, settings, given)
+    form, span = _times(fields, samples, roles, settings, given)
     texts = _texts(fields, records)
     markup, language = find_markup(texts), language_of(texts)
     repeated, told = _repeated(samples, fields, settings)
@@ -298,16 +298,17 @@ def _joins(sample: FileSample, name: str, settings: ReadSettings, given: Collect
 
 def _times(
     fields: Sequence[Field],
-    records: Sequence[Record],
+    samples: Samples,
     roles: Roles,
     settings: ReadSettings,
     given: Collection[str],
 ) -> tuple[str, Span | None]:
     """Return the form of the times, and how they lie."""
+    records, documents = samples.records, samples.documents
     time = next((one for one in fields if one.role == "time"), None)
     if time is None:
-        step = MICROSECONDS_PER_SECOND
-        return "", span_of(range(0, step * len(records), step))
+        last = max(documents - 1, 0) * MICROSECONDS_PER_SECOND
+        return "", span_of([0, last // 4, last // 2, 3 * last // 4, last])
     form = roles.options.get("timestamp_format", settings.parse.timestamp_format)
     if time.form is None and time.unit is None and "timestamp_format" not in given:
         return form, None

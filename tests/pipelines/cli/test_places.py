@@ -160,8 +160,7 @@ def test_several_files_and_folders(here):
         (
             {"text": "a ship came", "born_on": "1941-01-31", "sent_on": "2001-01-31"},
             "posts.jsonl: the time may be in 'born_on', 'sent_on'. Give"
-            " --timestamp_field=born_on or --timestamp_field=sent_on or --time_from=order to learn in"
-            " the order of the records.",
+            " --timestamp_field=born_on or --timestamp_field=sent_on.",
         ),
         (
             {"text": "a ship came", "date": "02/01/2020"},
