@@ -35,8 +35,8 @@ from model.times import MICROSECONDS_PER_SECOND, to_iso
 from model.words.cleaning import find_markup
 from model.words.languages import FoundLanguage, language_of
 
-# The options of words and of time that a profile finds for programs that learn.
-LEARNING = ("window", "publish_every", "strip", "stop_words", "segmenter")
+# Options beside which the words of a language are not chosen.
+_OF_WORDS = {"stop_words", "stop_words_file", "segmenter", "key_from", "tokeniser"}
 # The texts whose language and markup are looked at.
 _MOST_TEXTS = 500
 # The share of rows of another length that stops a run.
@@ -168,15 +168,9 @@ def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str])
     form, span = _times(fields, samples, roles, settings, given)
     texts = _texts(fields, records)
     markup, language = find_markup(texts), language_of(texts)
-    repeated, told = _repeated(samples, fields, settings)
+    repeated, told = _repeated(samples, fields)
     remarks += [*_of_fields(fields, records), *_of_times(span, records), *told]
-    if language is not None and language.missing:
-        remarks.append(f"The language is {language.code}: {language.missing}")
-    learning = {} if span is None else lengths_of(span)
-    learning |= {"strip": ",".join(markup)} if markup else {}
-    learning |= language.options if language is not None and not language.missing else {}
-    if learning.get("stop_words") == TokeniserSettings.stop_words:
-        del learning["stop_words"]
+    learning = learning_options(markup, language, span, given)
     return Profile(
         samples,
         tuple(fields),
@@ -186,10 +180,34 @@ def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str])
         markup,
         repeated,
         {**options, **roles.options},
-        {name: value for name, value in learning.items() if name not in given},
+        learning,
         tuple(roles.questions),
         tuple(remarks),
     )
+
+
+def learning_options(
+    markup: Sequence[str],
+    language: FoundLanguage | None,
+    span: Span | None,
+    given: Collection[str],
+) -> dict[str, str]:
+    """Return the options of words and of time that fit some documents.
+
+    Args:
+        markup: what their texts have that is no text.
+        language: the languages of their texts.
+        span: how their times lie; None for no lengths.
+        given: the names of the options that are given.
+    """
+    found = {} if span is None or {"window", "publish_every"} & set(given) else lengths_of(span)
+    if markup:
+        found["strip"] = ",".join(markup)
+    if language is not None and not _OF_WORDS & set(given):
+        found |= language.options
+        if found["stop_words"] == TokeniserSettings.stop_words:
+            del found["stop_words"]
+    return {name: value for name, value in found.items() if name not in given}
 
 
 def few_documents(documents: int, topics: int) -> str:
@@ -323,9 +341,7 @@ def _texts(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
     return [text for text in found if text.strip()]
 
 
-def _repeated(
-    samples: Samples, fields: Sequence[Field], settings: ReadSettings
-) -> tuple[int, list[str]]:
+def _repeated(samples: Samples, fields: Sequence[Field]) -> tuple[int, list[str]]:
     """Return the number of ids that occur more than once, and what to say of them."""
     name = next((one.name for one in fields if one.role == "id"), None)
     if name is None:

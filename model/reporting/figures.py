@@ -49,6 +49,7 @@ class Sources:
         labelled: What the mixtures say; None without mixtures.
         texts: The texts of documents by digest; None without documents.
         refused: The dead letters by reason; None if no place of them is known.
+        profile: What the input was, in lines of two texts; None where it is not known.
         catalogue: What people say of topics: names, notes, which are hidden or merged. The mixtures
             are those of its groups (:class:`model.reporting.merging.Grouping`).
     """
@@ -59,6 +60,7 @@ class Sources:
     labelled: Labelled | None = None
     texts: Mapping[bytes, Text] | None = None
     refused: Sequence[Refused] | None = None
+    profile: Sequence[Sequence[str]] | None = None
     catalogue: Catalogue = field(default_factory=Catalogue)
 
 
@@ -89,6 +91,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "labelled": _labelled(sources),
         "documents": document_columns(sources.labelled, sources.texts, limits),
         "events": _events(sources.history, grouping, limits),
+        "profile": sources.profile,
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
     }
 

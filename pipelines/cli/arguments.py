@@ -7,9 +7,10 @@ user is printed to standard error, as the options that would choose the same.
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -28,20 +29,20 @@ class Arranged:
 
     Attributes:
         argv: options only.
-        run_file: where its options are kept for the programs that follow; None for nowhere.
-        text: what is kept there.
+        folder: where its options are kept for the programs that follow; None for nowhere.
+        files: what is kept there, by the name of the file.
     """
 
     argv: list[str]
-    run_file: Path | None = None
-    text: str = ""
+    folder: Path | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def ended(self) -> None:
         """Write the options of a run that succeeded, and say what can follow."""
-        if self.run_file is not None:
-            folder = self.run_file.parent
+        if (folder := self.folder) is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            self.run_file.write_text(self.text, encoding="utf-8")
+            for name, text in self.files.items():
+                (folder / name).write_text(text, encoding="utf-8")
             told = f"Next: {shown('pipelines.show')} {folder}, {shown('pipelines.report')} {folder}"
             _tell(told)
 
@@ -140,12 +141,12 @@ def _learner(
     from pipelines.cli import profiling
 
     where = places.of_learner(bare, given, own)
-    folder = Path(places.run_folder(bare[0]))
     chosen: dict[str, str] = {}
+    kept: dict[str, str] = {}
     if files := profiling.files_of(where["input"].split(",")) if "input" in where else []:
         profile, _ = profiling.look_at(files, rest)
         profiling.check_clear(profile, given, files[0])
-        lengths, words = profiling.learning_of(profile, given, own)
+        lengths, words = profiling.learning_of(profile, own)
         _say(prog, profile.options, f"how {files[0]} is written, and its fields")
         _say(prog, words, "what the texts are")
         _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
@@ -153,14 +154,15 @@ def _learner(
         for remark in profiling.remarks_of(profile, topics):
             _tell(f"{shown(prog)}: {remark}")
         chosen = {**profile.options, **words, **lengths}
+        kept[places.PROFILE_FILE] = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     _say(prog, where, "the input, and what is written")
     options = {**where, **chosen}
     head = f"What {shown(prog)} chose, for --config and for the programs that follow."
     own_values = {name: value for name, value in _values(rest) if name in own}
     return Arranged(
         [*(f"--{name}={value}" for name, value in options.items()), *rest],
-        folder / places.RUN_FILE,
-        places.as_yaml({**options, **own_values}, head),
+        Path(places.run_folder(bare[0])),
+        {places.RUN_FILE: places.as_yaml({**options, **own_values}, head), **kept},
     )
 
 

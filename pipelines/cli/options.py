@@ -170,6 +170,9 @@ class ReportOptions(OptionGroup):
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         parser.add_argument("--title", default="Topics", help="title of the page")
         parser.add_argument(
+            "--input_profile", help="file of look --json about what was learned, for the page"
+        )
+        parser.add_argument(
             "--follow",
             type=values.duration,
             nargs="?",

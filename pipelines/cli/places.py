@@ -23,6 +23,8 @@ from pipelines.cli.shared_options import UsageError
 
 ENDING = ".topics"
 RUN_FILE = "run.yaml"
+# What the input of the run was (:mod:`model.profile`).
+PROFILE_FILE = "profile.json"
 # What a run writes into its folder, by option.
 _PARTS = {"model_store": "models", "dead_letters": "dead", "mixtures": "mixtures"}
 # How the records of a run are read. The programs that follow read theirs alike.
@@ -242,6 +244,8 @@ def _of_run(
         found["output"] = parts["mixtures"]
     if prog == "pipelines.report":
         found["output"] = str(folder / "report.html")
+        if (folder / PROFILE_FILE).is_file():
+            found["input_profile"] = str(folder / PROFILE_FILE)
         documents = found.pop("input", None)
         if not Path(parts["dead_letters"]).is_dir():
             del found["dead_letters"]

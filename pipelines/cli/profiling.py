@@ -129,14 +129,18 @@ def where_nothing_is_given(profile: Profile) -> dict[str, str]:
     return {name: value for name, value in profile.options.items() if name not in left}
 
 
-def learning_of(
-    profile: Profile, given: Collection[str], own: Collection[str]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the lengths of time and the options of words for a program that learns."""
+def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the lengths of time and the options of words for a program that learns.
+
+    Raises:
+        UsageError: the words of the language need a package that is not installed.
+    """
     found = {name: value for name, value in profile.learning.items() if name in own}
+    language = profile.language
+    if language is not None and language.missing and language.options.items() & found.items():
+        raise UsageError(f"the texts are of the language {language.code}. {language.missing}")
     lengths = {name: found.pop(name) for name in _LENGTHS if name in found}
-    # One of them is chosen with the other one.
-    return {} if set(_LENGTHS) & set(given) else lengths, found
+    return lengths, found
 
 
 def why_lengths(profile: Profile) -> str:

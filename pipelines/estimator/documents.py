@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError, RefusedInputError
 from model.inference.labelling_texts import content_id
+from model.profile.fields import fields_of, times_of
+from model.profile.lengths import span_of
+from model.profile.profile import learning_options
 from model.reading.parsing import parse_record
 from model.reading.refused import Example, refused
 from model.reading.settings import ParseSettings
 from model.records import Document, TokenisedDocument
 from model.times import MICROSECONDS_PER_SECOND, to_iso
+from model.words.cleaning import find_markup
+from model.words.languages import language_of
 from model.words.losses import MOST_TEXTS, Losses, wordless
 from model.words.tokeniser import Tokeniser
 
+# The documents whose times and texts are looked at.
+_LOOKED_AT = 1000
 # What stands for the text of tokens while the rules for records are applied.
 _TOKENS = "tokens"
 
@@ -97,12 +104,48 @@ def columns(
     return found
 
 
+def found_in(
+    documents: Sequence[Any], times: Iterable[Any] | None, given: Collection[str]
+) -> tuple[dict[str, str], str]:
+    """Return the parameters that the documents call for, and the form of their times.
+
+    Args:
+        documents: the documents.
+        times: their times, if they are given.
+        given: the names of the parameters that are given.
+
+    Raises:
+        OptionError: the times can be read in several ways, or a package is missing.
+    """
+    step = -(-len(documents) // _LOOKED_AT) or 1
+    texts = [document for document in documents[::step] if isinstance(document, str)]
+    language, form, span = language_of(texts), "iso", None
+    if times is not None:
+        plain = [_plain(time) for time in _values("times", times)]
+        field = fields_of([{"timestamp": time} for time in plain[::step]], {})[0]
+        forms = ("iso",) if field.form is None else field.form.forms
+        if len(forms) > 1:
+            allowed = f"times of one form; these have one of {', '.join(forms)}"
+            raise OptionError("times", field.example, allowed, "Give datetimes.")
+        form = forms[0]
+        records = [{"timestamp": time} for time in plain]
+        span = span_of([time for time in times_of(records, field) if time is not None])
+    found = learning_options(find_markup(texts), language, span, given)
+    if language is not None and language.missing and language.options.items() & found.items():
+        allowed = f"a segmenter that is installed; the texts are of the language {language.code}"
+        raise OptionError("segmenter", found["segmenter"], allowed, language.missing)
+    return found, form
+
+
 def to_learn(
-    documents: Sequence[Any], told: dict[str, Sequence[Any]], tokeniser: Tokeniser, time_zone: str
+    documents: Sequence[Any],
+    told: dict[str, Sequence[Any]],
+    tokeniser: Tokeniser,
+    how: ParseSettings,
 ) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
     """Return the documents as tokens, and dead letters for those that cannot be used.
 
-    Times without a zone are of ``time_zone``.
+    ``how`` has the form of the times and their zone.
 
     Raises:
         RefusedInputError: less than half of the documents can be used, or none has a word.
@@ -111,7 +154,6 @@ def to_learn(
     found: list[TokenisedDocument] = []
     letters: list[DeadLetter] = []
     without: list[str] = []
-    how = ParseSettings(time_zone=time_zone)
     for number, document in enumerate(documents):
         fields = {name: told[f"{name}s"][number] for name in ("id", "time", "label")}
         item = _parsed(number, document, fields, how)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from model.inference import PublishedModel, inference_for
 from model.learner_log.local import learn_documents
 from model.learner_log.options import LearnOptions
 from model.publishing.store import ModelStore
+from model.reading.settings import ParseSettings
 from model.records import FloatArray, TokenisedDocument
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
@@ -51,6 +52,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         version_: the name of the newest version in the store.
         versions_: the names of the versions that the last fit made.
         dead_letters_: the documents that the last fit could not use, with reasons.
+        found_: the parameters that were not given and follow from the documents of :meth:`fit`:
+            lengths of time by their times, stop words and segmenter by their language, and what is
+            stripped of their texts.
     """
 
     def __init__(self, **others: Any) -> None:
@@ -74,7 +78,8 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         Args:
             X: texts, or lists of tokens.
             y: not used.
-            times: the time of each document: a datetime, ISO 8601 text, or seconds since 1970.
+            times: the time of each document: a datetime, a text, or a number. The form of texts
+                and the unit of numbers are found.
             ids: the id of each document; without them, its number.
             labels: the known class of each document, for evaluation only.
 
@@ -199,14 +204,22 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return found._use(version)
 
     def _learn(self, X: list[Any], given: dict[str, Any], adds: bool) -> Self:
-        learning = parameters.learning_of(self.get_params(deep=False), self._root())
-        parameters.inference_of(self.get_params(deep=False))
-        store = ModelStore(learning.store)
         if not X:
             raise OptionError("X", X, "one document or more", "Give texts, or lists of tokens.")
+        if isinstance(given["times"], Iterator):
+            given["times"] = list(given["times"])
+        store = ModelStore(self._root())
         adds = adds and store.has_checkpoints("")
+        options = {
+            name: one for name, one in self.get_params(deep=False).items() if one is not None
+        }
+        if not adds:
+            self.found_, self._form = documents.found_in(X, given["times"], options)
+        learning = parameters.learning_of({**getattr(self, "found_", {}), **options}, self._root())
+        parameters.inference_of(options)
         learning = replace(learning, run=replace(learning.run, add_documents=adds))
-        read, letters = _read(X, given, learning, store if adds else None)
+        form = getattr(self, "_form", "iso")
+        read, letters = _read(X, given, form, learning, store if adds else None)
         with progress() if self.verbose else nullcontext():
             made = learn_documents(read, learning, letters.append)
         self.dead_letters_, self.versions_ = letters, [one.version for one in made]
@@ -256,7 +269,11 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 
 def _read(
-    X: list[Any], given: dict[str, Any], learning: LearnOptions, store: ModelStore | None
+    X: list[Any],
+    given: dict[str, Any],
+    form: str,
+    learning: LearnOptions,
+    store: ModelStore | None,
 ) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
     """Return the documents to learn; with a store they come after those that it has learned."""
     start = first = 0
@@ -265,4 +282,5 @@ def _read(
         newest = store.latest("")
         first = newest.documents if newest else 0
     told = documents.columns(len(X), start, first, given)
-    return documents.to_learn(X, told, Tokeniser(learning.tokeniser), learning.sequence.time_zone)
+    how = ParseSettings(timestamp_format=form, time_zone=learning.sequence.time_zone)
+    return documents.to_learn(X, told, Tokeniser(learning.tokeniser), how)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from apache_beam.io.filesystems import FileSystems
 
 from model.errors import OptionError
+from model.files.regular import read_text
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -17,7 +19,7 @@ from model.reading.settings import ReadSettings
 from model.reporting.documents import shown
 from model.reporting.figures import Sources, figures_of
 from model.reporting.health import Refused, refused
-from model.reporting.limits import Limits
+from model.reporting.limits import Limits, shortened
 from model.reporting.merging import grouping_of
 from model.reporting.mixtures import Labelled
 from model.reporting.texts import Text, texts_of
@@ -37,6 +39,9 @@ from pipelines.graphs.labelled_files import (
 from pipelines.graphs.sinks import SinkOptions
 from pipelines.pages.page import check_installed, render
 from transforms.write import write_file
+
+# The most lines of a profile.
+_LINES = 20
 
 
 def report(options: OptionGroup) -> None:
@@ -126,6 +131,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: OptionGroup) -> byte
         labelled,
         _texts(given.documents, labelled, settings, manifest, limits),
         _refused(dead_letters),
+        _profile(options.view_as(ReportOptions).input_profile, limits),
         catalogue,
     )
     return render(figures_of(sources, limits), options.view_as(ReportOptions).title).encode()
@@ -142,6 +148,19 @@ def _texts(
         return None
     wanted = {mixture.digest for mixture in shown(labelled)}
     return texts_of(documents_of(patterns, settings, manifest), wanted, limits)
+
+
+def _profile(path: str | None, limits: Limits) -> list[list[str]] | None:
+    """Return the summary of a profile; a file with anything else is refused."""
+    if path is None:
+        return None
+    allowed = "a file of JSON that look --json or train wrote"
+    try:
+        summary = json.loads(read_text("--input_profile", path, allowed))["summary"]
+        return [[shortened(str(text), limits.name) for text in pair] for pair in summary[:_LINES]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        remedy = f"It cannot be read: {type(error).__name__}."
+        raise OptionError("--input_profile", path, allowed, remedy) from error
 
 
 def _refused(folder: str | None) -> list[Refused] | None:

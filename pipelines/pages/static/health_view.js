@@ -18,6 +18,8 @@ function healthView() {
       : h("p", {}, "No version has it.")),
     section("Coverage", coverage()),
     section("Dead letters", deadLetters()),
+    D.profile && section("Input", table({ caption: "What was learned, as it was when learning began", columns: [{ name: "" }, { name: "" }],
+      rows: D.profile.map(([what, found]) => [cell(foreign(what), what), cell(foreign(found), found)]) })),
     section("Versions", table({ caption: "Versions of the model", sorted: 0, most: 30,
       columns: [{ name: "Up to" }, { name: "Documents", number: true }, { name: "Tokens", number: true }, { name: "Words", number: true }, { name: "Perplexity", number: true }, { name: "ESS", number: true }, { name: "Version" }],
       rows: v.name.map((name, n) => [cell(date(v.time[n]), v.time[n]), cell(whole(v.documents[n]), v.documents[n]), cell(whole(v.tokens[n]), v.tokens[n]), cell(whole(v.words[n]), v.words[n]),

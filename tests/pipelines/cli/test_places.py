@@ -71,7 +71,8 @@ def test_a_learner_gets_its_input_its_folders_and_what_the_records_suggest(here,
         "publish_every": "365d",
         "topics": "5",
     }
-    assert options_of_text(found.text, "x") == options(found.argv)
+    assert options_of_text(found.files["run.yaml"], "x") == options(found.argv)
+    assert dict(json.loads(found.files["profile.json"])["summary"])["documents"] == "24"
     assert capsys.readouterr().err.splitlines() == [
         "python -m pipelines.train: --text_field=headline --timestamp_field=date --id_from=place"
         " (how posts.jsonl is written, and its fields)",
