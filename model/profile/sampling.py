@@ -332,8 +332,11 @@ def _from_a_row(part: bytes, layout: Layout) -> bytes:
     """Return a window from a line on with which a row seems to begin."""
     lines = list(io.StringIO(part.decode("utf-8", "surrogateescape"), newline=""))
     for at in range(min(_TRIED, len(lines))):
-        rows = islice(csv.reader(lines[at : at + _TRIED], delimiter=layout.delimiter), 3)
-        if all(len(row) == layout.width for row in rows):
+        reader = csv.reader(lines[at : at + _TRIED], delimiter=layout.delimiter)
+        fields = len(next(reader, []))
+        # A line that ends a quoted text has one quote alone.
+        whole = "".join(lines[at : at + reader.line_num]).count('"') % 2 == 0
+        if whole and {fields, *map(len, islice(reader, 2))} == {layout.width}:
             return "".join(lines[at:]).encode("utf-8", "surrogateescape")
     return b""
 

@@ -97,16 +97,20 @@ def _rows(lines: Sequence[str], delimiter: str, quoted: bool = True) -> list[lis
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """Return the delimiter that cuts most rows alike; of several, the one with most fields."""
-    best, found = (0.0, 0), ""
+    """Return the delimiter that cuts most rows alike.
+
+    Of several, one without a blank behind it, as prose has, comes first; then one with more fields.
+    """
+    best, found = (0.0, False, 0), ""
     for sign in DELIMITERS.values():
         rows = _rows(lines, sign)
         counts = Counter(map(len, rows))
         width, number = counts.most_common(1)[0] if rows else (1, 0)
         # A header that has the delimiter is a sign in itself, however ragged the rows are.
         share = (number + len(rows) * (len(rows[0]) == width)) / (2 * len(rows)) if rows else 0
-        if width > 1 and share >= _MOST and (share, width) > best:
-            best, found = (share, width), sign
+        tight = 2 * sum(f"{sign} " in line for line in lines) < len(lines)
+        if width > 1 and share >= _MOST and (share, tight, width) > best:
+            best, found = (share, tight, width), sign
     if found:
         return found
     bare = re.sub(r'"[^"]*"', "", lines[0] if lines else "")
