@@ -13,11 +13,8 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-from rich.text import Text
-
-from model.profile.profile import Profile
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.input_options import InputOptions, RecordOptions
@@ -25,6 +22,11 @@ from pipelines.cli.invocation import shown
 from pipelines.cli.options import FigureOptions
 from pipelines.cli.program_settings import FigureSettings, InputSettings
 from pipelines.cli.settings_options import settings_of
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from model.profile.profile import Profile
 
 GROUPS = (InputOptions, FigureOptions, RecordOptions)
 REQUIRED = {"input": "data.csv"}
@@ -65,6 +67,9 @@ def look(options: OptionGroup) -> None:
 
 def field_table(profile: Profile) -> Table:
     """Make a table of the fields."""
+    from rich.table import Table
+    from rich.text import Text
+
     from pipelines.cli.terminal import plain
 
     table = Table(show_edge=False)

@@ -206,6 +206,35 @@ def test_a_run_from_the_first_file_to_the_page(here, capsys):
     assert (here / "of" / "topics.csv").read_text().startswith("topic,name,share,rank,word,")
 
 
+def test_new_files_are_read_as_they_are_written(here, capsys):
+    assert train.main(["posts.jsonl", *FAKE]) == 0
+    rows = "".join(f"Größe {n};{n:02}.03.2024;a ship in {n}\n" for n in range(13, 29))
+    (here / "new.csv").write_bytes(("Titel;date;headline\n" + rows).encode("cp1252"))
+    found = options(arranged(["posts.topics", "new.csv"], "pipelines.infer", infer.GROUPS).argv)
+    # The text is that of the run; how the file is written is found.
+    assert found["text_field"] == "headline" and found["timestamp_field"] == "date"
+    assert found["timestamp_format"] == "%d.%m.%Y" and found["encoding"] == "cp1252"
+    (here / "other.csv").write_text("body,day\na ship came in,2024-03-13\na port,2024-03-14\n")
+    found = options(arranged(["posts.topics", "other.csv"], "pipelines.infer", infer.GROUPS).argv)
+    assert found["text_field"] == "body" and found["timestamp_field"] == "day"
+
+
+def test_an_input_that_an_option_names_is_completed_where_nothing_else_can_be_meant(here):
+    found = options(arranged(["--input=posts.jsonl"], "pipelines.train", train.GROUPS).argv)
+    assert found == {
+        "input": "posts.jsonl",
+        "text_field": "headline",
+        "timestamp_field": "date",
+        "id_from": "place",
+    }
+    row = {"id": "1", "timestamp": "soon", "text": "a", "title": "a ship", "date": "2024-01-01"}
+    lines(here / "own.jsonl", [row] * 3)
+    given = ["--input=own.jsonl", "--window=1d"]
+    assert arranged(given, "pipelines.train", train.GROUPS).argv == given
+    absent = ["--input=absent.jsonl"]
+    assert arranged(absent, "pipelines.train", train.GROUPS).argv == absent
+
+
 def test_a_text_is_labelled_by_the_only_run_of_the_folder(here, capsys):
     assert label.main(["a ship"]) == 2
     assert "--model_store is missing." in capsys.readouterr().err

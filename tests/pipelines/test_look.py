@@ -1,0 +1,82 @@
+"""``look`` says what an input is, and the command that learns it."""
+
+import json
+import shlex
+
+import fake_learner
+import pytest
+
+from pipelines import look, train
+
+FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n % 28 + 1:02}/01/2024;the ship came into the harbour {n}\n" for n in range(60)]
+    (tmp_path / "posts.csv").write_text("Created at;body\n" + "".join(rows))
+    return tmp_path
+
+
+def test_the_fields_and_the_command_are_on_one_screen(here, capsys):
+    assert look.main(["posts.csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:6] == [
+        "input        posts.csv",
+        "documents    60",
+        "form         csv, utf-8, semicolon, names in the first row",
+        "text         body",
+        "time         Created at",
+        "id           the places of the records",
+    ]
+    assert len(lines) < 20 and any("body" in line and "100%" in line for line in lines)
+    assert lines[-1] == (
+        "Learn it: python -m pipelines.train posts.csv --text_field=body"
+        " '--timestamp_field=Created at' --timestamp_format=%d/%m/%Y --id_from=place --window=6h"
+        " --publish_every=1d"
+    )
+
+
+def test_the_command_that_is_shown_learns(here, capsys):
+    look.main(["posts.csv"])
+    command = capsys.readouterr().out.splitlines()[-1].partition("pipelines.train ")[2]
+    assert train.main([*shlex.split(command), *FAKE]) == 0
+
+
+def test_a_question_is_shown_and_its_first_answer_is_in_the_command(here, capsys):
+    rows = "".join(f"a ship, the harbour {n},2024-01-{n:02}\n" for n in range(10, 30))
+    (here / "ragged.csv").write_text("text,date\n" + rows)
+    assert look.main(["ragged.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "Question: ragged.csv: most rows have 3 fields, the header 2." in out
+    assert out.splitlines()[-1].endswith("pipelines.train ragged.csv --unquoted_field=text")
+    assert train.main(["ragged.csv", *FAKE]) == 2
+    assert train.main(["ragged.csv", *FAKE, "--unquoted_field=text"]) == 0
+
+
+def test_the_profile_is_json(here):
+    assert look.main(["posts.csv", "--json=found.json"]) == 0
+    found = json.loads((here / "found.json").read_text())
+    assert found["documents"] == 60 and found["exact"] is True
+    assert found["options"]["timestamp_format"] == "%d/%m/%Y"
+    assert {one["name"]: one["role"] for one in found["fields"]} == {
+        "Created at": "time",
+        "body": "text",
+    }
+
+
+def test_nothing_of_a_file_acts_on_the_terminal(here, capsys):
+    row = {"te\x1b[31mxt": "a ship [bold]came[/bold] \x1b[31m", "date": "2024-01-01"}
+    (here / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for _ in range(3)))
+    assert look.main(["a.jsonl"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out and "[bold]came" in out
+
+
+def test_an_input_without_a_record_is_refused(here, capsys):
+    (here / "empty.csv").write_text("")
+    assert look.main(["empty.csv"]) == 2
+    assert "empty.csv: there is no record. Give a file with documents." in capsys.readouterr().err
+    assert look.main([]) == 2
+    assert "--input is missing. Give it, for example --input=data.csv" in capsys.readouterr().err
