@@ -273,6 +273,10 @@ def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records
     words = list(map(_WORD.findall, titles))
     known = {word for one in looked for word in _WORD.findall(str(one.get(body)).lower())}
     count = sum(map(len, words))
+    # The text of a mail holds its subject.
+    held = sum(str(one.get(name)) in str(one.get(body)) for one in looked)
+    if 2 * held > len(looked):
+        return False
     return (
         count >= _TITLE_WORDS * len(words)
         and sum(word in known for one in words for word in one) >= _TITLE_SHARED * count

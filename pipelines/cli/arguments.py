@@ -129,8 +129,9 @@ def _as_the_input_is(
     if named:
         profiling.check_clear(profile, given, files[0])
         return {**kept, **profile.options}
-    found = profiling.where_nothing_is_given(profile)
-    _say(prog, found, f"how {files[0]} is written, and its fields")
+    # The fields of an input that an option names have the names of the options.
+    found = profiling.of_files(profile)
+    _say(prog, found, f"how {files[0]} is written")
     return {**kept, **found}
 
 

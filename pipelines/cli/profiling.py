@@ -113,20 +113,9 @@ def check_clear(profile: Profile, given: Collection[str], where: str) -> None:
             raise UsageError(said if said.startswith(where) else f"{where}: {said}")
 
 
-def where_nothing_is_given(profile: Profile) -> dict[str, str]:
-    """Return the options of a profile for a command line that names its input by an option.
-
-    Its fields have the default names unless no record has them, so only what cannot be meant
-    otherwise is completed.
-    """
-    names, default = {one.name for one in profile.fields}, FieldNames()
-    kept = {
-        default.text: ("text_field",),
-        default.timestamp: ("timestamp_field", "time_from"),
-        default.id: ("id_field", "id_from"),
-    }
-    left = {option for name, options in kept.items() if name in names for option in options}
-    return {name: value for name, value in profile.options.items() if name not in left}
+def of_files(profile: Profile) -> dict[str, str]:
+    """Return the options of a profile that say how files are written, and not what they hold."""
+    return {name: value for name, value in profile.options.items() if name in _OF_FILES}
 
 
 def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:

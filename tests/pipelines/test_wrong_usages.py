@@ -1,7 +1,5 @@
 """Wrong usages at the command line: status, message, and the advised command, which works."""
 
-# ruff: noqa: E501 - a row of the table is a line
-
 import json
 import shlex
 

@@ -219,18 +219,13 @@ def test_new_files_are_read_as_they_are_written(here, capsys):
     assert found["text_field"] == "body" and found["timestamp_field"] == "day"
 
 
-def test_an_input_that_an_option_names_is_completed_where_nothing_else_can_be_meant(here):
-    found = options(arranged(["--input=posts.jsonl"], "pipelines.train", train.GROUPS).argv)
-    assert found == {
-        "input": "posts.jsonl",
-        "text_field": "headline",
-        "timestamp_field": "date",
-        "id_from": "place",
-    }
-    row = {"id": "1", "timestamp": "soon", "text": "a", "title": "a ship", "date": "2024-01-01"}
-    lines(here / "own.jsonl", [row] * 3)
-    given = ["--input=own.jsonl", "--window=1d"]
+def test_of_an_input_that_an_option_names_only_the_writing_is_found(here):
+    given = ["--input=posts.jsonl", "--window=1d"]
     assert arranged(given, "pipelines.train", train.GROUPS).argv == given
+    table = "id,timestamp,text\n" + "".join(f"{n},2024-01-{n},Größe {n}\n" for n in range(10, 30))
+    (here / "a.csv").write_bytes(table.encode("cp1252"))
+    found = arranged(["--input=a.csv"], "pipelines.train", train.GROUPS).argv
+    assert found == ["--encoding=cp1252", "--input=a.csv"]
     absent = ["--input=absent.jsonl"]
     assert arranged(absent, "pipelines.train", train.GROUPS).argv == absent
 

@@ -3,6 +3,7 @@
 import pickle
 from datetime import UTC, datetime
 
+import fake_learner
 import numpy as np
 import pytest
 
@@ -325,3 +326,20 @@ def test_documents_without_words_are_told(tmp_path):
     assert found.set_params(stop_words="none").fit(["we are here"] * 80).vocabulary_
     with pytest.warns(UserWarning, match="78 of 80 documents have no word: 100 % of the words are"):
         made().fit(["we are here"] * 78 + TEXTS[:2])
+
+
+def test_lengths_of_time_follow_from_the_times_that_are_given():
+    days = [f"{1 + n % 28:02}/{1 + n // 28 % 12:02}/{2000 + n // 336}" for n in range(700)]
+    model = TopicModel(learner=fake_learner.Fake.kind, topics=2)
+    model.fit([f"a ship came into the harbour {n}" for n in range(700)], times=days)
+    assert model.found_ == {"window": "7d", "publish_every": "30d"}
+    assert len(model.versions_) < 40 and not model.dead_letters_
+    given = TopicModel(learner=fake_learner.Fake.kind, topics=2, window="1d")
+    given.fit(["a ship came", "a port"], times=["2024-01-01", "2024-01-02"])
+    assert given.found_ == {}
+
+
+def test_times_that_can_be_read_in_two_ways_are_refused():
+    model = TopicModel(learner=fake_learner.Fake.kind, topics=2)
+    with pytest.raises(OptionError, match=r"these have one of %d/%m/%Y, %m/%d/%Y\. Give datetimes"):
+        model.fit(["a ship", "a port"], times=["01/02/2024", "02/01/2024"])
