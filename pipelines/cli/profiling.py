@@ -7,10 +7,8 @@ those that name fields of this input stay; how the files are written is found an
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
-from model.errors import OptionError
-from model.files.regular import check_regular
+from model.files.matching import is_local, matching_files
 from model.profile.profile import Profile, few_documents, profile_of
 from model.profile.sampling import take_samples
 from model.reading.settings import FieldNames, ReadSettings
@@ -32,24 +30,9 @@ def files_of(patterns: Sequence[str]) -> list[str]:
     Raises:
         OptionError: a pattern of this machine matches nothing.
     """
-    if any("://" in pattern for pattern in patterns):
+    if not all(map(is_local, patterns)):
         return []
-    found: set[str] = set()
-    for pattern in patterns:
-        place = Path(pattern)
-        matched = Path(place.anchor or ".").glob(str(place.relative_to(place.anchor)))
-        here = [str(path) for path in matched if not path.is_dir()]
-        if not here:
-            raise OptionError(
-                "--input",
-                pattern,
-                "a path or a glob that matches at least one file",
-                "Check the spelling, and that the files are there.",
-            )
-        for path in here:
-            check_regular("--input", path)
-        found |= set(here)
-    return sorted(found)
+    return sorted({path for pattern in patterns for path in matching_files(pattern, "--input")})
 
 
 def look_at(
