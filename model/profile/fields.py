@@ -294,8 +294,9 @@ def _find_time(
         return
     times = [one for one in fields if one.type == "time" and one.filled >= MOST]
     chosen = next((one for one in fields if one.name == names.timestamp and one.filled), None)
-    if "timestamp_field" not in given and (chosen not in times or chosen is None):
-        chosen = _earliest(times, records) if times else chosen
+    if "timestamp_field" not in given and (chosen is None or chosen not in times):
+        rare = chosen is not None and chosen.filled < MOST
+        chosen = _earliest(times, records) if times or rare else chosen
     if chosen is None:
         _without_time(fields, times, given, found)
         return

@@ -131,8 +131,12 @@ def test_texts_of_a_folder_get_their_times_from_their_names_or_their_order(here,
     assert "time_from" not in options(arranged(["in"], "pipelines.train", train.GROUPS).argv)
     (here / "in" / "notes.txt").write_text("a text of words", encoding="utf-8")
     (here / "in" / "more.txt").write_text("a text of words", encoding="utf-8")
-    found = options(arranged(["in"], "pipelines.train", train.GROUPS).argv)
-    assert (found["time_from"], found["input"]) == ("order", "in/*.txt")
+    with pytest.raises(UsageError, match="'timestamp', which 82% of the records have") as raised:
+        arranged(["in"], "pipelines.train", train.GROUPS)
+    for answer in ("--timestamp_field=timestamp", "--time_from=order"):
+        assert answer in str(raised.value)
+        found = options(arranged(["in", answer], "pipelines.train", train.GROUPS).argv)
+        assert found["input"] == "in/*.txt"
 
 
 def test_several_files_and_folders(here):
