@@ -56,6 +56,8 @@ def offer(
 ) -> tuple[LearnerHead, Candidate | None]:
     """Write the snapshot of the learner and refer to it.
 
+    Up to the base of the run, only what the store has published is written again.
+
     Args:
         head: The head of the learner.
         learner: The learner.
@@ -68,12 +70,18 @@ def offer(
 
     Returns:
         The head afterwards and the candidate. The candidate is None if the learner has learned no
-        document yet; it then stays due.
+        token yet; it then stays due.
+
+    Raises:
+        StoreConflictError: The store has another version there.
     """
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
-    if not summaries[0].documents:
+    if not summaries[0].tokens:
         return head, None
+    if not head.at_base:
+        chain = head.chain.hex()
+        store.check_offer(key, head.base, head.sequence, chain, head.offered)
     standing = _chosen(head, summaries, options)
     summary, number = summaries[standing.number], standing.number
     counted, arrived = count_waiting(head, learner, state, options.settings)
@@ -99,7 +107,7 @@ def offer(
         topic_documents=None if documents is None else documents.astype(int).tolist(),
         events=[event.to_json() for event in events],
     )
-    return _offered(counted, summary, candidate), candidate
+    return _offered(counted, summary, candidate), replace(candidate, base=head.base)
 
 
 def _offered(head: LearnerHead, summary: Summary, candidate: Candidate) -> LearnerHead:
@@ -111,7 +119,8 @@ def _offered(head: LearnerHead, summary: Summary, candidate: Candidate) -> Learn
         windows=0,
         log_evidence=summary.log_evidence,
         scored_tokens=summary.scored_tokens,
-        candidates=(*head.candidates, candidate.to_bytes()),
+        # What the store has needs no other candidate, and no checkpoint shortens the list there.
+        candidates=(*(head.candidates if head.at_base else ()), candidate.to_bytes()),
         events=(),
     )
 

@@ -68,6 +68,12 @@ class GcsBlobs:
     def where(self, path: str) -> str:
         return f"{SCHEME}{self._bucket_name}/{self._folder}{path}"
 
+    def check_writable(self) -> None:
+        with self._explained():
+            wanted = ["storage.objects.create", "storage.objects.delete"]
+            if set(self._bucket().test_iam_permissions(wanted)) != {*wanted}:
+                raise Forbidden(f"this account may not write into {self._bucket_name}")
+
     def read(self, path: str) -> bytes:
         with self._explained():
             try:

@@ -13,11 +13,10 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
-from model.errors import LostMinibatchesError, OptionError, StoreConflictError
+from model.errors import LostMinibatchesError, OptionError
 from model.learner_log.options import LearnOptions, RunSettings
-from model.learner_log.sequence_start import AddedTo
+from model.learner_log.starting import find_start
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
 from model.times import duration_text
 from pipelines.cli.program_settings import (
     CoverageFileSettings,
@@ -69,6 +68,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         OptionError: the store has no such checkpoint.
     """
     store, run = ModelStore(learning.store), learning.run
+    store.check_writable()
     keyed = learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
     adds = run.add_documents
     keys = keys_with_checkpoints(store, keyed) if adds else []
@@ -84,14 +84,12 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
                 "Correct --model_store, or leave this out to start again.",
             )
         return
-    store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
-    if not run.start:
-        store.check_start("", 0, run.publish_every)
-    else:
-        point = store.resume_point("", run.start, learning.settings.islands)
-        store.check_start("", point[0].offered, run.publish_every)
-        if adds:
-            print_start(store, point[0], run.start)
+    start = find_start(learning, "")
+    if run.start and not start.entries:
+        # It says that there is none.
+        store.resume_point("", run.start, learning.settings.islands)
+    if adds:
+        print_start(store, start.entries[0], run.start)
 
 
 def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool) -> Learned:
@@ -102,16 +100,14 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
         learning: how they are learned.
         streams: the answer of :func:`pipelines.graphs.runners.streams`.
     """
-    islands, run = learning.settings.islands, learning.run
+    run = learning.run
     if run.silent_after and not streams:
         given = duration_text(run.silent_after)
         remedy = "Event time passes once in this job. Leave it out; --memory_mb bounds the memory."
         raise OptionError("--silent_after", given, "a length of time in a job that streams", remedy)
-    added_to = AddedTo(learning.store, islands, run.start) if run.add_documents else None
-    sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams)
-    sequenced = documents | "Sequence" >> sequence
-    learn_step = Learn(learning, streams=streams)
-    published = sequenced.minibatches | "Learn" >> learn_step | "Publish" >> Publish(learning)
+    sequenced = documents | "Sequence" >> Sequence(learning, streams=streams)
+    candidates = sequenced.minibatches | "Learn" >> Learn(learning, streams=streams)
+    published = candidates | "Publish" >> Publish(learning, streams=streams)
     return Learned(sequenced.minibatches, *published, sequenced.dead_letters)
 
 
@@ -138,16 +134,7 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
-        StoreConflictError: the input ended before the checkpoint that the run should continue from.
     """
-    if early := counted.get("ended_early", 0):
-        raise StoreConflictError(
-            f"{settings_of(options, StoreSettings).root} has learned more than this input holds:"
-            f" for {early} of the learners the input ended before their checkpoint, and they"
-            " learned nothing. --resume_from continues with the whole input of the run that was"
-            " interrupted. If this input holds only documents that came after those that were"
-            " learned, give --add_documents in its place."
-        )
     cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
     learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
     if learned < cut and not counted.get("restores", 0):

@@ -16,7 +16,6 @@ from fake_learner import FAILURES, fake_settings
 from streams import (
     SECOND,
     SEQUENCE,
-    TOKENISER,
     Collect,
     collected,
     counters,
@@ -234,7 +233,7 @@ def streamed(events, chosen, name):
         pipeline
         | events
         | "Typed" >> beam.Map(_same).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
+        | Sequence(chosen, streams=True)
     )
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
     sequenced.minibatches | Learn(chosen, streams=True) | Publish(chosen)
@@ -316,12 +315,10 @@ def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
     pipeline = beam.Pipeline(FnApiRunner())
-    sequenced = (
-        pipeline
-        | beam.Create([b""]).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
-    )
     chosen = options(tmp_path, silent_after=SECOND)
+    sequenced = (
+        pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(chosen, streams=True)
+    )
     sequenced.minibatches | Learn(chosen, streams=True) | Publish(chosen)
     proto = pipeline.to_runner_api()
     for transform in proto.components.transforms.values():

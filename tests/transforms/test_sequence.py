@@ -8,6 +8,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing import test_stream
 from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
+from fake_learner import fake_settings
 from streams import (
     SECOND,
     SEQUENCE,
@@ -17,12 +18,13 @@ from streams import (
     counters,
     document,
     documents,
+    learn_options,
     links_of,
     shuffled,
     timestamped,
 )
 
-from model.learner_log.sequence_start import AddedTo, SequenceStart
+from model.learner_log.starting import SequenceStart
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
@@ -35,11 +37,10 @@ from transforms.stateful import Mirrors, StatefulDoFn, TimerSchedule, timer_time
 ITEMS = documents(50)
 
 
-def run(items, *flags, runner=None, streams=False, **others):
+def run(items, *flags, runner=None, streams=False, store="no-store", adds=False):
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(
-        TOKENISER, SEQUENCE, streams=streams, **others
-    )
+    options = learn_options(store, fake_settings(), add_documents=adds)
+    sequenced = timestamped(pipeline, items) | Sequence(options, streams=streams)
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect("minibatches"))
     sequenced.dead_letters | "Keep dead" >> beam.ParDo(Collect("dead"))
     result = pipeline.run()
@@ -168,7 +169,7 @@ def sequence_stream(events):
         pipeline
         | events
         | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
+        | Sequence(learn_options("no-store", fake_settings()), streams=True)
     )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()
