@@ -127,18 +127,24 @@ def split(documents, most_documents, most_tokens):
 
 
 def due(batches, publish_every, window, ended=True):
-    """After which minibatches a version is made; also after the last one if the stream ended."""
+    """After which minibatches a version is made; also after the last one if the stream ended.
+
+    There is none before the first token.
+    """
     kind, every = publish_every
-    found, windows = [], 0
+    found, windows, tokens = [], 0, 0
     since = batches[0].end - window if batches else 0
     for batch in batches:
         windows += batch.closes_table
-        if batch.closes_table and (
-            windows >= every if kind == "windows" else batch.end // every > since // every
+        tokens += sum(len(document.tokens) for document in batch.documents)
+        if (
+            batch.closes_table
+            and tokens
+            and (windows >= every if kind == "windows" else batch.end // every > since // every)
         ):
             found.append(batch.sequence)
             since, windows = batch.end, 0
-    if ended and batches and batches[-1].sequence not in found:
+    if ended and tokens and batches[-1].sequence not in found:
         found.append(batches[-1].sequence)
     return found
 

@@ -98,11 +98,11 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         """Publish the versions that this candidate completes."""
         key, data = element
         candidate = Candidate.from_bytes(data)
-        superseded: dict[str, Event] = {}
+        superseded: dict[str, list[Event]] = {}
 
         def note(manifest: Manifest, names: list[str]) -> None:
             self._superseded.inc(len(names))
-            superseded[manifest.version] = superseding(manifest, names)
+            superseded[manifest.version] = [superseding(manifest, names)]
 
         on_superseded = note if self._streams else None
         publisher = publisher_of(self._options, key.decode(), self._store, on_superseded)
@@ -116,11 +116,9 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             travels = max(Timestamp(micros=at), now)
             # Versions of an earlier job come before the candidate.
             if manifest.sequence >= candidate.sequence:
-                events = events_of(manifest)
-                if manifest.version in superseded:
-                    events.append(superseded[manifest.version])
-                log_events(manifest, events)
-                for record in records_of(manifest, events):
+                more = superseded.get(manifest.version, [])
+                log_events(manifest, more)
+                for record in records_of(manifest, more):
                     yield beam.pvalue.TaggedOutput(EVENTS, TimestampedValue(record, travels))
             yield TimestampedValue((key, manifest.to_json()), travels)
         if versions:
@@ -146,9 +144,9 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             give_back()
 
 
-def log_events(manifest: Manifest, events: Sequence[Event]) -> None:
-    """Log each event of a version in one line."""
-    for event in events:
+def log_events(manifest: Manifest, more: Sequence[Event]) -> None:
+    """Log each event of a version, and those that do not follow from it, in one line."""
+    for event in (*events_of(manifest), *more):
         LOGGER.info("%s", line_of(manifest, event), extra={"kind": event.kind})
 
 

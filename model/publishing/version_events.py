@@ -99,8 +99,13 @@ def superseding(manifest: Manifest, names: Sequence[str]) -> Event:
     )
 
 
-def records_of(manifest: Manifest, events: Sequence[Event]) -> list[bytes]:
-    """Return one JSON object for each event; ``version`` and ``number`` name the event."""
+def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
+    """Return one JSON object for each event; ``version`` and ``number`` name the event.
+
+    Args:
+        manifest: The version.
+        more: Events of the version that do not follow from the manifest.
+    """
     return [
         wire.canonical_json(
             {
@@ -120,7 +125,7 @@ def records_of(manifest: Manifest, events: Sequence[Event]) -> list[bytes]:
                 "document_ids": event.ids,
             }
         ).encode()
-        for number, event in enumerate(events)
+        for number, event in enumerate([*events_of(manifest), *more])
     ]
 
 

@@ -30,7 +30,7 @@ from pipelines.cli.settings_from_options import (
 )
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.shared_options import UsageError
-from pipelines.graphs.adding import keys_with_checkpoints, print_end, print_keys, print_start
+from pipelines.graphs.adding import keys_to_add_to, print_end, print_keys, print_start
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import streams
 from transforms.learn import Learn
@@ -71,7 +71,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
     store.check_writable()
     keyed = learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
     adds = run.add_documents
-    keys = keys_with_checkpoints(store, keyed) if adds else []
+    keys = keys_to_add_to(store, keyed) if adds else []
     if keyed:
         if adds:
             print_keys(keys)

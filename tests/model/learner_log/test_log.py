@@ -15,11 +15,13 @@ from model.learner_log import log as learner_log
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import Live, LiveLearners
 from model.learner_log.log import Session
+from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import run_from_bytes, run_to_bytes
 from model.learner_log.without_beam import run_without_beam
 from model.pending import ListBag
 from model.publishing.blobs import blobs_at
 from model.publishing.candidates import Candidate
+from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 
@@ -409,7 +411,14 @@ def test_other_arithmetic_is_noticed(tmp_path, monkeypatch):
 
 
 def test_other_settings_are_refused(tmp_path):
-    Worker(tmp_path / "s").bundle(LINKS[:3])
+    first = Worker(tmp_path / "s")
+    first.bundle(LINKS[:3])
+    # Without a version any settings are allowed.
+    other = Worker(tmp_path / "s")
+    other.options = replace(first.options, settings=replace(first.options.settings, alpha=0.6))
+    other.bundle(LINKS[:3])
+    publisher = publisher_of(first.options, "", ModelStore(first.options.store))
+    publisher.handle(PublishHead(), first.candidates[0], ListBag())
     other = Worker(tmp_path / "s")
     other.options = replace(other.options, settings=replace(other.options.settings, alpha=0.7))
     with pytest.raises(StoreConflictError, match="alpha"):

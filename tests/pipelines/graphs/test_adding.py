@@ -131,18 +131,15 @@ def test_going_on_with_other_input_leads_to_the_flag(trial):
     trial.run(month(0))
     status, told = trial.run([*month(1), *month(2, a_day=1)], "--resume_from=latest")
     assert status == 2
-    assert "minibatch 5 came again with other documents." in told
-    assert "give --add_documents in place of --resume_from" in told
+    assert "this input holds other documents up to there, or fewer." in told
+    assert "add --add_documents." in told
 
 
 def test_going_on_with_less_than_was_learned_is_not_a_success(trial):
     trial.run(month(0))
     status, told = trial.run(month(1)[:-30], "--resume_from=latest")
     assert status == 2
-    assert (
-        "has learned more than this input holds" in told
-        and "give --add_documents in its place" in told
-    )
+    assert "other documents up to there, or fewer." in told and "add --add_documents." in told
     assert trial.learned() == 90
 
 
@@ -232,12 +229,15 @@ def test_after_an_interrupted_run_its_input_comes_first(trial):
     store = trial.store()
     at = store.resume_point("", "latest", 1)[0]
     assert at.sequence == 3
-    status, told = trial.run(month(1), ADD, "--checkpoint_tokens=100")
-    assert status == 0
+    status, told = trial.run(month(1), ADD)
+    assert status == 2
     assert (
-        "The run before was interrupted, and what it read later was not learned. Finish it first:"
-        " run it again with" in told
+        "has no version. Its run was interrupted. Finish it first: run it again with"
+        " --resume_from=latest." in told
     )
+    assert trial.run(month(0), "--resume_from=latest")[0] == 0
+    assert trial.run(month(1), ADD)[0] == 0
+    assert trial.learned() == 180
 
 
 def test_a_version_that_no_checkpoint_knows_is_told_before_the_run(trial):
@@ -316,6 +316,6 @@ def test_a_store_whose_old_versions_expired_goes_on_as_one_that_keeps_all(trial,
 def test_a_run_from_the_start_cannot_repeat_a_history_whose_begin_expired(trial):
     for number in range(3):
         assert trial.run(month(number), *([ADD] if number else []), KEEP)[0] == 0
-    status, told = trial.run(month(0))
+    status, told = trial.run([*month(0), *month(1), *month(2)])
     assert status != 0
     assert "its versions before" in told and "have expired" in told
