@@ -139,13 +139,21 @@ class LearnerHead:
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
         if self.checkpoint:
             checks.hexadecimal("checkpoint of a learner's head", self.checkpoint)
-        if self.base:
-            sequence_of(self.base, "base of a learner's head")
+        checks.whole("base of a learner's head", self._base_sequence)
 
     @property
     def at_base(self) -> bool:
         """Whether what the learner has offered reaches the base, so that it writes checkpoints."""
-        return not self.base or self.offered >= sequence_of(self.base, "base of a learner's head")
+        return self.offered >= self._base_sequence
+
+    @property
+    def is_base(self) -> bool:
+        """Whether the learner stands at the base."""
+        return self.sequence == self._base_sequence
+
+    @property
+    def _base_sequence(self) -> int:
+        return sequence_of(self.base, "base of a learner's head") if self.base else 0
 
 
 # The fields that are stored as blobs, and those of the header.

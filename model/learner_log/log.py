@@ -332,6 +332,7 @@ class Session:
             out.candidates.append(candidate)
 
     def _write_checkpoint(self, out: Outcome, live: Live, log: Bag) -> None:
+        """Write a checkpoint and clear the log, unless the base has a checkpoint already."""
         head = out.head
         entry = CheckpointEntry(
             key=self.key,
@@ -342,6 +343,8 @@ class Session:
             offered=head.offered,
             settings_digest=self.options.settings_digest(),
         )
+        if head.is_base and self._store.has_checkpoint(entry):
+            return
         if not head.checkpoint and not head.base:
             self._store.remove_checkpoints_of(self.key, self.island)
         entry = self._store.put_checkpoint(

@@ -13,10 +13,10 @@ Releases up to 0.2.0 wrote two files, which this release reads:
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 
 from model import checks, wire
@@ -50,7 +50,7 @@ class CheckpointStore:
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write the state of a learner with its entry; return the entry with its digest."""
-        entry = dataclasses.replace(entry, digest=hashlib.sha256(data).hexdigest())
+        entry = replace(entry, digest=hashlib.sha256(data).hexdigest())
         if self._is_apart(entry):
             return entry
         message = wire.pack_encoded(MAGIC, entry.to_json(), data)
@@ -81,6 +81,12 @@ class CheckpointStore:
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
         return self._blobs.touch(self._path_of(key, digest))
+
+    def has_checkpoint(self, entry: CheckpointEntry) -> bool:
+        """Return whether there is a checkpoint of this place, whatever its digest."""
+        names = self._entries(entry.key).get(entry.sequence, [])
+        places = [replace(one, digest="") for one in self._read_entries(entry.key, names)]
+        return entry in places
 
     def has_checkpoints(self, key: str) -> bool:
         """Return whether a key has a checkpoint."""

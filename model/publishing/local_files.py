@@ -44,6 +44,9 @@ def write_beside(target: str, data: bytes) -> str:
         while rest:
             rest = rest[os.write(number, rest) :]
         os.fsync(number)
+    except BaseException:
+        os.unlink(name)  # noqa: PTH108
+        raise
     finally:
         os.close(number)
     remove_leftovers(name)

@@ -337,7 +337,7 @@ def test_another_history_in_the_store_is_refused(tmp_path):
     (others,) = candidates_of(tmp_path / "two", 1, links_of(documents(39)))
     Receiver(tmp_path / "one", 1).send(*offers)
     with pytest.raises(StoreConflictError, match="--resume_from"):
-        Receiver(tmp_path / "one", 1).send(replace(offers[0], chain=others[0].chain))
+        Receiver(tmp_path / "one", 1).send(replace(offers[0], chain=others[-1].chain))
 
 
 def test_head_round_trip():
