@@ -17,7 +17,6 @@ from model.events import (
     CHAIN_REPLACED,
     CHANGE,
     DEATH,
-    DOCUMENT_IDS,
     FIRST_WORDS,
     FLOOD,
     OMITTED,
@@ -93,7 +92,6 @@ def superseding(manifest: Manifest, names: Sequence[str]) -> Event:
     return Event(
         SUPERSEDED,
         figures={"versions": len(names)},
-        ids=[*names][:DOCUMENT_IDS],
         sequence=manifest.sequence,
         time=manifest.event_time,
     )

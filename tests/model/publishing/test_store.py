@@ -357,6 +357,80 @@ class TestManifests:
         assert [store.latest(key).sequence for key in keys] == [3, 2, 4]
 
 
+class TestSuperseding:
+    """A runner restored a job to the state in which version 2 was its newest one."""
+
+    @pytest.fixture
+    def versions(self, store):
+        """The versions that the job has published; it began with an empty store."""
+        snapshot = store.put_snapshot(random_snapshot())
+        made = [manifest_of(2, snapshot=snapshot)]
+        for sequence in (5, 9):
+            made.append(manifest_of(sequence, made[-1].version, snapshot=snapshot))
+        for manifest in made:
+            store.publish(manifest)
+        return made
+
+    @staticmethod
+    def restored(store, sequence, parent, base=""):
+        """Publish as the job does, with another version than before; what it superseded."""
+        found = []
+        other = manifest_of(sequence, parent.version if parent else None, ess=1.5)
+        store.publish(other, base, lambda manifest, names: found.extend([manifest, *names]))
+        return found
+
+    @pytest.mark.parametrize("sequence", [4, 5, 9, 11])
+    def test_its_own_versions_after_a_known_parent(self, store, versions, sequence):
+        first, *abandoned = versions
+        found = self.restored(store, sequence, first)
+        assert found[1:] == [one.version for one in reversed(abandoned)]
+        assert store.manifests("") == [first, found[0]]
+        # It goes on from there, and an attempt that is repeated changes nothing.
+        before = files(store)
+        assert self.restored(store, sequence, first) == [] and files(store) == before
+        store.publish(manifest_of(20, found[0].version))
+        assert [one.sequence for one in store.manifests("")] == [2, sequence, 20]
+
+    def test_a_version_that_it_comes_to_again_stays(self, store, versions):
+        before = files(store)
+        store.publish(versions[1], "", lambda *found: pytest.fail("superseded"))
+        assert files(store) == before
+
+    def test_without_a_version_in_its_state(self, store, versions):
+        assert len(self.restored(store, 3, None)) == 4
+
+    def test_a_run_that_no_runner_restores_supersedes_nothing(self, store, versions):
+        with pytest.raises(StoreConflictError, match="is at version 000000000009"):
+            store.publish(manifest_of(5, versions[0].version, ess=1.5))
+
+    def test_what_somebody_else_made_is_a_conflict_and_the_advice_works(self, store, versions):
+        newest = versions[-1]
+        store.publish(manifest_of(12, newest.version), base=newest.version)
+        with pytest.raises(StoreConflictError) as error:
+            self.restored(store, 10, newest)
+        told = (
+            f"To give up the versions after {newest.version}, stop the job that made them, run"
+            f" python -m pipelines.versions rollback --model_store={store.root}"
+            f" --model_version={newest.version}, and start this run again."
+        )
+        assert told in str(error.value)
+        store.roll_back(store.manifest("", newest.version))
+        self.restored(store, 10, newest)
+        assert [one.sequence for one in store.manifests("")] == [2, 5, 9, 10]
+
+    def test_what_was_there_before_it_began_is_a_conflict(self, store, versions):
+        middle = versions[1]
+        self.restored(store, 10, versions[-1], base=middle.version)
+        with pytest.raises(StoreConflictError, match="000000000010-"):
+            self.restored(store, 4, versions[0], base=middle.version)
+        assert len(self.restored(store, 6, middle, base=middle.version)) == 3
+
+    def test_a_version_that_a_person_chose_is_a_conflict(self, store, versions):
+        store.roll_back(store.manifest("", versions[1].version))
+        with pytest.raises(StoreConflictError, match="000000000005-"):
+            self.restored(store, 4, versions[0])
+
+
 def bound(store, settings, digest="d", key=""):
     """Bind a key by its first version."""
     store.bind(key, Binding(digest, settings))

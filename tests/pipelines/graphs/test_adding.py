@@ -57,6 +57,10 @@ class Trial:
     def store(self, store="models"):
         return ModelStore(str(self.folder / store))
 
+    def tree(self):
+        root = self.folder / "models"
+        return {path: path.is_dir() or path.read_bytes() for path in root.rglob("*")}
+
     def learned(self, store="models"):
         return self.store(store).latest("").documents
 
@@ -118,8 +122,9 @@ def test_topics_keep_their_numbers(trial):
 
 def test_the_natural_second_command_leads_to_the_flag(trial):
     trial.run(month(0))
+    before = trial.tree()
     status, told = trial.run(month(1))
-    assert status == 2
+    assert status == 2 and trial.tree() == before
     assert (
         "If the input holds only documents that came after those that were learned, add"
         " --add_documents." in told
@@ -190,6 +195,26 @@ def test_the_rest_of_a_window_that_was_closed_early_is_added(trial):
     trial.run(today[:20])
     assert trial.run(today[20:], ADD)[0] == 0
     assert trial.learned() == 40
+
+
+def test_a_new_key_beside_one_that_is_refused_leaves_nothing(trial):
+    keyed = "--key_field=kind"
+    # In alphabetical order a new key comes before and after the one that was learned.
+    later = [row for kind in "abc" for row in month(1, a_day=2, kind=kind)]
+    trial.run(month(0, kind="b"), keyed)
+    before = trial.tree()
+    status, told = trial.run(later, keyed)
+    assert status == 2 and trial.tree() == before
+    assert "key 'b', is at version" in told and "add --add_documents" in told
+    status, told = trial.run(later, keyed, "--topics=4", ADD)
+    assert status == 2 and trial.tree() == before
+    assert "--topics is 3 there and 4 here" in told
+    status, told = trial.run([*month(1, kind="a"), *month(0, kind="b")], keyed, ADD)
+    assert status == 2 and trial.tree() == before
+    assert "documents of key 'b' are older" in told
+    assert trial.run(later, keyed, ADD)[0] == 0
+    store = trial.store()
+    assert [store.latest(key).documents for key in "abc"] == [60, 150, 60]
 
 
 def test_new_keys_begin_anew_and_this_is_said(trial):
