@@ -1,6 +1,7 @@
 """Small made-up streams, and graphs over them, for the tests of several stages."""
 
 import hashlib
+from dataclasses import replace
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -109,6 +110,7 @@ def collected(name):
 def train(items, options, *flags, runner=None, adds=False, streams=False):
     """Run sequence, learn and publish over documents; the published references as (key, JSON)."""
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
+    options = replace(options, run=replace(options.run, add_documents=adds))
     sequenced = timestamped(pipeline, items) | Sequence(options, streams=streams)
     candidates = sequenced.minibatches | Learn(options, streams=streams)
     references, events = candidates | Publish(options, streams=streams)
