@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
+from model.errors import DamagedDataError, MemoryLimitError
 from model.events import Event, collected
 from model.learner_log import offering
 from model.learner_log.counting import count_step
@@ -121,7 +121,7 @@ class Session:
             DivergedError: A minibatch or the log does not continue this head.
             DamagedDataError: The log or the checkpoint is not what the head names.
             MemoryLimitError: The learner has outgrown ``max_state_mb``.
-            StoreConflictError: The store has published another history, or has learned more.
+            StoreConflictError: The store has published another history.
         """
         out = Outcome(head)
         new = [link for link in links if not self._is_repeat(out, link)]
@@ -165,22 +165,11 @@ class Session:
 
     def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
         if link.is_end:
-            raise StoreConflictError(
-                f"{self._replayer.learner_name()}: {self.options.store} has learned"
-                f" {head.sequence} minibatches, and this input ends after {link.sequence}."
-                " --resume_from continues with the whole input of the run that was interrupted. If"
-                " this input holds only documents that came after those that were learned, give"
-                " --add_documents in its place."
-            )
+            ends = f"the input ends after minibatch {link.sequence} of {head.sequence}"
+            raise self._replayer.other_input(ends)
         if link.sequence == head.sequence and link.fingerprint != head.chain:
-            raise DivergedError(
-                f"{self._replayer.learner_name()}: minibatch {link.sequence} came again with other"
-                " documents."
-                " If the input holds only documents that came after those that were learned, give"
-                " --add_documents in place of --resume_from. To finish a run that was interrupted,"
-                " give the whole input of that run again. For a new run, give an empty model"
-                " store."
-            )
+            again = f"minibatch {link.sequence} came again with other documents"
+            raise self._replayer.other_input(again)
 
     def _contiguous(
         self, out: Outcome, links: list[NumberedMinibatch], gap: Bag

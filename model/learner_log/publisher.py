@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from model.learner_log.options import LearnOptions
-from model.learner_log.starting import binding_of
 from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher
 from model.publishing.store import ModelStore
@@ -33,6 +32,6 @@ def publisher_of(
         options.publishing,
         every=dict([options.run.publish_every]),
         names=options.settings.topic_names,
-        binding=binding_of(options),
+        binding=options.binding,
         on_superseded=on_superseded,
     )

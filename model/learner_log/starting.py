@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from model.learner_log.options import LearnOptions
-from model.publishing.binding import Binding
 from model.publishing.manifest import CheckpointEntry, Manifest
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
@@ -48,7 +47,7 @@ def find_start(options: LearnOptions, key: str) -> Start:
     store, run, digest = ModelStore(options.store), options.run, options.settings_digest()
     newest = store.latest(key)
     if newest is not None:
-        store.check_settings(key, binding_of(options))
+        store.check_settings(key, options.binding)
     entries: list[CheckpointEntry] = []
     if (newest or run.resume_from) and run.start and store.has_checkpoints(key):
         islands = options.settings.islands
@@ -56,11 +55,6 @@ def find_start(options: LearnOptions, key: str) -> Start:
     if newest is not None:
         store.check_start(newest, entries[0].offered if entries else 0, run.publish_every)
     return Start(newest, entries)
-
-
-def binding_of(options: LearnOptions) -> Binding:
-    """Return the settings that a run binds a store to."""
-    return Binding(options.settings_digest(), options.settings_dict(), options.settings_flags())
 
 
 @dataclass

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from model import checks, wire
 from model.errors import StoreConflictError
 from model.options import Option, StoredOption
 from model.publishing.manifest import Manifest
+from model.publishing.sealing import seal
 from model.times import duration_text
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
 Flags = Mapping[str, StoredOption]
-NO_FLAGS: Flags = MappingProxyType({})
 _SHOWN = 5
 _MOST_CHARACTERS = 80
 
 
-class Binding(NamedTuple):
+@dataclass(frozen=True)
+class Binding:
     """The settings that the first version of a key binds its part of a store to.
 
     Attributes:
@@ -31,7 +33,12 @@ class Binding(NamedTuple):
 
     digest: str
     settings: dict[str, Any]
-    flags: Flags = NO_FLAGS
+    flags: Flags = field(default_factory=dict)
+
+    @cached_property
+    def line(self) -> bytes:
+        """The contents of ``settings.json``; all keys of a run have the same, and it is long."""
+        return seal({"digest": self.digest, "settings": self.settings})
 
 
 def check_bound(bound: dict[str, Any], binding: Binding, name: str) -> None:

@@ -35,7 +35,7 @@ from model.publishing.blobs import create_named, escape_key, path_in, read_verif
 from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
 from model.publishing.missing import missing_version
-from model.publishing.sealing import seal, unseal
+from model.publishing.sealing import unseal
 from model.publishing.snapshots import ModelFile
 from model.snapshot import Snapshot
 
@@ -45,19 +45,6 @@ _REMEDIES = (
     " --publish_every, --switch_margin and --switch_after, and --resume_from=latest. For a new run,"
     " give an empty model store."
 )
-
-# The settings of the run that this process learns for, and their line.
-_LINES: dict[str, tuple[dict[str, Any], bytes]] = {}
-
-
-def _settings_line(digest: str, settings: dict[str, Any]) -> bytes:
-    """Return the line of ``settings.json``. All keys of a run have the same, and it is long."""
-    held, line = _LINES.get(digest, (None, b""))
-    if held is not settings:
-        line = seal({"digest": digest, "settings": settings})
-        _LINES.clear()
-        _LINES[digest] = settings, line
-    return line
 
 
 class ModelStore(CheckpointStore):
@@ -81,12 +68,12 @@ class ModelStore(CheckpointStore):
         Raises:
             StoreConflictError: There is a version that was learned with other settings.
         """
-        path, line = path_in(key, "settings.json"), _settings_line(binding.digest, binding.settings)
-        while not self._blobs.create(path, line):
+        path = path_in(key, "settings.json")
+        while not self._blobs.create(path, binding.line):
             if self.has_versions(key):
                 self.check_settings(key, binding)
                 return
-            self._blobs.replace_pointer(path, self._blobs.read(path), line)
+            self._blobs.replace_pointer(path, self._blobs.read(path), binding.line)
 
     def check_settings(self, key: str, binding: Binding) -> None:
         """Check settings against those of the versions of a key, if there are any.

@@ -202,7 +202,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         learning = parameters.learning_of(self.get_params(deep=False), self._root())
         parameters.inference_of(self.get_params(deep=False))
         store = ModelStore(learning.store)
-        adds = adds and store.has_checkpoints("")
+        adds = adds and store.has_versions("")
         learning = replace(learning, run=replace(learning.run, add_documents=adds))
         read, letters = _read(X, given, learning, store if adds else None)
         with progress() if self.verbose else nullcontext():
