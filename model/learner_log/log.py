@@ -24,7 +24,7 @@ chain:
 6. The learner is checked in, except after the end of the stream. If a step before this one raised,
    the learner is dropped. A learner that falls silent may be dropped, too (:meth:`Session.rest`).
 
-:mod:`model.learner_log.without_beam` learns a finite list of minibatches in the same way.
+:mod:`model.learner_log.local` learns a finite collection of documents in the same way.
 """
 
 from __future__ import annotations
@@ -299,10 +299,8 @@ class Session:
         if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
         # A checkpoint after this minibatch may exist already. It does not know of the new version,
-        # so another one is written.
-        # Where nothing was learned there is no version, and nothing to continue.
-        head = out.head
-        if head.at_base and (head.offered > offered or 0 < head.offered > head.checkpoint_sequence):
+        # so another one is written. Without a version there is nothing to continue.
+        if out.head.at_base and out.head.offered > min(offered, out.head.checkpoint_sequence):
             self._write_checkpoint(out, live, log)
         return live
 

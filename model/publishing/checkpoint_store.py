@@ -40,14 +40,6 @@ class CheckpointStore:
         self.root = root
         self._blobs: Blobs = blobs_at(root)
 
-    def check_writable(self) -> None:
-        """Check that the store can be written, before anything is learned.
-
-        Raises:
-            OptionError: It cannot.
-        """
-        self._blobs.check_writable()
-
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write the state of a learner with its entry; return the entry with its digest."""
         entry = replace(entry, digest=hashlib.sha256(data).hexdigest())

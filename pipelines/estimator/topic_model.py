@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from model.dead_letters import DeadLetter
-from model.errors import OptionError
+from model.errors import OptionError, RefusedInputError
 from model.evaluation.perplexity import Score, first_moment
 from model.inference import PublishedModel, inference_for
 from model.learner_log.local import learn_documents
@@ -208,6 +208,12 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         with progress() if self.verbose else nullcontext():
             made = learn_documents(read, learning, letters.append)
         self.dead_letters_, self.versions_ = letters, [one.version for one in made]
+        if not store.has_versions(""):
+            raise RefusedInputError(
+                f"no word of the {len(X):,} documents could be learned, so there is no model. Give"
+                " documents with words that the tokeniser keeps: it drops stop words, numbers and"
+                " short words."
+            )
         return self._use("latest")
 
     def _use(self, version: str) -> Self:

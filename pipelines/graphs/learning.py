@@ -16,6 +16,7 @@ from model.encoding import json_lines
 from model.errors import LostMinibatchesError, OptionError
 from model.learner_log.options import LearnOptions, RunSettings
 from model.learner_log.starting import find_start
+from model.publishing.blobs import blobs_at
 from model.publishing.store import ModelStore
 from model.times import duration_text
 from pipelines.cli.program_settings import (
@@ -68,7 +69,7 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         OptionError: the store has no such checkpoint.
     """
     store, run = ModelStore(learning.store), learning.run
-    store.check_writable()
+    blobs_at(store.root).check_writable()
     keyed = learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
     adds = run.add_documents
     keys = keys_to_add_to(store, keyed) if adds else []

@@ -27,13 +27,13 @@ from streams import (
     shuffled,
     train,
 )
+from without_beam import run_without_beam
 
 import transforms.publish
 from model.learner_log.live import LIVE_LEARNERS, LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import run_from_bytes
-from model.learner_log.without_beam import run_without_beam
 from model.pending import ListBag
 from model.publishing.choice_settings import PublishSettings
 from model.publishing.keeping import Keep, Rule

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from fake_learner import FAILURES, FakeLearner, StepFailed, fake_settings, score
 from streams import SECOND, documents, final_states, learn_options, links_of, run_settings
+from without_beam import run_without_beam
 
 from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
@@ -17,7 +18,6 @@ from model.learner_log.live import Live, LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import run_from_bytes, run_to_bytes
-from model.learner_log.without_beam import run_without_beam
 from model.pending import ListBag
 from model.publishing.blobs import blobs_at
 from model.publishing.candidates import Candidate

@@ -44,7 +44,7 @@ class OfNumbers(TopicModel):
         words = np.abs(np.round(5 * np.clip(checked, -20, 20))).astype(int)
         return [
             " ".join(
-                f"w{'abcdefghij'[j % 10]}{'x' * (j // 10)}y " * (1 + row[j])
+                f"w{'abcdefghij'[j % 10]}{'x' * (j // 10)}z " * (1 + row[j])
                 for j in range(len(row))
             )
             for row in words
