@@ -362,9 +362,9 @@ class Session:
         if size > most * _MB:
             raise MemoryLimitError(
                 f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
-                f" --max_state_mb ({most:g}). Give fewer --particles, more --islands (each is a"
-                " learner of its own), a smaller --max_words, --newest or --reservoir, or"
-                " raise it."
+                f" --max_state_mb ({most:g}). Raise it, or give an empty model store and fewer"
+                " --particles, more --islands (each is a learner of its own), or a smaller"
+                " --max_words, --newest or --reservoir."
             )
         return size
 

@@ -13,11 +13,13 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.encoding import json_lines
-from model.errors import LostMinibatchesError, OptionError
+from model.errors import LostMinibatchesError, OptionError, RefusedInputError
 from model.learner_log.options import LearnOptions, RunSettings
 from model.learner_log.starting import find_start
 from model.publishing.blobs import blobs_at
+from model.publishing.checkpoint_store import rollback
 from model.publishing.store import ModelStore
+from model.publishing.store_settings import StoreSettings
 from model.times import duration_text
 from pipelines.cli.program_settings import (
     CoverageFileSettings,
@@ -120,7 +122,15 @@ def run_and_check(
     Raises:
         BeamTopicsError: of :func:`pipelines.graphs.execute.run` and :func:`check_learned`.
     """
-    run(build, options, lambda counted: check_learned(counted, options))
+    store = ModelStore(settings_of(options, StoreSettings).root)
+    before = store.latest("")
+    try:
+        run(build, options, lambda counted: check_learned(counted, options))
+    except RefusedInputError as error:
+        if store.latest("") == before:
+            raise
+        undo = rollback(store.root, "", before.version) if before else f"rm -r {store.root}"
+        raise RefusedInputError(f"{error} Before you learn it corrected, run {undo}.") from error
 
 
 def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:

@@ -137,7 +137,7 @@ CASES = {
     ),
     "a learner that is too large": Refused(
         FEBRUARY,
-        "above --max_state_mb.*or raise it",
+        "above --max_state_mb .0.001.. Raise it, or",
         FEBRUARY,
         {**ADDED, "max_state_mb": 0.001},
         ADDED,

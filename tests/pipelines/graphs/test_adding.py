@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 
 import fake_learner
@@ -9,7 +10,7 @@ import pytest
 
 from model.publishing.alignment import align_topics
 from model.publishing.store import ModelStore
-from pipelines import show, stream, train
+from pipelines import show, stream, train, versions
 
 DAY = 86_400
 WORDS = ["ship", "sailed", "harbour", "judge", "court", "verdict"]
@@ -195,6 +196,27 @@ def test_the_rest_of_a_window_that_was_closed_early_is_added(trial):
     trial.run(today[:20])
     assert trial.run(today[20:], ADD)[0] == 0
     assert trial.learned() == 40
+
+
+@pytest.mark.parametrize("added", [False, True], ids=["the first input", "an added input"])
+def test_what_was_learned_of_an_input_that_was_mostly_refused_can_be_given_up(trial, added):
+    flags, number = ([ADD], 1) if added else ([], 0)
+    if added:
+        trial.run(month(0))
+    rows = month(number)
+    wrong = [row if n % 3 == 0 else {**row, "text": None} for n, row in enumerate(rows)]
+    status, told = trial.run(wrong, *flags)
+    assert status == 3 and trial.learned() == 90 * number + 30
+    assert trial.run(rows, *flags)[0] == 2
+    (advice,) = re.findall(r"Before you learn it corrected, run (.*)\.$", told, re.MULTILINE)
+    if added:
+        command, *given = advice.removeprefix("python -m pipelines.versions ").split()
+        assert versions.main([command, *given]) == 0
+    else:
+        assert advice == f"rm -r {trial.folder / 'models'}"
+        shutil.rmtree(trial.folder / "models")
+    assert trial.run(rows, *flags)[0] == 0
+    assert trial.learned() == 90 * number + 90
 
 
 def test_a_new_key_beside_one_that_is_refused_leaves_nothing(trial):
