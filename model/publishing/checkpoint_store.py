@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
+from shlex import quote
 
 from model import checks, wire
 from model.errors import DamagedDataError, OptionError, StoreConflictError
@@ -243,9 +244,9 @@ class CheckpointStore:
 
 def rollback(root: str, key: str, version: str) -> str:
     """Return the command that makes a version the newest one again."""
-    of_key = f" --model_key={key}" if key else ""
+    of_key = f" --model_key={quote(key)}" if key else ""
     return (
-        f"python -m pipelines.versions rollback --model_store={root}{of_key}"
+        f"python -m pipelines.versions rollback --model_store={quote(root)}{of_key}"
         f" --model_version={version}"
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
+from shlex import quote
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -129,7 +130,7 @@ def run_and_check(
     except RefusedInputError as error:
         if store.latest("") == before:
             raise
-        undo = rollback(store.root, "", before.version) if before else f"rm -r {store.root}"
+        undo = rollback(store.root, "", before.version) if before else f"rm -r {quote(store.root)}"
         raise RefusedInputError(f"{error} Before you learn it corrected, run {undo}.") from error
 
 
