@@ -289,9 +289,7 @@ class TestInterrupted:
         before = tree(root)
         with pytest.raises(BeamTopicsError, match="came again with other documents"):
             learn(root, FEBRUARY, **RESUMED)
-        with pytest.raises(
-            BeamTopicsError, match="the input ends after minibatch 3 of [67]"
-        ) as error:
+        with pytest.raises(BeamTopicsError, match="the input ends after minibatch 3 of 5") as error:
             learn(root, JANUARY[:9], **RESUMED)
         assert "give the whole input of that run again" in str(error.value)
         assert tree(root) == before
