@@ -15,6 +15,7 @@ step that publishes adds births and deaths. Two more kinds follow from a manifes
 | ``chain_replaced`` | a version comes from another particle or island than its parent | a version |
 | ``words_changed`` | at least half of a topic's first words are new | a version |
 | ``flood`` | near copies, or documents above a source's share, are not learned | the learner |
+| ``superseded`` | a restored job does not come to versions again | the publisher |
 | ``omitted`` | more events than a version holds | the head |
 """
 
@@ -28,7 +29,7 @@ from model import checks
 
 CHANGE, TOPICS_REPLACED = "change", "topics_replaced"
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
-FLOOD, OMITTED = "flood", "omitted"
+FLOOD, OMITTED, SUPERSEDED = "flood", "omitted", "superseded"
 BIRTH, DEATH = "birth", "death"
 # The head is written at every minibatch, so it holds no more events than this.
 MOST = 100

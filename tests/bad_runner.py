@@ -13,10 +13,11 @@ from model.inference.labelling import LabelHead, Labeller, Reference
 from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
+from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import run_from_bytes, run_to_bytes
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
-from model.publishing.publication import Publisher, PublishHead
+from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
 from model.sequencing import SequenceHead
 
@@ -206,10 +207,8 @@ class Publication(Step):
 
     bags = ("waiting",)
 
-    def __init__(self, chance, options, key):
-        islands, settings = options.settings.islands, options.manifest_settings()
-        store = ModelStore(options.store)
-        self.publisher = Publisher(store, key, islands, settings, options.publishing)
+    def __init__(self, chance, options, key, on_superseded=None):
+        self.publisher = publisher_of(options, key, ModelStore(options.store), on_superseded)
         super().__init__(chance)
 
     def send(self, candidates):
@@ -238,6 +237,39 @@ def publish(chance, offers, options, key):
     head = PublishHead.from_bytes(step.head) if step.head else PublishHead()
     assert head.waiting == 0 and step.held["waiting"] == []
     return versions
+
+
+class Job:
+    """A job that streams: all islands and the publisher of a key, as one state."""
+
+    def __init__(self, chance, options, key):
+        self.chance, self.options, self.superseded = chance, options, []
+        self.islands = [
+            IslandLearner(chance, options, key, island)
+            for island in range(options.settings.islands)
+        ]
+        self.publication = Publication(
+            chance, options, key, lambda version, names: self.superseded.extend(names)
+        )
+
+    def take(self, links):
+        """Learn and publish minibatches that follow each other."""
+        for some in chunks(self.chance, links, 4):
+            for island in self.islands:
+                for candidate in island.bundle(island.work(some)):
+                    self.publication.send([candidate])
+
+    def state(self):
+        return [
+            (step.head, {name: list(held) for name, held in step.held.items()})
+            for step in (*self.islands, self.publication)
+        ]
+
+    def restore(self, state):
+        """A new process, at a state that was committed together."""
+        for step, (head, held) in zip((*self.islands, self.publication), state, strict=True):
+            step.head, step.held = head, {name: list(one) for name, one in held.items()}
+            step.forget()
 
 
 class Shard(Step):
@@ -301,4 +333,4 @@ def label(chance, documents, references, before_first_model):
     return labelled, letters
 
 
-__all__ = ["Reference", "label", "learn", "publish", "sequence"]
+__all__ = ["Job", "Reference", "label", "learn", "publish", "sequence"]

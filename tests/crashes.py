@@ -11,6 +11,7 @@ import sys
 from made import manifest_of, random_snapshot
 
 from model.publishing import blobs, gcs, store
+from model.publishing.binding import Binding
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 
@@ -20,7 +21,7 @@ WATCHED = {module.__file__ for module in (blobs, gcs, store)}
 def publish_one(root, sequence):
     """Write a version as a worker does: settings, checkpoint, snapshot, manifest, LATEST."""
     models = ModelStore(root)
-    models.bind("", "digest", {"learner": {"topics": 3}})
+    models.bind("", Binding("digest", {"learner": {"topics": 3}}))
     entry = CheckpointEntry("", 0, sequence, f"c{sequence}", sequence * 10, 0, "digest")
     models.put_checkpoint(entry, b"state %d" % sequence)
     snapshot = models.put_snapshot(random_snapshot(sequence, sequence=sequence))

@@ -28,12 +28,13 @@ from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
+from model.learner_log.publisher import publisher_of
 from model.learners import LEARNER
 from model.learners.base import LEARNERS
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
 from model.publishing.choice_settings import PublishSettings
-from model.publishing.publication import Publisher, PublishHead
+from model.publishing.publication import PublishHead
 from model.publishing.sealing import unseal
 from model.publishing.store import ModelStore
 from model.reading.parsing import parse_line
@@ -227,15 +228,8 @@ def learn(stored, links):
 
 def publish(stored, candidates):
     """What ``Publish`` does with the candidates; the versions."""
-    settings, head, bag, versions = stored.options.manifest_settings(), PublishHead(), ListBag(), []
-    publisher = Publisher(
-        stored.store,
-        stored.key,
-        stored.islands,
-        settings,
-        stored.options.publishing,
-        every=dict([stored.options.run.publish_every]),
-    )
+    head, bag, versions = PublishHead(), ListBag(), []
+    publisher = publisher_of(stored.options, stored.key, stored.store)
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)
         versions += [manifest for _, manifest in made]

@@ -1,6 +1,7 @@
 """Small made-up streams, and graphs over them, for the tests of several stages."""
 
 import hashlib
+from dataclasses import replace
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
@@ -10,7 +11,6 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.options import LearnOptions, Publication, RunSettings
-from model.learner_log.sequence_start import AddedTo
 from model.options import options_of
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
@@ -110,11 +110,10 @@ def collected(name):
 def train(items, options, *flags, runner=None, adds=False, streams=False):
     """Run sequence, learn and publish over documents; the published references as (key, JSON)."""
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    added_to = AddedTo(options.store, options.settings.islands, options.run.start) if adds else None
-    sequenced = timestamped(pipeline, items) | Sequence(
-        TOKENISER, SEQUENCE, added_to, streams=streams
-    )
-    references, events = sequenced.minibatches | Learn(options, streams=streams) | Publish(options)
+    options = replace(options, run=replace(options.run, add_documents=adds))
+    sequenced = timestamped(pipeline, items) | Sequence(options, streams=streams)
+    candidates = sequenced.minibatches | Learn(options, streams=streams)
+    references, events = candidates | Publish(options, streams=streams)
     events | "Collect events" >> beam.ParDo(Collect("events"))
     references | "Collect" >> beam.ParDo(Collect("references"))
     sequenced.dead_letters | "Collect dead" >> beam.ParDo(Collect("dead"))

@@ -51,7 +51,7 @@ _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
 # Counters that are fields of an Outcome.
-_OUTCOME_COUNTERS = ("restores", "unpacked", "checkpoints", "gaps", "repeats", "ended_early")
+_OUTCOME_COUNTERS = ("restores", "unpacked", "checkpoints", "gaps", "repeats")
 
 
 @dataclass

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -27,13 +27,15 @@ from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateS
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
+from model.events import Event
 from model.learner_log.options import LearnOptions
+from model.learner_log.publisher import publisher_of
 from model.publishing.candidates import Candidate
 from model.publishing.expiry import Expiry
 from model.publishing.manifest import Manifest
-from model.publishing.publication import Publisher, PublishHead
+from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
-from model.publishing.version_events import events_of, line_of, records_of
+from model.publishing.version_events import events_of, line_of, records_of, superseding
 from transforms.constants import NAMESPACE
 from transforms.event_times import EventTime
 from transforms.freed_memory import give_back
@@ -63,12 +65,13 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
     _WAITING = beam.DoFn.StateParam(WAITING)
     _NOW = beam.DoFn.TimestampParam
 
-    def __init__(self, options: LearnOptions) -> None:
-        self._options = options
+    def __init__(self, options: LearnOptions, streams: bool) -> None:
+        self._options, self._streams = options, streams
 
     def setup(self) -> None:
         super().setup()
         self._versions = Metrics.counter(NAMESPACE, "versions")
+        self._superseded = Metrics.counter(NAMESPACE, "superseded_versions")
         self._event_time = EventTime("published")
         self._expired = Metrics.counter(NAMESPACE, "expired_files")
         self._store = ModelStore(self._options.store)
@@ -94,16 +97,15 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
     ) -> Iterator[Any]:
         """Publish the versions that this candidate completes."""
         key, data = element
-        options, candidate = self._options, Candidate.from_bytes(data)
-        publisher = Publisher(
-            self._store,
-            key.decode(),
-            options.settings.islands,
-            options.manifest_settings(),
-            options.publishing,
-            every=dict([options.run.publish_every]),
-            names=options.settings.topic_names,
-        )
+        candidate = Candidate.from_bytes(data)
+        superseded: dict[str, list[Event]] = {}
+
+        def note(manifest: Manifest, names: list[str]) -> None:
+            self._superseded.inc(len(names))
+            superseded[manifest.version] = [superseding(manifest, names)]
+
+        on_superseded = note if self._streams else None
+        publisher = publisher_of(self._options, key.decode(), self._store, on_superseded)
         after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)
         for at, manifest in versions:
@@ -114,8 +116,9 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             travels = max(Timestamp(micros=at), now)
             # Versions of an earlier job come before the candidate.
             if manifest.sequence >= candidate.sequence:
-                log_events(manifest)
-                for record in records_of(manifest):
+                more = superseded.get(manifest.version, [])
+                log_events(manifest, more)
+                for record in records_of(manifest, more):
                     yield beam.pvalue.TaggedOutput(EVENTS, TimestampedValue(record, travels))
             yield TimestampedValue((key, manifest.to_json()), travels)
         if versions:
@@ -141,9 +144,9 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             give_back()
 
 
-def log_events(manifest: Manifest) -> None:
-    """Log each event of a version in one line."""
-    for event in events_of(manifest):
+def log_events(manifest: Manifest, more: Sequence[Event]) -> None:
+    """Log each event of a version, and those that do not follow from it, in one line."""
+    for event in (*events_of(manifest), *more):
         LOGGER.info("%s", line_of(manifest, event), extra={"kind": event.kind})
 
 
@@ -152,14 +155,17 @@ class Publish(beam.PTransform):
 
     Args:
         options: The options of :class:`transforms.learn.Learn`.
+        streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`). Its runner may
+            restore it to a state before some of its versions. It then supersedes those that it does
+            not come to again.
     """
 
-    def __init__(self, options: LearnOptions) -> None:
+    def __init__(self, options: LearnOptions, *, streams: bool = False) -> None:
         super().__init__()
-        self._options = options
+        self._options, self._streams = options, streams
 
     def expand(self, candidates: beam.PCollection) -> Published:
-        step = beam.ParDo(PublishDoFn(self._options)).with_output_types(
+        step = beam.ParDo(PublishDoFn(self._options, self._streams)).with_output_types(
             tuple[bytes, bytes], **{EVENTS: bytes}
         )
         outputs = candidates | "Publish" >> step.with_outputs(EVENTS, main="references")

@@ -37,10 +37,10 @@ from apache_beam.utils.timestamp import Timestamp
 
 from model import sequencing
 from model.document_blocks import by_key
-from model.learner_log.sequence_start import AddedTo, SequenceStart
+from model.learner_log.options import LearnOptions
+from model.learner_log.starting import SequenceStart
 from model.records import NumberedMinibatch
 from model.sequencing import ClosedWindow, SequenceHead
-from model.settings import SequenceSettings, TokeniserSettings
 from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
 from transforms.event_times import EventTime
 from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
@@ -68,10 +68,10 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
 
     def __init__(self, start: SequenceStart, streams: bool) -> None:
         self._start = start
-        self._settings = start.settings
+        self._settings, self._adds = start.options.sequence, start.options.run.add_documents
         self._schedule = TimerSchedule(streams, END_OF_STREAM)
         # In a stream the first window closes before all documents have arrived.
-        self._checks_newer = start.added_to is not None and not streams
+        self._checks_newer = self._adds and not streams
 
     def setup(self) -> None:
         super().setup()
@@ -90,7 +90,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         if data:
             return SequenceHead.from_bytes(data)
         first = self._first(key.decode())
-        if self._start.added_to and not first.sequence:
+        if self._adds and not first.sequence:
             self._new_keys.inc()
         return first
 
@@ -147,7 +147,9 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         if (due := current.pending.due) is not None and due <= time.micros:
             self.set_timer(key, timer, time.micros)
         elif time.micros >= END_OF_STREAM:
-            yield key, NumberedMinibatch.end(current.sequence, current.chain).to_bytes()
+            end = NumberedMinibatch.end(current.sequence, current.chain)
+            self._start.check(key.decode(), end)
+            yield key, end.to_bytes()
 
     def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:
         """Refuse added documents that were learned already.
@@ -167,6 +169,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
                 DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at)
             )
         for link in closed.links:
+            self._start.check(key.decode(), link)
             self._minibatches.inc()
             yield TimestampedValue((key, link.to_bytes()), at)
 
@@ -175,30 +178,20 @@ class Sequence(beam.PTransform):
     """Number and chain the minibatches of each key; gives a :class:`Sequenced`.
 
     Args:
-        tokeniser: The settings of the tokeniser. They begin the chain, so another tokeniser gives
-            another history.
-        settings: The settings of windows and minibatches. They begin the chain too.
-        added_to: The checkpoints to continue, for a source that holds only documents that came
-            after those that a model store has learned (``--add_documents``). None for a source that
-            is read from its beginning. Documents of a window that was learned already join the next
-            one.
+        options: The options of the run. The settings of the tokeniser, and those of windows and
+            minibatches, begin the chain, so other ones give another history. With
+            ``options.run.add_documents`` the source holds only documents that came after those that
+            the model store has learned. Documents of a window that was learned already join the
+            next one.
         streams: Whether windows close while the source is read
             (:func:`pipelines.graphs.runners.streams`), or all at its end. The minibatches are the
             same. A source without an end needs True. On a runner that reads the whole source first,
             False saves a bundle for each window.
     """
 
-    def __init__(
-        self,
-        tokeniser: TokeniserSettings,
-        settings: SequenceSettings,
-        added_to: AddedTo | None = None,
-        *,
-        streams: bool,
-    ) -> None:
+    def __init__(self, options: LearnOptions, *, streams: bool) -> None:
         super().__init__()
-        self._start = SequenceStart(tokeniser, settings, added_to)
-        self._streams = streams
+        self._start, self._streams = SequenceStart(options), streams
 
     def expand(self, documents: beam.PCollection) -> Sequenced:
         step = beam.ParDo(SequenceDoFn(self._start, self._streams)).with_output_types(

@@ -17,6 +17,7 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.events import events_from_json
 from model.learners.base import ALGORITHM_VERSION, LearnerSettings
+from model.publishing.manifest import sequence_of
 
 _CHECKPOINT = b"BTl1"
 # Chain, fingerprint, witness, arrivals and seal; candidates come before the seal.
@@ -65,6 +66,8 @@ class LearnerHead:
             the bytes of float64[C, 2, T] (:meth:`model.learners.base.Learner.arrivals`); empty for
             none.
         events: What the stream did since the last candidate (:class:`model.events.Event` as JSON).
+        base: The newest version of the store when the run began, "" for none. A run writes nothing
+            before it has come to this version, and a checkpoint does not have it.
     """
 
     sequence: int
@@ -86,6 +89,7 @@ class LearnerHead:
     counted: int | None = None
     arrived: bytes = b""
     events: tuple[dict[str, Any], ...] = ()
+    base: str = ""
 
     MAGIC = b"BTh3"
 
@@ -135,6 +139,21 @@ class LearnerHead:
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
         if self.checkpoint:
             checks.hexadecimal("checkpoint of a learner's head", self.checkpoint)
+        checks.whole("base of a learner's head", self._base_sequence)
+
+    @property
+    def at_base(self) -> bool:
+        """Whether what the learner has offered reaches the base, so that it writes checkpoints."""
+        return self.offered >= self._base_sequence
+
+    @property
+    def is_base(self) -> bool:
+        """Whether the learner stands at the base."""
+        return self.sequence == self._base_sequence
+
+    @property
+    def _base_sequence(self) -> int:
+        return sequence_of(self.base, "base of a learner's head") if self.base else 0
 
 
 # The fields that are stored as blobs, and those of the header.
@@ -148,14 +167,13 @@ def _seal(header: bytes, blobs: Iterable[bytes]) -> bytes:
 
 
 def checkpoint_to_bytes(head: LearnerHead, state: bytes) -> bytes:
-    """Return a checkpoint: the saved state of a learner and its head without log and gaps.
+    """Return a checkpoint: the saved state of a learner and its head without log, gaps and base.
 
     The ``checkpoint`` in that head is the one before, so the candidates of a whole history can be
     found again.
     """
-    return wire.pack(
-        _CHECKPOINT, {}, replace(head, log_count=0, log_tokens=0, gaps=0).to_bytes(), state
-    )
+    saved = replace(head, log_count=0, log_tokens=0, gaps=0, base="")
+    return wire.pack(_CHECKPOINT, {}, saved.to_bytes(), state)
 
 
 def checkpoint_from_bytes(data: bytes) -> tuple[LearnerHead, bytes]:

@@ -18,12 +18,13 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
 from model.learner_log.progress import ProgressLog
+from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import RUN_MINIBATCHES
-from model.learner_log.sequence_start import AddedTo, SequenceStart
+from model.learner_log.starting import SequenceStart
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import Manifest
-from model.publishing.publication import Publisher, PublishHead
+from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch, TokenisedDocument
 from model.sequencing import add_documents, check_newer, close_windows
@@ -48,15 +49,7 @@ class _Publication:
     """The versions of one key, in place of a runner's state."""
 
     def __init__(self, options: LearnOptions, key: str) -> None:
-        self._publisher = Publisher(
-            ModelStore(options.store),
-            key,
-            options.settings.islands,
-            options.manifest_settings(),
-            options.publishing,
-            every=dict([options.run.publish_every]),
-            names=options.settings.topic_names,
-        )
+        self._publisher = publisher_of(options, key, ModelStore(options.store))
         self._head, self._waiting = PublishHead(), ListBag()
         self.versions: list[Manifest] = []
 
@@ -117,8 +110,7 @@ def _links(
 ) -> Iterable[NumberedMinibatch]:
     """Yield the numbered minibatches of all documents, and the end marker."""
     run, settings, mirror, bag = options.run, options.sequence, Mirror(), ListBag()
-    point = AddedTo(options.store, options.settings.islands, run.start)
-    start = SequenceStart(options.tokeniser, settings, point if run.add_documents else None)
+    start = SequenceStart(options)
     head = start.head(key)
     for earliest, data in gathered(documents, settings):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
@@ -129,5 +121,9 @@ def _links(
             head = closed.head
             for letter in closed.dead_letters:
                 on_dead_letter(letter)
-            yield from closed.links
-    yield NumberedMinibatch.end(head.sequence, head.chain)
+            for link in closed.links:
+                start.check(key, link)
+                yield link
+    end = NumberedMinibatch.end(head.sequence, head.chain)
+    start.check(key, end)
+    yield end

@@ -17,10 +17,14 @@ chain:
    :class:`model.publishing.candidates.Candidate`.
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
+
+   A run that repeats what the store has published may turn out to be another one. Up to the newest
+   version that it found (the *base* of the head) it writes no checkpoint, and a snapshot only
+   after it was compared with the version that the store has there.
 6. The learner is checked in, except after the end of the stream. If a step before this one raised,
    the learner is dropped. A learner that falls silent may be dropped, too (:meth:`Session.rest`).
 
-:mod:`model.learner_log.without_beam` learns a finite list of minibatches in the same way.
+:mod:`model.learner_log.local` learns a finite collection of documents in the same way.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from model.errors import DamagedDataError, DivergedError, MemoryLimitError
+from model.errors import DamagedDataError, MemoryLimitError
 from model.events import Event, collected
 from model.learner_log import offering
 from model.learner_log.counting import count_step
@@ -38,6 +42,7 @@ from model.learner_log.options import LearnOptions
 from model.learner_log.outcome import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer
 from model.learner_log.runs import before_due, parts_of, passed, tokens_of
+from model.learner_log.starting import find_start
 from model.learners.base import LearnsRuns, StepInfo, learner_for
 from model.pending import Bag, ListBag
 from model.publishing.candidates import Candidate
@@ -81,23 +86,14 @@ class Session:
         There are such candidates only with ``resume_from``.
 
         Raises:
-            StoreConflictError: The store holds what was learned with other settings, or versions
-                that were published at other times.
+            StoreConflictError: See :func:`model.learner_log.starting.find_start`.
             OptionError: There is no such point to resume from.
         """
-        self._store.bind(
-            self.key,
-            self.options.settings_digest(),
-            self.options.settings_dict(),
-            self.options.settings_flags(),
-        )
-        if not self.options.run.start or not self._store.has_checkpoints(self.key):
-            self._store.check_start(self.key, 0, self.options.run.publish_every)
-            return self._replayer.first_head(), []
-        entry = self._store.resume_point(
-            self.key, self.options.run.start, self.options.settings.islands
-        )[self.island]
-        self._store.check_start(self.key, entry.offered, self.options.run.publish_every)
+        start = find_start(self.options, self.key)
+        base = start.newest.version if start.newest else ""
+        if not start.entries:
+            return replace(self._replayer.first_head(), base=base), []
+        entry = start.entries[self.island]
         # Until the next checkpoint the runner's state refers to this one.
         self._store.use_checkpoint(self.key, entry.digest)
         saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
@@ -106,8 +102,9 @@ class Session:
             checkpoint=entry.digest,
             checkpoint_sequence=entry.sequence,
             candidates=saved.candidates[-1:],
+            base=base,
         )
-        return head, self._replayer.unpublished(saved)
+        return head, [replace(one, base=base) for one in self._replayer.unpublished(saved)]
 
     def handle(
         self, head: LearnerHead, links: Sequence[NumberedMinibatch], log: Bag, gap: Bag
@@ -124,6 +121,7 @@ class Session:
             DivergedError: A minibatch or the log does not continue this head.
             DamagedDataError: The log or the checkpoint is not what the head names.
             MemoryLimitError: The learner has outgrown ``max_state_mb``.
+            StoreConflictError: The store has published another history.
         """
         out = Outcome(head)
         new = [link for link in links if not self._is_repeat(out, link)]
@@ -153,7 +151,7 @@ class Session:
             log: The bag of minibatches since the checkpoint.
         """
         out = Outcome(head)
-        if head.log_count:
+        if head.log_count and head.at_base:
             self._write_checkpoint(out, self._check_out(out, log), log)
         self._live.check_out(self._name)
         return out
@@ -163,20 +161,16 @@ class Session:
         if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
             self._check_repeat(head, link)
             out.repeats += 1
-            out.ended_early += link.is_end
             return True
         return False
 
     def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
+        if link.is_end:
+            ends = f"the input ends after minibatch {link.sequence} of {head.sequence}"
+            raise self._replayer.other_input(ends)
         if link.sequence == head.sequence and link.fingerprint != head.chain:
-            raise DivergedError(
-                f"{self._replayer.learner_name()}: minibatch {link.sequence} came again with other"
-                " documents."
-                " If the input holds only documents that came after those that were learned, give"
-                " --add_documents in place of --resume_from. To finish a run that was interrupted,"
-                " give the whole input of that run again. For a new run, give an empty model"
-                " store."
-            )
+            again = f"minibatch {link.sequence} came again with other documents"
+            raise self._replayer.other_input(again)
 
     def _contiguous(
         self, out: Outcome, links: list[NumberedMinibatch], gap: Bag
@@ -267,7 +261,7 @@ class Session:
             self._offer(out, live, minibatches[-1].window_end)
             # A publication may leave copies of the state.
             live = replace(live, nbytes=self._learner.nbytes(live.state))
-        if (
+        if out.head.at_base and (
             out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES
         ):
@@ -306,8 +300,8 @@ class Session:
         if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
         # A checkpoint after this minibatch may exist already. It does not know of the new version,
-        # so another one is written.
-        if out.head.offered > offered or out.head.sequence > out.head.checkpoint_sequence:
+        # so another one is written. Without a version there is nothing to continue.
+        if out.head.at_base and out.head.offered > min(offered, out.head.checkpoint_sequence):
             self._write_checkpoint(out, live, log)
         return live
 
@@ -326,6 +320,7 @@ class Session:
             out.candidates.append(candidate)
 
     def _write_checkpoint(self, out: Outcome, live: Live, log: Bag) -> None:
+        """Write a checkpoint and clear the log, unless the base has a checkpoint already."""
         head = out.head
         entry = CheckpointEntry(
             key=self.key,
@@ -336,6 +331,10 @@ class Session:
             offered=head.offered,
             settings_digest=self.options.settings_digest(),
         )
+        if head.is_base and self._store.has_checkpoint(entry):
+            return
+        if not head.checkpoint and not head.base:
+            self._store.remove_checkpoints_of(self.key, self.island)
         entry = self._store.put_checkpoint(
             entry, checkpoint_to_bytes(head, self._learner.save(live.state))
         )
@@ -364,9 +363,9 @@ class Session:
         if size > most * _MB:
             raise MemoryLimitError(
                 f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
-                f" --max_state_mb ({most:g}). Give fewer --particles, more --islands (each is a"
-                " learner of its own), a smaller --max_words, --newest or --reservoir, or"
-                " raise it."
+                f" --max_state_mb ({most:g}). Raise it, or give an empty model store and fewer"
+                " --particles, more --islands (each is a learner of its own), or a smaller"
+                " --max_words, --newest or --reservoir."
             )
         return size
 

@@ -58,6 +58,8 @@ def offer(
 ) -> tuple[LearnerHead, Candidate | None]:
     """Write the snapshot of the learner and refer to it.
 
+    Up to the base of the run, only what the store has published is written again.
+
     Args:
         head: The head of the learner.
         learner: The learner.
@@ -71,11 +73,17 @@ def offer(
     Returns:
         The head afterwards and the candidate. The candidate is None if the learner has learned no
         token yet, or nothing but documents without tokens since the last one; it then stays due.
+
+    Raises:
+        StoreConflictError: The store has another version there.
     """
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
     if not _has_learned(head, summaries[0]):
         return head, None
+    if not head.at_base:
+        chain = head.chain.hex()
+        store.check_offer(key, head.base, head.sequence, chain, head.offered)
     standing = _chosen(head, summaries, options)
     summary, number = summaries[standing.number], standing.number
     counted, arrived = count_waiting(head, learner, state, options.settings)
@@ -101,7 +109,7 @@ def offer(
         topic_documents=None if documents is None else documents.astype(int).tolist(),
         events=[event.to_json() for event in events],
     )
-    return _offered(counted, summary, candidate), candidate
+    return _offered(counted, summary, candidate), replace(candidate, base=head.base)
 
 
 def _has_learned(head: LearnerHead, summary: Summary) -> bool:
@@ -121,7 +129,8 @@ def _offered(head: LearnerHead, summary: Summary, candidate: Candidate) -> Learn
         windows=0,
         log_evidence=summary.log_evidence,
         scored_tokens=summary.scored_tokens,
-        candidates=(*head.candidates, candidate.to_bytes()),
+        # What the store has needs no other candidate, and no checkpoint shortens the list there.
+        candidates=(*(head.candidates if head.at_base else ()), candidate.to_bytes()),
         events=(),
     )
 

@@ -6,7 +6,7 @@ import hashlib
 import math
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from model.errors import OptionError
 from model.learners.base import LEARNER, LearnerSettings
@@ -15,6 +15,9 @@ from model.publishing.choice_settings import PublishSettings
 from model.publishing.keeping import Keep
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import duration_text
+
+if TYPE_CHECKING:
+    from model.publishing.binding import Binding
 
 
 class Publication(NamedTuple):
@@ -140,21 +143,19 @@ class LearnOptions:
         """Return the settings that the store binds a key to; they must not be changed."""
         return self._settings
 
-    def settings_flags(self) -> dict[str, StoredOption]:
-        """Return the options behind the paths of :meth:`settings_dict`.
-
-        See :meth:`model.options.Record.flags`.
-        """
-        return self._flags
-
     @cached_property
-    def _flags(self) -> dict[str, StoredOption]:
+    def binding(self) -> Binding:
+        """What the first version binds the store to."""
+        # Imported here, because options are listed without NumPy.
+        from model.publishing.binding import Binding
+
         flags = {
+            "learner.kind": StoredOption(LEARNER.option()),
             **self.tokeniser.flags("tokeniser"),
             **self.sequence.flags("sequence"),
             **self.settings.flags("learner"),
         }
-        return {"learner.kind": StoredOption(LEARNER.option()), **flags}
+        return Binding(self.settings_digest(), self.settings_dict(), flags)
 
     def manifest_settings(self) -> dict[str, Any]:
         """Return the settings for a manifest; lists of words are replaced by size and digest.

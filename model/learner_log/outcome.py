@@ -31,7 +31,6 @@ class Outcome:
         checkpoints: The number of checkpoints that were written.
         repeats: The number of minibatches that had been learned already.
         gaps: The number of minibatches that came before their turn.
-        ended_early: The number of end markers that came after later minibatches were learned.
     """
 
     head: LearnerHead
@@ -42,4 +41,3 @@ class Outcome:
     checkpoints: int = 0
     repeats: int = 0
     gaps: int = 0
-    ended_early: int = 0

@@ -121,14 +121,17 @@ class Replayer:
             DivergedError: It does not follow.
         """
         if link.previous != chain:
-            raise DivergedError(
-                f"{self.learner_name()}: minibatch {link.sequence} does not follow what was"
-                " learned: the documents before it were others. If the input holds only documents"
-                " that came after those that were learned, give --add_documents in place of"
-                " --resume_from."
-                " Otherwise give the same input, or an empty model store."
-            )
+            raise self.other_input(f"other documents came before minibatch {link.sequence}")
         return link.fingerprint
+
+    def other_input(self, what: str) -> DivergedError:
+        """Return the error of an input that does not continue what was learned."""
+        return DivergedError(
+            f"{self.learner_name()}: {what}. To finish a run that was interrupted, give the whole"
+            " input of that run again. If this input holds only documents that came after those"
+            " that were learned, give --add_documents in place of --resume_from. For a new run,"
+            " give an empty model store."
+        )
 
     def checkpoint(self, digest: str, sequence: int) -> tuple[LearnerHead, bytes]:
         """Return the head and the saved state of a checkpoint.

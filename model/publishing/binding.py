@@ -3,35 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from model import checks, wire
 from model.errors import StoreConflictError
 from model.options import Option, StoredOption
 from model.publishing.manifest import Manifest
+from model.publishing.sealing import seal
 from model.times import duration_text
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
 Flags = Mapping[str, StoredOption]
-NO_FLAGS: Flags = MappingProxyType({})
 _SHOWN = 5
 _MOST_CHARACTERS = 80
 
 
-def check_bound(
-    bound: dict[str, Any], settings_digest: str, settings: dict[str, Any], flags: Flags, name: str
-) -> None:
+@dataclass(frozen=True)
+class Binding:
+    """The settings that the first version of a key binds its part of a store to.
+
+    Attributes:
+        digest: The digest of the settings.
+        settings: The settings.
+        flags: The options behind the settings, for messages. See
+            :meth:`model.options.Record.flags`.
+    """
+
+    digest: str
+    settings: dict[str, Any]
+    flags: Flags = field(default_factory=dict)
+
+    @cached_property
+    def line(self) -> bytes:
+        """The contents of ``settings.json``; all keys of a run have the same, and it is long."""
+        return seal({"digest": self.digest, "settings": self.settings})
+
+
+def check_bound(bound: dict[str, Any], binding: Binding, name: str) -> None:
     """Refuse settings other than those that a store is bound to.
 
     Fields of the file beside the settings and their digest are ignored (docs/formats.md).
 
     Args:
         bound: The contents of the file of settings.
-        settings_digest: The digest of the settings of this run.
-        settings: The settings of this run.
-        flags: The options behind the settings, for messages. See
-            :meth:`model.options.Record.flags`.
+        binding: The settings of this run.
         name: The name of the file.
 
     Raises:
@@ -42,11 +59,12 @@ def check_bound(
         checks.refuse(
             f"field settings of {name}", repr(bound.get("settings")), "an object with settings"
         )
-    same = wire.canonical_json(bound["settings"]) == wire.canonical_json(settings)
-    if same and bound.get("digest") == settings_digest:
+    same = wire.canonical_json(bound["settings"]) == wire.canonical_json(binding.settings)
+    if same and bound.get("digest") == binding.digest:
         return
-    listed = "; ".join(_differences(_flat(bound["settings"]), _flat(settings), flags)[:_SHOWN])
-    digests = f"{bound.get('digest')} there, {settings_digest} here: another release"
+    theirs, ours = _flat(bound["settings"]), _flat(binding.settings)
+    listed = "; ".join(_differences(theirs, ours, binding.flags)[:_SHOWN])
+    digests = f"{bound.get('digest')} there, {binding.digest} here: another release"
     listed = listed or f"they are equal, but their digests are not ({digests})"
     raise StoreConflictError(
         f"{name} was written with other settings: {listed}. Give the same settings, or use an empty"

@@ -58,6 +58,13 @@ class Blobs(Protocol):
     def where(self, path: str) -> str:
         """Return the full name of a path, for messages."""
 
+    def check_writable(self) -> None:
+        """Check, without writing anything, that files can be written under the root.
+
+        Raises:
+            OptionError: They cannot.
+        """
+
     def read(self, path: str) -> bytes:
         """Return all bytes of a path.
 
@@ -198,6 +205,14 @@ class LocalBlobs:
     def where(self, path: str) -> str:
         return self._path(path) if path else str(self._root)
 
+    def check_writable(self) -> None:
+        place = next(path for path in (self._root, *self._root.absolute().parents) if path.exists())
+        with self._explained():
+            if not place.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
+            if not os.access(place, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+
     def read(self, path: str) -> bytes:
         with self._explained():
             return read_regular(self._inside(path), self.where(path))
@@ -335,7 +350,8 @@ class LocalBlobs:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        number = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        with self._explained():
+            number = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(number, fcntl.LOCK_EX)
             yield

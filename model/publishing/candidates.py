@@ -17,6 +17,7 @@ import numpy as np
 from model import checks, wire
 from model.events import events_from_json
 from model.publishing.choice import Rival, Standing, rivals_from_json
+from model.publishing.manifest import sequence_of
 from model.scaled import Scaled
 
 
@@ -50,6 +51,7 @@ class Candidate:
         topic_documents: The same for documents, by the topic with most of their tokens.
         events: What the stream did since the previous offer (:class:`model.events.Event` as JSON),
             with the topic numbers of the snapshot.
+        base: The newest version of the store when the run of the learner began, "" for none.
     """
 
     key: str
@@ -77,6 +79,7 @@ class Candidate:
     topic_tokens: list[float] | None = None
     topic_documents: list[int] | None = None
     events: list[dict[str, Any]] = field(default_factory=list)
+    base: str = ""
 
     MAGIC = b"BTk1"
 
@@ -94,6 +97,8 @@ class Candidate:
             ("particle", found.particle),
         ):
             checks.whole(f"{name} of a candidate", value)
+        if found.base:
+            sequence_of(found.base, "base of a candidate")
         found.standing()
         events_from_json(found.events, "events of a candidate")
         for name in ("topic_tokens", "topic_documents"):

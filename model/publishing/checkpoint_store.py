@@ -13,15 +13,17 @@ Releases up to 0.2.0 wrote two files, which this release reads:
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
+from shlex import quote
 
 from model import checks, wire
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.blobs import Blobs, blobs_at, create_named, path_in, read_verified
-from model.publishing.manifest import CheckpointEntry
+from model.publishing.manifest import CheckpointEntry, Manifest
 
 _SHOWN = 5
 MAGIC = b"BTP1"
@@ -41,7 +43,7 @@ class CheckpointStore:
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write the state of a learner with its entry; return the entry with its digest."""
-        entry = dataclasses.replace(entry, digest=hashlib.sha256(data).hexdigest())
+        entry = replace(entry, digest=hashlib.sha256(data).hexdigest())
         if self._is_apart(entry):
             return entry
         message = wire.pack_encoded(MAGIC, entry.to_json(), data)
@@ -73,6 +75,12 @@ class CheckpointStore:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
         return self._blobs.touch(self._path_of(key, digest))
 
+    def has_checkpoint(self, entry: CheckpointEntry) -> bool:
+        """Return whether there is a checkpoint of this place, whatever its digest."""
+        names = self._entries(entry.key).get(entry.sequence, [])
+        places = [replace(one, digest="") for one in self._read_entries(entry.key, names)]
+        return entry in places
+
     def has_checkpoints(self, key: str) -> bool:
         """Return whether a key has a checkpoint."""
         return bool(self._entries(key))
@@ -85,43 +93,61 @@ class CheckpointStore:
             for entry in self._read_entries(key, names)
         ]
 
-    def resume_point(self, key: str, resume_from: str, islands: int) -> list[CheckpointEntry]:
+    def resume_point(
+        self,
+        key: str,
+        resume_from: str,
+        islands: int,
+        settings_digest: str = "",
+        newest: Manifest | None = None,
+    ) -> list[CheckpointEntry]:
         """Return the checkpoints to continue from, one for each island, after the same minibatch.
 
         Args:
             key: The model key.
             resume_from: A sequence number, or ``latest``: the newest one that all islands have.
             islands: The number of islands.
+            settings_digest: The digest of the settings. Checkpoints of others do not count; with ""
+                all do.
+            newest: The newest version. Checkpoints of other documents up to it do not count.
 
         Raises:
             OptionError: There is no such point.
             StoreConflictError: The store holds two histories at that point.
         """
         entries = self._entries(key)
+
+        def at_point(number: int) -> list[dict[int, CheckpointEntry]]:
+            chain = newest.chain if newest and newest.sequence == number else None
+            found = self._histories(key, entries.get(number, []), islands, settings_digest)
+            return [one for one in found if chain is None or one[0].chain == chain]
+
         # The newest first, and no more than are needed: a store may hold checkpoints of years.
-        points = (
-            (n, found)
-            for n in sorted(entries, reverse=True)
-            if (found := self._histories(key, entries[n], islands))
-        )
+        points = ((n, found) for n in sorted(entries, reverse=True) if (found := at_point(n)))
         if resume_from == "latest":
             at, histories = next(points, (0, []))
         else:
             at = _number(resume_from) or 0
-            histories = self._histories(key, entries.get(at, []), islands)
+            histories = at_point(at)
         if not histories:
             listed = ", ".join(map(str, sorted(n for n, _ in islice(points, _SHOWN)))) or "none"
             raise OptionError(
                 "--resume_from",
                 resume_from,
                 f"latest, or a sequence at which all {islands} islands of key {key!r} have a"
-                f" checkpoint (the newest: {listed})",
+                f" checkpoint with these settings (the newest: {listed})",
                 "Give one of those, or start again with an empty model store.",
             )
         if len(histories) > 1:
+            remedy = "Start again without --resume_from"
+            if newest is not None and at > newest.sequence:
+                command = rollback(self.root, key, newest.version)
+                remedy = f"To give up both, run {command}, and start this run again"
+            elif newest is not None:
+                remedy = "Give --resume_from=latest"
             raise StoreConflictError(
-                f"{self.root} has two histories after minibatch {at}; give --resume_from an earlier"
-                " checkpoint"
+                f"{self.root} has two histories after minibatch {at}, and neither was published."
+                f" {remedy}."
             )
         return [entry for _, entry in sorted(histories[0].items())]
 
@@ -130,15 +156,23 @@ class CheckpointStore:
 
         States that an earlier release wrote apart from their entries stay until they expire.
         """
+        return self._remove(key, lambda name: sequence_in(name) > sequence)
+
+    def remove_checkpoints_of(self, key: str, island: int) -> None:
+        """Remove the checkpoints of an island that runs without a version left."""
+        self._remove(key, lambda name: int(name.split("-")[1]) == island)
+
+    def _remove(self, key: str, goes: Callable[[str], bool]) -> list[str]:
+        """Remove the checkpoints whose names are to go, the newest first, and return them."""
         folder = path_in(key, "checkpoints")
-        late = {
+        found = {
             name: stamp
             for name, stamp in self._blobs.stamps(folder).items()
-            if ENTRY.fullmatch(name) and sequence_in(name) > sequence
+            if ENTRY.fullmatch(name) and goes(name)
         }
-        for name, stamp in sorted(late.items(), reverse=True):
+        for name, stamp in sorted(found.items(), reverse=True):
             self._blobs.remove(f"{folder}/{name}", stamp)
-        return sorted(late)
+        return sorted(found)
 
     def _is_apart(self, entry: CheckpointEntry) -> bool:
         """Return whether two files of an earlier release have this checkpoint, and use them."""
@@ -194,7 +228,7 @@ class CheckpointStore:
         return wire.canonical_json(header).encode()
 
     def _histories(
-        self, key: str, names: list[str], islands: int
+        self, key: str, names: list[str], islands: int, settings_digest: str
     ) -> list[dict[int, CheckpointEntry]]:
         """Return the histories that have an entry of every island, each as entries by island.
 
@@ -203,9 +237,18 @@ class CheckpointStore:
         """
         chains: dict[str, dict[int, CheckpointEntry]] = {}
         for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
-            if entry.island < islands:
+            if entry.island < islands and settings_digest in ("", entry.settings_digest):
                 chains.setdefault(entry.chain, {})[entry.island] = entry
         return [found for found in chains.values() if len(found) == islands]
+
+
+def rollback(root: str, key: str, version: str) -> str:
+    """Return the command that makes a version the newest one again."""
+    of_key = f" --model_key={quote(key)}" if key else ""
+    return (
+        f"python -m pipelines.versions rollback --model_store={quote(root)}{of_key}"
+        f" --model_version={version}"
+    )
 
 
 def sequence_in(name: str) -> int:

@@ -68,6 +68,15 @@ class GcsBlobs:
     def where(self, path: str) -> str:
         return f"{SCHEME}{self._bucket_name}/{self._folder}{path}"
 
+    def check_writable(self) -> None:
+        # An emulator has no accounts.
+        if "STORAGE_EMULATOR_HOST" in os.environ:
+            return
+        wanted = {"storage.objects.create", "storage.objects.delete"}
+        with self._explained():
+            if wanted - set(self._bucket().test_iam_permissions(sorted(wanted))):
+                raise Forbidden(f"this account may not write into {self._bucket_name}")
+
     def read(self, path: str) -> bytes:
         with self._explained():
             try:

@@ -105,10 +105,13 @@ class Pointer(_Sealed):
     Attributes:
         version: The newest version.
         manifest: SHA-256 of the bytes of its manifest, hex.
+        base: The version that was the newest one when the run began that moved the pointer here;
+            "" for none.
     """
 
     version: str
     manifest: str
+    base: str = ""
 
     def check(self, name: str) -> None:
         sequence_of(self.version, f"field version of {name}")

@@ -10,7 +10,7 @@ a :class:`PublishHead` and a bag. Making a version twice changes nothing in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from model import __version__, checks, wire
 from model.errors import DivergedError
 from model.pending import Bag
+from model.publishing.binding import Binding
 from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
 from model.publishing.choice import Rival, Standing, choose
@@ -86,6 +87,8 @@ class Publisher:
         every: How often versions are published, for the manifests.
         names: Names that the first topics have from the start, for the catalogue.
         held: The models of the newest versions in this process.
+        binding: The settings that the first version binds the store to; None for none.
+        on_superseded: See :meth:`model.publishing.store.ModelStore.publish`.
     """
 
     def __init__(
@@ -99,10 +102,12 @@ class Publisher:
         every: Mapping[str, int] = NOT_KNOWN,
         names: Sequence[str] = (),
         held: Held = HELD,
+        binding: Binding | None = None,
+        on_superseded: Callable[[Manifest, list[str]], None] | None = None,
     ) -> None:
         self._store, self._key, self._islands, self._settings = store, key, islands, settings
         self._publishing, self._every, self._held = publishing, every, held
-        self._names = tuple(names)
+        self._names, self._binding, self._on_superseded = tuple(names), binding, on_superseded
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -207,10 +212,12 @@ class Publisher:
         before = self._model(last) if last else None
         topics = Succession.of(before, last.ids(offered.topic_count) if last else None, offered)
         manifest = self._manifest(best, standing, topics, last)
+        # Before the version, so that no reader finds it without its settings and names.
+        if parent is None and self._binding:
+            self._store.bind(self._key, self._binding)
         if parent is None and self._names:
-            # Before the version, so that no reader finds it without its names.
             name_topics(self._store.root, self._key, self._names)
-        published = self._store.publish(manifest)
+        published = self._store.publish(manifest, best.base, self._on_superseded)
         for candidate in group:
             CANDIDATES.drop(self._name(candidate.snapshot))
         self._keep(published, topics.after, parent)

@@ -11,24 +11,31 @@ The store is plain files in a folder, or objects of a bucket.
 A version is named by its sequence and digest. Files are named by their content, so writing one
 twice changes nothing, and a reader checks the digest of a file before it uses the bytes. A run that
 repeats an earlier one (a retry or a replay) leaves everything as it was. A run that would write
-another history into the store is refused. LATEST moves forward; only :meth:`ModelStore.roll_back`
-moves it back. Versions that LATEST does not lead to were abandoned, or the versions between have
-expired (:mod:`model.publishing.expiry`).
+another history into the store is refused. LATEST moves forward, with two exceptions. A run that a
+runner restored may supersede versions of its own that it does not come to again
+(:meth:`ModelStore.publish`), and :meth:`ModelStore.roll_back` moves it back. Versions that LATEST
+does not lead to were abandoned, or the versions between have expired
+(:mod:`model.publishing.expiry`).
+
+LATEST makes a history part of the store. What a run leaves there that published nothing binds no
+other run: settings without a version are replaced, and so are checkpoints
+(:meth:`model.publishing.checkpoint_store.CheckpointStore.remove_checkpoints_of`).
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshots
-from model.publishing.binding import NO_FLAGS, Flags, check_bound, check_rhythm
+from model.publishing.binding import Binding, check_bound, check_rhythm
 from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
-from model.publishing.checkpoint_store import CheckpointStore, sequence_in
+from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
 from model.publishing.missing import missing_version
-from model.publishing.sealing import seal, unseal
+from model.publishing.sealing import unseal
 from model.publishing.snapshots import ModelFile
 from model.snapshot import Snapshot
 
@@ -38,19 +45,6 @@ _REMEDIES = (
     " --publish_every, --switch_margin and --switch_after, and --resume_from=latest. For a new run,"
     " give an empty model store."
 )
-
-# The settings of the run that this process learns for, and their line.
-_LINES: dict[str, tuple[dict[str, Any], bytes]] = {}
-
-
-def _settings_line(digest: str, settings: dict[str, Any]) -> bytes:
-    """Return the line of ``settings.json``. All keys of a run have the same, and it is long."""
-    held, line = _LINES.get(digest, (None, b""))
-    if held is not settings:
-        line = seal({"digest": digest, "settings": settings})
-        _LINES.clear()
-        _LINES[digest] = settings, line
-    return line
 
 
 class ModelStore(CheckpointStore):
@@ -66,26 +60,31 @@ class ModelStore(CheckpointStore):
             unescape_key(name[:-1]) for name in self._blobs.list("") if name.endswith("/")
         )
 
-    def bind(
-        self, key: str, settings_digest: str, settings: dict[str, Any], flags: Flags = NO_FLAGS
-    ) -> None:
-        """Bind the part of a key to settings at the first use, and check them at every later use.
+    def bind(self, key: str, binding: Binding) -> None:
+        """Bind the part of a key to settings, before its first version is published.
 
-        Args:
-            key: The model key.
-            settings_digest: The digest of the settings.
-            settings: The settings.
-            flags: The options behind the settings, for messages. See
-                :meth:`model.options.Record.flags`.
+        Settings that a run without a version left there are replaced.
 
         Raises:
-            StoreConflictError: The store holds what was learned with other settings.
+            StoreConflictError: There is a version that was learned with other settings.
         """
         path = path_in(key, "settings.json")
-        if not self._blobs.create(path, _settings_line(settings_digest, settings)):
+        while not self._blobs.create(path, binding.line):
+            if self.has_versions(key):
+                self.check_settings(key, binding)
+                return
+            self._blobs.replace_pointer(path, self._blobs.read(path), binding.line)
+
+    def check_settings(self, key: str, binding: Binding) -> None:
+        """Check settings against those of the versions of a key, if there are any.
+
+        Raises:
+            StoreConflictError: There is a version that was learned with other settings.
+        """
+        path = path_in(key, "settings.json")
+        if self.has_versions(key) and self._blobs.exists(path):
             name = self._blobs.where(path)
-            bound = unseal(self._blobs.read(path), name)
-            check_bound(bound, settings_digest, settings, flags, name)
+            check_bound(unseal(self._blobs.read(path), name), binding, name)
 
     def settings(self, key: str) -> dict[str, Any]:
         """Return the settings that the part of a key is bound to, lists of words included.
@@ -101,11 +100,11 @@ class ModelStore(CheckpointStore):
             raise missing_version(self, key, "latest") from error
         return dict(bound["settings"])
 
-    def check_start(self, key: str, learned: int, every: tuple[str, int]) -> None:
+    def check_start(self, newest: Manifest, learned: int, every: tuple[str, int]) -> None:
         """Check that a run can continue or repeat what is published, before it learns anything.
 
         Args:
-            key: The model key.
+            newest: The newest version.
             learned: As in :func:`model.publishing.binding.check_rhythm`.
             every: How often the run publishes.
 
@@ -113,9 +112,8 @@ class ModelStore(CheckpointStore):
             StoreConflictError: The run would publish at other times than the store has versions.
             DamagedDataError: The newest version has a form of another release.
         """
-        if (newest := self.latest(key)) is not None:
-            snapshots.check_form(self._blobs, key, newest.snapshot)
-            check_rhythm(newest, learned, every, self._blobs.where(escape_key(key)))
+        snapshots.check_form(self._blobs, newest.key, newest.snapshot)
+        check_rhythm(newest, learned, every, self._blobs.where(escape_key(newest.key)))
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
         """Write the model of a candidate and return its digest, hex."""
@@ -151,34 +149,54 @@ class ModelStore(CheckpointStore):
         """
         return snapshots.in_published_order(self.get_candidate(key, file.snapshot), file, version)
 
-    def publish(self, manifest: Manifest) -> Manifest:
+    def publish(
+        self,
+        manifest: Manifest,
+        base: str = "",
+        on_superseded: Callable[[Manifest, list[str]], None] | None = None,
+    ) -> Manifest:
         """Write a version and move LATEST to it.
 
         A version that is already part of the history is left as it is. If several publishers would
         follow one version with different ones, one of them succeeds.
 
+        A runner may restore a run to a state before some of its versions, and late documents may
+        then lead to others. Such versions are superseded: LATEST moves from the last of them to the
+        new one. They are those that follow the parent of the new version, where the last run that
+        moved LATEST began at the same ``base``, and the parent is that base or later.
+
+        Args:
+            manifest: The version.
+            base: The newest version when the run began, "" for none.
+            on_superseded: Called with the version and the names of those that it superseded. None
+                if the run supersedes nothing, because no runner restores it.
+
         Returns:
             The version as the store has it: another release may have written it before.
 
         Raises:
-            StoreConflictError: LATEST is as far or farther in another history, or is not at the
-                parent of the version.
+            StoreConflictError: LATEST is in another history, and not at the parent of the version.
         """
         data = manifest.to_json()
         while True:
             pointer = self._pointer(manifest.key)
             newest = None if pointer is None else self._latest(manifest.key, pointer)
-            if newest is not None and manifest.sequence <= newest.sequence:
-                return self._replayed(manifest, newest)
+            found = self._at(newest, manifest.sequence) if newest else None
+            if found and found.repeats(manifest):
+                return found
+            abandoned: list[str] = []
             if manifest.parent != (newest and newest.version):
-                raise self._conflict(
-                    manifest, newest, f"which follows {manifest.parent or 'no version'}"
-                )
+                abandoned = self._after(newest, manifest.parent) if newest else []
+                if on_superseded is None or not abandoned or not self._began(base, manifest):
+                    named, parent = manifest.version, manifest.parent
+                    raise self._conflict(manifest.key, newest, named, manifest.sequence, parent)
             create_named(
                 self._blobs, path_in(manifest.key, f"manifests/{manifest.version}.json"), data
             )
-            target = Pointer(manifest.version, hashlib.sha256(data).hexdigest()).to_json()
+            target = Pointer(manifest.version, hashlib.sha256(data).hexdigest(), base).to_json()
             if self._blobs.replace_pointer(path_in(manifest.key, "LATEST"), pointer, target):
+                if on_superseded is not None and abandoned:
+                    on_superseded(manifest, abandoned)
                 return manifest
 
     def has_versions(self, key: str) -> bool:
@@ -229,7 +247,9 @@ class ModelStore(CheckpointStore):
         self.up_to(manifest)
         self.get_snapshot(manifest)
         digest = hashlib.sha256(manifest.to_json()).hexdigest()
-        target, path = Pointer(manifest.version, digest).to_json(), path_in(manifest.key, "LATEST")
+        # No run began here, so none takes the versions up to this one for its own.
+        target = Pointer(manifest.version, digest, manifest.version).to_json()
+        path = path_in(manifest.key, "LATEST")
         if pointer != target and not self._blobs.replace_pointer(path, pointer, target):
             raise StoreConflictError(
                 f"{self._blobs.where(path)} moved meanwhile: a job publishes. Stop the job first."
@@ -276,32 +296,91 @@ class ModelStore(CheckpointStore):
             )
         return found
 
-    def _replayed(self, manifest: Manifest, newest: Manifest) -> Manifest:
-        """Return the version of the history that this one repeats.
+    def check_offer(self, key: str, base: str, sequence: int, chain: str, offered: int) -> None:
+        """Check a version of a run that repeats the history up to its base, before it is written.
 
-        A file alone proves nothing, because a publisher that lost the race for LATEST left one too.
+        Args:
+            key: The model key.
+            base: The newest version when the run began.
+            sequence: The minibatch after which the version would be made.
+            chain: h_n of that minibatch, hex.
+            offered: The sequence of the version before, 0 for none.
 
         Raises:
-            StoreConflictError: The history has another version there.
+            StoreConflictError: The history has no such version.
         """
-        name: str | None = newest.version
-        while name is not None and sequence_in(name) > manifest.sequence:
-            name = self._parent(manifest.key, name)
-        found = None if name is None else self.find(manifest.key, name)
-        if found is None or not found.repeats(manifest):
-            first = self.history(newest)[0]
-            expired = found is None and first.parent is not None
-            what = f"; its versions before {first.version} have expired" if expired else ""
-            raise self._conflict(manifest, newest, f"within that history{what}")
-        return found
+        newest = self.manifest(key, base)
+        found = self._at(newest, sequence)
+        parent = sequence_in(found.parent or "0") if found else None
+        if found is None or found.chain != chain or parent != offered:
+            before = self._at(newest, offered)
+            named, follows = f"after minibatch {sequence}", before.version if before else None
+            raise self._conflict(key, newest, named, sequence, follows)
+
+    def check_history(self, known: Manifest, chain: str) -> None:
+        """Check that the documents of an input up to a version are those that it was made from.
+
+        Args:
+            known: The version.
+            chain: h_n of the input, hex: after the minibatch of the version, or at its end.
+
+        Raises:
+            StoreConflictError: They are not.
+        """
+        if known.chain != chain:
+            raise StoreConflictError(
+                f"{self.root}, key {known.key!r}, is at version {known.version}, and this input"
+                f" holds other documents up to there, or fewer. {_REMEDIES}"
+            )
+
+    def _began(self, base: str, manifest: Manifest) -> bool:
+        """Return whether the run that moved LATEST began at ``base``, and a version follows it."""
+        path = path_in(manifest.key, "LATEST")
+        moved = Pointer.from_json(self._blobs.read(path), self._blobs.where(path))
+        parent = sequence_in(manifest.parent or "0")
+        return moved.base == base and sequence_in(base or "0") <= parent
+
+    def _at(self, last: Manifest, sequence: int) -> Manifest | None:
+        """Return the version after a minibatch in the history up to ``last``; None if none is.
+
+        A file alone proves nothing, because a publisher that lost the race for LATEST left one too.
+        """
+        if last.sequence < sequence:
+            return None
+        name: str | None = last.version
+        while name is not None and sequence_in(name) > sequence:
+            name = self._parent(last.key, name)
+        found = None if name is None else self.find(last.key, name)
+        return found if found is not None and found.sequence == sequence else None
+
+    def _after(self, last: Manifest, parent: str | None) -> list[str]:
+        """Return the names of the versions from ``last`` back to the one after ``parent``.
+
+        There are none if ``parent`` is not in the history.
+        """
+        found: list[str] = []
+        name: str | None = last.version
+        while name is not None and name != parent:
+            found.append(name)
+            name = self._parent(last.key, name)
+        return found if name == parent else []
 
     def _conflict(
-        self, manifest: Manifest, newest: Manifest | None, what: str
+        self, key: str, newest: Manifest | None, named: str, sequence: int, parent: str | None
     ) -> StoreConflictError:
-        at = newest.version if newest else "none"
+        """Return the error of a version that the history up to ``newest`` does not take."""
+        told = f"another one, {named}, which follows {parent or 'no version'}"
+        rest, first = "", self.history(newest)[0] if newest else None
+        if first is not None and first.parent is not None and sequence < first.sequence:
+            told += f", and its versions before {first.version} have expired"
+        elif newest is not None and parent is not None and self._after(newest, parent):
+            rest = (
+                f" To give up the versions after {parent}, stop the job that made them, run"
+                f" {rollback(self.root, key, parent)}, and start this run again."
+            )
         return StoreConflictError(
-            f"{self.root}, key {manifest.key!r}, is at version {at}, and this run would publish"
-            f" another one, {manifest.version}, {what}. {_REMEDIES}"
+            f"{self.root}, key {key!r}, is at version {newest.version if newest else 'none'}, and"
+            f" this run would publish {told}. {_REMEDIES}{rest}"
         )
 
     def _parent(self, key: str, version: str) -> str | None:

@@ -20,6 +20,7 @@ from model.events import (
     FIRST_WORDS,
     FLOOD,
     OMITTED,
+    SUPERSEDED,
     TOPICS_REPLACED,
     WORDS_CHANGED,
     Event,
@@ -86,8 +87,23 @@ def _sum(counts: list[Any] | None, topics: list[int] | None = None) -> Any:
     return sum(counts if topics is None else [counts[topic % len(counts)] for topic in topics])
 
 
-def records_of(manifest: Manifest) -> list[bytes]:
-    """Return one JSON object for each event; ``version`` and ``number`` name the event."""
+def superseding(manifest: Manifest, names: Sequence[str]) -> Event:
+    """Return the event of a version that supersedes others; the manifest does not hold it."""
+    return Event(
+        SUPERSEDED,
+        figures={"versions": len(names)},
+        sequence=manifest.sequence,
+        time=manifest.event_time,
+    )
+
+
+def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
+    """Return one JSON object for each event; ``version`` and ``number`` name the event.
+
+    Args:
+        manifest: The version.
+        more: Events of the version that do not follow from the manifest.
+    """
     return [
         wire.canonical_json(
             {
@@ -107,7 +123,7 @@ def records_of(manifest: Manifest) -> list[bytes]:
                 "document_ids": event.ids,
             }
         ).encode()
-        for number, event in enumerate(events_of(manifest))
+        for number, event in enumerate([*events_of(manifest), *more])
     ]
 
 
@@ -145,6 +161,9 @@ def _told(event: Event) -> str:
         topics = _number(len(event.topics), "topic")
         new = f"at least {NEW_WORDS} of the first {FIRST_WORDS} words are new"
         return f"{new} in {topics}: {_topics(event)}"
+    if event.kind == SUPERSEDED:
+        versions = _number(figures.get("versions"), "version")
+        return f"supersedes {versions} that the job does not come to again after a restore"
     if event.kind == OMITTED:
         return f"{figures.get('events', 0):,.0f} more events are not listed"
     return f"{event.kind}: {_topics(event)}"

@@ -209,7 +209,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         if isinstance(given["times"], Iterator):
             given["times"] = list(given["times"])
         store = ModelStore(self._root())
-        adds = adds and store.has_checkpoints("")
+        adds = adds and store.has_versions("")
         options = {
             name: one for name, one in self.get_params(deep=False).items() if one is not None
         }

@@ -27,8 +27,8 @@ _FINISH = (
 )
 
 
-def keys_with_checkpoints(store: ModelStore, keyed: bool) -> list[str]:
-    """Return the model keys that have a checkpoint.
+def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
+    """Return the model keys that have a version and a checkpoint.
 
     Args:
         store: the model store.
@@ -37,15 +37,14 @@ def keys_with_checkpoints(store: ModelStore, keyed: bool) -> list[str]:
     Raises:
         OptionError: there is no such key.
     """
-    keys = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
+    found = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
+    keys = [key for key in found if store.has_versions(key)]
     if not keys:
-        allowed = f"a model store that has learned documents, and {store.root} has no checkpoint"
-        raise OptionError(
-            "--add_documents",
-            True,
-            allowed,
-            "Leave it out for the first documents, or correct --model_store.",
-        )
+        what = "version" if found else "checkpoint"
+        allowed = f"a model store that has learned documents, and {store.root} has no {what}"
+        first = "Leave it out for the first documents, or correct --model_store."
+        finish = "Its run was interrupted. Finish it first: run it again with --resume_from=latest."
+        raise OptionError("--add_documents", True, allowed, finish if found else first)
     return keys
 
 

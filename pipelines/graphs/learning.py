@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
+from shlex import quote
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -18,12 +19,13 @@ from model.errors import (
     LostMinibatchesError,
     OptionError,
     RefusedInputError,
-    StoreConflictError,
 )
 from model.interrupts import INTERRUPTS
 from model.learner_log.log import keep_live
 from model.learner_log.options import LearnOptions, RunSettings
-from model.learner_log.sequence_start import AddedTo
+from model.learner_log.starting import find_start
+from model.publishing.blobs import blobs_at
+from model.publishing.checkpoint_store import rollback
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.times import duration_text
@@ -44,7 +46,7 @@ from pipelines.cli.terminal import tell
 from pipelines.graphs.adding import (
     additions_began,
     is_keyed,
-    keys_with_checkpoints,
+    keys_to_add_to,
     print_end,
     print_keys,
     print_start,
@@ -87,9 +89,10 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
         OptionError: the store has no such checkpoint.
     """
     store, run = ModelStore(learning.store), learning.run
+    blobs_at(store.root).check_writable()
     keyed = is_keyed(options, learning)
     adds = run.add_documents
-    keys = keys_with_checkpoints(store, keyed) if adds else []
+    keys = keys_to_add_to(store, keyed) if adds else []
     if keyed:
         if adds:
             print_keys(keys)
@@ -102,14 +105,12 @@ def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
                 "Correct --model_store, or leave this out to start again.",
             )
         return
-    store.bind("", learning.settings_digest(), learning.settings_dict(), learning.settings_flags())
-    if not run.start:
-        store.check_start("", 0, run.publish_every)
-    else:
-        point = store.resume_point("", run.start, learning.settings.islands)
-        store.check_start("", point[0].offered, run.publish_every)
-        if adds:
-            print_start(store, point[0], run.start)
+    start = find_start(learning, "")
+    if run.start and not start.entries:
+        # It says that there is none.
+        store.resume_point("", run.start, learning.settings.islands)
+    if adds:
+        print_start(store, start.entries[0], run.start)
 
 
 def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool) -> Learned:
@@ -120,16 +121,14 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
         learning: how they are learned.
         streams: the answer of :func:`pipelines.graphs.runners.streams`.
     """
-    islands, run = learning.settings.islands, learning.run
+    run = learning.run
     if run.silent_after and not streams:
         given = duration_text(run.silent_after)
         remedy = "Event time passes once in this job. Leave it out; --memory_mb bounds the memory."
         raise OptionError("--silent_after", given, "a length of time in a job that streams", remedy)
-    added_to = AddedTo(learning.store, islands, run.start) if run.add_documents else None
-    sequence = Sequence(learning.tokeniser, learning.sequence, added_to, streams=streams)
-    sequenced = documents | "Sequence" >> sequence
-    learn_step = Learn(learning, streams=streams)
-    published = sequenced.minibatches | "Learn" >> learn_step | "Publish" >> Publish(learning)
+    sequenced = documents | "Sequence" >> Sequence(learning, streams=streams)
+    candidates = sequenced.minibatches | "Learn" >> Learn(learning, streams=streams)
+    published = candidates | "Publish" >> Publish(learning, streams=streams)
     return Learned(sequenced.minibatches, *published, sequenced.dead_letters)
 
 
@@ -143,12 +142,17 @@ def run_and_check(
         BeamTopicsError: of :func:`pipelines.graphs.execute.run` and :func:`check_learned`.
     """
     began = additions_began(options)
+    store = ModelStore(settings_of(options, StoreSettings).root)
+    before = store.latest("")
     try:
         run(build, options, lambda counted: check_learned(counted, options))
     except BaseException as error:
-        if not INTERRUPTS.asked:
+        if INTERRUPTS.asked:
+            raise interrupted(options, began) from error
+        if not isinstance(error, RefusedInputError) or store.latest("") == before:
             raise
-        raise interrupted(options, began) from error
+        undo = rollback(store.root, "", before.version) if before else f"rm -r {quote(store.root)}"
+        raise RefusedInputError(f"{error} Before you learn it corrected, run {undo}.") from error
 
 
 def interrupted(options: PipelineOptions, began: int | None) -> InterruptedRunError:
@@ -198,18 +202,9 @@ def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
 
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
-        StoreConflictError: the input ended before the checkpoint that the run should continue from.
         RefusedInputError: no document has a word.
     """
     check_words(counted)
-    if early := counted.get("ended_early", 0):
-        raise StoreConflictError(
-            f"{settings_of(options, StoreSettings).root} has learned more than this input holds:"
-            f" for {early} of the learners the input ended before their checkpoint, and they"
-            " learned nothing. --resume_from continues with the whole input of the run that was"
-            " interrupted. If this input holds only documents that came after those that were"
-            " learned, give --add_documents in its place."
-        )
     cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
     learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
     if learned < cut and not counted.get("restores", 0):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import stream_twin as twin
-from bad_runner import label, learn, publish, sequence
+from bad_runner import Job, label, learn, publish, sequence
 from fake_learner import FAILURES, fake_settings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -245,7 +245,8 @@ def outcome(store, heads):
 def test_versions_and_labels(tmp_path_factory, happened, chosen, chance):
     store = tmp_path_factory.mktemp("store")
     batches, _ = twin.sequenced(ordered(happened), "k", chosen.sequence, start_of(chosen))
-    if not batches:
+    # Without a token nothing is published, and nothing is kept.
+    if not twin.due(batches, ("windows", 1), chosen.sequence.window):
         return
     options = options_of(store, chosen)
     sequences = twin.due(batches, chosen.publish_every, chosen.sequence.window)
@@ -305,7 +306,8 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
     tmp_path_factory, happened, chosen, chance
 ):
     batches, _ = twin.sequenced(ordered(happened), "k", chosen.sequence, start_of(chosen))
-    if not batches:
+    # Without a token nothing is published, and nothing is kept.
+    if not twin.due(batches, ("windows", 1), chosen.sequence.window):
         return
     links, store = links_of(batches), tmp_path_factory.mktemp("killed")
     whole = tmp_path_factory.mktemp("whole")
@@ -341,6 +343,44 @@ def test_a_killed_job_goes_on_in_a_new_one_to_the_same_end(
     check_versions(
         [(manifest.event_time, manifest) for manifest in manifests], wanted, store, options
     )
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(events, events, events, configurations, chances)
+def test_a_restored_job_supersedes_the_versions_that_it_does_not_come_to_again(
+    tmp_path_factory, happened, then, otherwise, chosen, chance
+):
+    """Documents come in another order after a restore, so that other minibatches follow."""
+    both = [
+        twin.sequenced([*ordered(happened), *ordered(rest)], "k", chosen.sequence, start_of(chosen))
+        for rest in (then, otherwise)
+    ]
+    first, second = (batches for batches, _ in both)
+    common = sum(one.chain == other.chain for one, other in zip(first, second, strict=False))
+    due = twin.due(second, chosen.publish_every, chosen.sequence.window)
+    if not common or not due:
+        return
+    store, cut = tmp_path_factory.mktemp("restored"), chance.randint(1, common)
+    job = Job(chance, options_of(store, chosen), "k")
+    *links, _ = links_of(first)
+    job.take(links[:cut])
+    state = job.state()
+    job.take(links[cut : chance.randint(cut, len(links))])
+    abandoned = ModelStore(str(store)).manifests("k")
+    job.restore(state)
+    job.take(links_of(second)[cut:])
+    manifests = ModelStore(str(store)).manifests("k")
+    versions = twin.published(second, due, job.options.settings, "k", chosen.choice)
+    # What the second history does not come to, because it ended before, stays.
+    assert [manifest.chain for manifest in manifests[: len(versions)]] == [
+        version.chain.hex() for version in versions
+    ]
+    kept = {manifest.version for manifest in manifests}
+    assert job.superseded == [one.version for one in reversed(abandoned) if one.version not in kept]
+    assert not manifests[len(versions) :] or not job.superseded
+    made = [(manifest.event_time, manifest) for manifest in manifests[: len(versions)]]
+    if made == [(manifest.event_time, manifest) for manifest in manifests]:
+        check_versions(made, versions, store, job.options)
 
 
 @settings(max_examples=60)

@@ -196,4 +196,4 @@ def test_reading_again_what_was_drained_within_a_window_is_refused_with_the_way_
         f"--dead_letters={tmp_path / 'dead'}",
     ]
     assert train.main([*given, *FLAGS, "--resume_from=latest"]) == 2
-    assert "give --add_documents in place of --resume_from" in capsys.readouterr().err
+    assert "learned, add --add_documents." in capsys.readouterr().err

@@ -6,6 +6,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from made import manifest_of, snapshot_of
 
 from model.errors import OptionError
+from model.publishing.binding import Binding
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
 from pipelines import infer
@@ -61,7 +62,7 @@ def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
 
 
 def test_keys_without_a_version_yet_are_left_out(tmp_path):
-    ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
+    ModelStore(str(tmp_path / "one")).bind("fr", Binding("d", {}))
     with pytest.raises(OptionError) as error:
         graph.chosen_models(
             parse(
@@ -78,6 +79,6 @@ def test_keys_without_a_version_yet_are_left_out(tmp_path):
     )
     assert str(error.value) == said
     options = options_of(tmp_path / "one", "--input=a", "--key_field=language")
-    ModelStore(str(tmp_path / "one")).bind("fr", "d", {})
+    ModelStore(str(tmp_path / "one")).bind("fr", Binding("d", {}))
     with pytest.raises(OptionError, match=r"--key_field: \['de', 'en'\] was given"):
         graph.chosen_models(options)

@@ -81,7 +81,7 @@ def test_a_run_that_learns_tells_it_at_its_end(tmp_path, capsys):
                 lambda item: beam.window.TimestampedValue(item.to_bytes(), item.timestamp / SECOND)
             ).with_output_types(bytes)
         )
-        found = timed | Sequence(options.tokeniser, options.sequence, streams=False)
+        found = timed | Sequence(options, streams=False)
         read = timed | beam.Map(lambda data: END_OF_STREAM - 1) | beam.ParDo(Stage())
         return read, found.minibatches | Learn(options) | Publish(options)
 

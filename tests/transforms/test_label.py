@@ -9,7 +9,6 @@ from learner_options import inferring
 from streams import (
     SECOND,
     SEQUENCE,
-    TOKENISER,
     Collect,
     collected,
     counters,
@@ -47,7 +46,7 @@ def run(
     settings = fake_settings(islands=islands)
     options = learn_options(store, settings, publish_every=publish_every)
     pipeline = beam.Pipeline(FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(TOKENISER, SEQUENCE, streams=streams)
+    sequenced = timestamped(pipeline, items) | Sequence(options, streams=streams)
     references, _ = sequenced.minibatches | Learn(options) | Publish(options)
     labelled = (sequenced.minibatches, references) | Label(
         before, label_with, shards, streams=streams

@@ -16,7 +16,6 @@ from fake_learner import FAILURES, fake_settings
 from streams import (
     SECOND,
     SEQUENCE,
-    TOKENISER,
     Collect,
     collected,
     counters,
@@ -28,14 +27,18 @@ from streams import (
     shuffled,
     train,
 )
+from without_beam import run_without_beam
 
 import transforms.publish
-from model.learner_log.live import LIVE_LEARNERS
+from model.learner_log.live import LIVE_LEARNERS, LiveLearners
+from model.learner_log.log import Session
+from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import run_from_bytes
-from model.learner_log.without_beam import run_without_beam
+from model.pending import ListBag
 from model.publishing.choice_settings import PublishSettings
 from model.publishing.keeping import Keep, Rule
 from model.publishing.manifest import Manifest
+from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.version_events import events_of, line_of, records_of
 from model.records import NumberedMinibatch
@@ -234,7 +237,7 @@ def streamed(events, chosen, name):
         pipeline
         | events
         | "Typed" >> beam.Map(_same).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
+        | Sequence(chosen, streams=True)
     )
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect(name))
     sequenced.minibatches | Learn(chosen, streams=True) | Publish(chosen)
@@ -316,12 +319,10 @@ def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
     pipeline = beam.Pipeline(FnApiRunner())
-    sequenced = (
-        pipeline
-        | beam.Create([b""]).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
-    )
     chosen = options(tmp_path, silent_after=SECOND)
+    sequenced = (
+        pipeline | beam.Create([b""]).with_output_types(bytes) | Sequence(chosen, streams=True)
+    )
     sequenced.minibatches | Learn(chosen, streams=True) | Publish(chosen)
     proto = pipeline.to_runner_api()
     for transform in proto.components.transforms.values():
@@ -408,6 +409,55 @@ def test_a_job_that_continues_emits_the_events_of_its_own_versions_alone(tmp_pat
     train(ITEMS, replace(given, run=replace(given.run, resume_from="latest")))
     assert {record for _, record in collected("events")} <= set(before)
     assert len(before) > len(collected("events"))
+
+
+def test_a_job_that_streams_tells_what_it_supersedes(tmp_path, caplog):
+    caplog.set_level("INFO", "beam_topics.events")
+    given = options(tmp_path, publish_every=("windows", 1))
+
+    def candidates(links):
+        # Before anything was published: the job began with an empty store.
+        session, offered = Session(given, "", 0, LiveLearners()), []
+        head, _ = session.first()
+        for link in links:
+            out = session.handle(head, [link], ListBag(), ListBag())
+            head, offered = out.head, offered + out.candidates
+        return offered
+
+    # What the job has published before a failure, and what it comes to after it.
+    before, late = candidates(LINKS), document("late", 55)
+    after = candidates(links_of([*ITEMS, late]))
+    publisher, head = publisher_of(given, "", ModelStore(given.store)), PublishHead()
+    for candidate in before:
+        head, _ = publisher.handle(head, candidate, ListBag())
+    abandoned = ModelStore(given.store).manifests("")
+
+    def published(streams):
+        pipeline = beam.Pipeline(FnApiRunner())
+        data = [(b"", candidate.to_bytes()) for candidate in after]
+        found = pipeline | beam.Create(data, reshuffle=False) | Publish(given, streams=streams)
+        found.events | beam.ParDo(Collect("events"))
+        result = pipeline.run()
+        result.wait_until_finish()
+        return counters(result)
+
+    with pytest.raises(Exception, match="another one, 0"):
+        published(streams=False)
+    assert ModelStore(given.store).manifests("") == abandoned
+    assert published(streams=True)["superseded_versions"] == 5
+    manifests = ModelStore(given.store).manifests("")
+    assert manifests[:5] == abandoned[:5] and len(manifests) == len(abandoned) == 10
+    assert not {one.version for one in manifests[5:]} & {one.version for one in abandoned}
+    (event,) = [
+        json.loads(record)
+        for _, record in collected("events")
+        if json.loads(record)["kind"] == "superseded"
+    ]
+    assert event["version"] == manifests[5].version and event["figures"] == {"versions": 5}
+    assert event["document_ids"] == []
+    assert (
+        "supersedes 5 versions that the job does not come to again after a restore" in caplog.text
+    )
 
 
 def test_old_versions_and_checkpoints_expire_where_versions_are_made(tmp_path, monkeypatch):

@@ -4,10 +4,10 @@ import pytest
 from fake_learner import FAILURES
 from learner_options import REAL_LEARNERS, made
 from streams import documents, final_states, learn_options, links_of, shuffled, train
+from without_beam import run_without_beam
 
 from model.compositions import placements
 from model.learner_log.live import LIVE_LEARNERS
-from model.learner_log.without_beam import run_without_beam
 from model.learners import LEARNER
 from model.publishing.store import ModelStore
 

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import apache_beam as beam
@@ -8,21 +9,23 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing import test_stream
 from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
+from fake_learner import fake_settings
+from made import manifest_of
 from streams import (
     SECOND,
     SEQUENCE,
-    TOKENISER,
     Collect,
     collected,
     counters,
     document,
     documents,
+    learn_options,
     links_of,
     shuffled,
     timestamped,
 )
 
-from model.learner_log.sequence_start import AddedTo, SequenceStart
+from model.learner_log.starting import SequenceStart
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
@@ -34,11 +37,10 @@ from transforms.stateful import Mirrors, StatefulDoFn, TimerSchedule, timer_time
 ITEMS = documents(50)
 
 
-def run(items, *flags, runner=None, streams=False, **others):
+def run(items, *flags, runner=None, streams=False, store="no-store", adds=False):
     pipeline = beam.Pipeline(runner or FnApiRunner(), options=PipelineOptions(list(flags)))
-    sequenced = timestamped(pipeline, items) | Sequence(
-        TOKENISER, SEQUENCE, streams=streams, **others
-    )
+    options = learn_options(store, fake_settings(), add_documents=adds)
+    sequenced = timestamped(pipeline, items) | Sequence(options, streams=streams)
     sequenced.minibatches | "Keep" >> beam.ParDo(Collect("minibatches"))
     sequenced.dead_letters | "Keep dead" >> beam.ParDo(Collect("dead"))
     result = pipeline.run()
@@ -139,19 +141,35 @@ def test_going_on_from_a_checkpoint(tmp_path):
         chain=at.fingerprint.hex(),
         window_end=end,
         offered=0,
-        settings_digest="",
+        settings_digest=learn_options(tmp_path, fake_settings()).settings_digest(),
     )
-    ModelStore(str(tmp_path)).put_checkpoint(entry, b"state")
-    run([item for item in ITEMS if item.timestamp >= end], added_to=AddedTo(str(tmp_path)))
+    store = ModelStore(str(tmp_path))
+    store.put_checkpoint(entry, b"state")
+    newest = replace(manifest_of(at.sequence), chain=at.fingerprint.hex())
+    store.publish(newest)
+    entry = store.put_checkpoint(replace(entry, offered=at.sequence), b"state of the version")
+    later = [item for item in ITEMS if item.timestamp >= end]
+    run(later, store=tmp_path, adds=True)
     assert links()[0] == sent[at.sequence :]
     # A document of a window that was closed joins the next one.
-    assert SequenceStart(TOKENISER, SEQUENCE, AddedTo(str(tmp_path))).head("").closed == end
+    assert added_start(tmp_path).head("").closed == end
+    # From its beginning the same input goes by the version, and another one does not.
+    run(ITEMS, store=tmp_path)
+    assert links()[0] == sent
+    ordered = sorted(ITEMS, key=lambda item: item.timestamp)
+    for other in (ordered[1:], ordered[:4]):
+        with pytest.raises(Exception, match="holds other documents up to there, or fewer"):
+            run(other, store=tmp_path)
+
+
+def added_start(store):
+    return SequenceStart(learn_options(store, fake_settings(), add_documents=True))
 
 
 def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
-    start = SequenceStart(TOKENISER, SEQUENCE, AddedTo(str(tmp_path)))
-    assert start.head("new") == SequenceStart(TOKENISER, SEQUENCE).head("new")
-    assert start.head("new").sequence == 0
+    head = added_start(tmp_path).head("new")
+    assert head == SequenceStart(learn_options(tmp_path, fake_settings())).head("new")
+    assert head.sequence == 0
 
 
 def at(item):
@@ -167,7 +185,7 @@ def sequence_stream(events):
         pipeline
         | events
         | "Typed" >> beam.Map(lambda data: data).with_output_types(bytes)
-        | Sequence(TOKENISER, SEQUENCE, streams=True)
+        | Sequence(learn_options("no-store", fake_settings()), streams=True)
     )
     sequenced.minibatches | beam.ParDo(Collect("minibatches"))
     pipeline.run().wait_until_finish()

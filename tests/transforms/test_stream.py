@@ -63,7 +63,7 @@ def named(happened):
 
 def run(pipeline, source, options, streams, before_first_model=None):
     """Run the graph over a source of documents with times; with labels where a policy is given."""
-    sequenced = source | Sequence(TOKENISER, SEQUENCE, streams=streams)
+    sequenced = source | Sequence(options, streams=streams)
     references, _ = sequenced.minibatches | Learn(options) | Publish(options)
     outputs = {
         "minibatches": sequenced.minibatches,

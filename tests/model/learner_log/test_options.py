@@ -30,7 +30,7 @@ def test_without_lists_nothing_is_changed():
 
 def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_them():
     given, used = options(), options()
-    used.settings_flags(), used.settings_digest(), used.manifest_settings()
+    used.binding, used.settings_digest(), used.manifest_settings()
     data = pickle.dumps(used)
     assert data == pickle.dumps(given)
     loaded = pickle.loads(data)

@@ -1,4 +1,5 @@
 import os
+from types import SimpleNamespace
 
 import pytest
 from blob_battery import Battery
@@ -155,6 +156,17 @@ def test_a_bucket_that_is_not_there(server, use):
         ),
     ):
         use(blobs_at("gs://none/store"))
+
+
+def test_an_account_that_may_not_write_is_told_before_anything_is_written(monkeypatch):
+    monkeypatch.delenv("STORAGE_EMULATOR_HOST", raising=False)
+    allowed = ["storage.objects.create"]
+    bucket = SimpleNamespace(test_iam_permissions=lambda wanted: allowed)
+    monkeypatch.setattr(gcs.GcsBlobs, "_bucket", lambda self: bucket)
+    with pytest.raises(OptionError, match="roles/storage.objectUser.*may not write into bucket"):
+        blobs_at("gs://bucket/models").check_writable()
+    allowed.append("storage.objects.delete")
+    blobs_at("gs://bucket/models").check_writable()
 
 
 def test_no_login(monkeypatch, tmp_path):

@@ -333,11 +333,11 @@ def test_a_new_job_waits_for_a_version_that_the_store_does_not_have(tmp_path):
 
 
 def test_another_history_in_the_store_is_refused(tmp_path):
-    (offers,) = candidates_of(tmp_path, 1)
-    Receiver(tmp_path, 1).send(*offers)
-    (others,) = candidates_of(tmp_path, 1, links_of(documents(39)))
+    (offers,) = candidates_of(tmp_path / "one", 1)
+    (others,) = candidates_of(tmp_path / "two", 1, links_of(documents(39)))
+    Receiver(tmp_path / "one", 1).send(*offers)
     with pytest.raises(StoreConflictError, match="--resume_from"):
-        Receiver(tmp_path, 1).send(*others)
+        Receiver(tmp_path / "one", 1).send(replace(offers[0], chain=others[-1].chain))
 
 
 def test_head_round_trip():

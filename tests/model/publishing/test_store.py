@@ -6,6 +6,7 @@ import pytest
 from made import manifest_of, random_snapshot
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
+from model.publishing.binding import Binding
 from model.publishing.blobs import LocalBlobs
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.sealing import seal
@@ -148,8 +149,8 @@ class TestCheckpoints:
         with pytest.raises(
             OptionError,
             match=(
-                r"--resume_from: .*all 2 islands of key '' have a checkpoint \(the newest: 1, 2\)."
-                r" Give one"
+                r"--resume_from: .*all 2 islands of key '' have a checkpoint with these settings"
+                r" \(the newest: 1, 2\). Give one"
             ),
         ):
             store.resume_point("", given, 2)
@@ -181,12 +182,26 @@ class TestCheckpoints:
     def test_two_histories_are_not_chosen_between(self, store):
         for n, chain in [(1, "a"), (2, "a"), (2, "b")]:
             store.put_checkpoint(entry_of(n, 0, chain=chain), chain.encode())
-        with pytest.raises(
-            StoreConflictError,
-            match=r"two histories after minibatch 2; give --resume_from an earlier",
-        ):
+        told = "two histories after minibatch 2, and neither was published. Start again without"
+        with pytest.raises(StoreConflictError, match=told):
             store.resume_point("", "latest", 1)
         assert store.resume_point("", "1", 1)[0].chain == "a1"
+
+    def test_the_history_that_was_published_is_chosen(self, store):
+        for n, chain in [(1, "a"), (2, "a"), (2, "b")]:
+            store.put_checkpoint(entry_of(n, 0, chain=chain), chain.encode())
+        newest = dataclasses.replace(manifest_of(2), chain="b2")
+        assert store.resume_point("", "latest", 1, newest=newest)[0].chain == "b2"
+        for n, advice in [(1, "rollback .* --model_version=000000000001-"), (3, "=latest")]:
+            at = "latest" if n == 1 else "2"
+            with pytest.raises(StoreConflictError, match=advice):
+                store.resume_point("", at, 1, newest=manifest_of(n))
+
+    def test_checkpoints_of_other_settings_are_no_points(self, store):
+        store.put_checkpoint(entry_of(1, 0), b"x")
+        assert store.resume_point("", "latest", 1, "s")[0].sequence == 1
+        with pytest.raises(OptionError, match=r"checkpoint with these settings .*newest: none"):
+            store.resume_point("", "latest", 1, "others")
 
 
 class TestManifests:
@@ -253,7 +268,7 @@ class TestManifests:
         store.publish(winner)
         store.publish(manifest_of(6, winner.version))
         with pytest.raises(
-            StoreConflictError, match=f"another one, {loser.version}, within that history"
+            StoreConflictError, match=f"another one, {loser.version}, which follows {last.version}"
         ):
             store.publish(loser)
 
@@ -342,32 +357,122 @@ class TestManifests:
         assert [store.latest(key).sequence for key in keys] == [3, 2, 4]
 
 
+class TestSuperseding:
+    """A runner restored a job to the state in which version 2 was its newest one."""
+
+    @pytest.fixture
+    def versions(self, store):
+        """The versions that the job has published; it began with an empty store."""
+        snapshot = store.put_snapshot(random_snapshot())
+        made = [manifest_of(2, snapshot=snapshot)]
+        for sequence in (5, 9):
+            made.append(manifest_of(sequence, made[-1].version, snapshot=snapshot))
+        for manifest in made:
+            store.publish(manifest)
+        return made
+
+    @staticmethod
+    def restored(store, sequence, parent, base=""):
+        """Publish as the job does, with another version than before; what it superseded."""
+        found = []
+        other = manifest_of(sequence, parent.version if parent else None, ess=1.5)
+        store.publish(other, base, lambda manifest, names: found.extend([manifest, *names]))
+        return found
+
+    @pytest.mark.parametrize("sequence", [4, 5, 9, 11])
+    def test_its_own_versions_after_a_known_parent(self, store, versions, sequence):
+        first, *abandoned = versions
+        found = self.restored(store, sequence, first)
+        assert found[1:] == [one.version for one in reversed(abandoned)]
+        assert store.manifests("") == [first, found[0]]
+        # It goes on from there, and an attempt that is repeated changes nothing.
+        before = files(store)
+        assert self.restored(store, sequence, first) == [] and files(store) == before
+        store.publish(manifest_of(20, found[0].version))
+        assert [one.sequence for one in store.manifests("")] == [2, sequence, 20]
+
+    def test_a_version_that_it_comes_to_again_stays(self, store, versions):
+        before = files(store)
+        store.publish(versions[1], "", lambda *found: pytest.fail("superseded"))
+        assert files(store) == before
+
+    def test_without_a_version_in_its_state(self, store, versions):
+        assert len(self.restored(store, 3, None)) == 4
+
+    def test_a_run_that_no_runner_restores_supersedes_nothing(self, store, versions):
+        with pytest.raises(StoreConflictError, match="is at version 000000000009"):
+            store.publish(manifest_of(5, versions[0].version, ess=1.5))
+
+    def test_what_somebody_else_made_is_a_conflict_and_the_advice_works(self, store, versions):
+        newest = versions[-1]
+        store.publish(manifest_of(12, newest.version), base=newest.version)
+        with pytest.raises(StoreConflictError) as error:
+            self.restored(store, 10, newest)
+        told = (
+            f"To give up the versions after {newest.version}, stop the job that made them, run"
+            f" python -m pipelines.versions rollback --model_store={store.root}"
+            f" --model_version={newest.version}, and start this run again."
+        )
+        assert told in str(error.value)
+        store.roll_back(store.manifest("", newest.version))
+        self.restored(store, 10, newest)
+        assert [one.sequence for one in store.manifests("")] == [2, 5, 9, 10]
+
+    def test_what_was_there_before_it_began_is_a_conflict(self, store, versions):
+        middle = versions[1]
+        self.restored(store, 10, versions[-1], base=middle.version)
+        with pytest.raises(StoreConflictError, match="000000000010-"):
+            self.restored(store, 4, versions[0], base=middle.version)
+        assert len(self.restored(store, 6, middle, base=middle.version)) == 3
+
+    def test_a_version_that_a_person_chose_is_a_conflict(self, store, versions):
+        store.roll_back(store.manifest("", versions[1].version))
+        with pytest.raises(StoreConflictError, match="000000000005-"):
+            self.restored(store, 4, versions[0])
+
+
+def bound(store, settings, digest="d", key=""):
+    """Bind a key by its first version."""
+    store.bind(key, Binding(digest, settings))
+    store.publish(manifest_of(2, key=key))
+
+
 class TestBind:
     def test_the_same_settings(self, store):
-        store.bind("", "d", {"learner": {"topics": 3, "words": ("a",)}})
-        store.bind("", "d", {"learner": {"topics": 3, "words": ["a"]}})
+        bound(store, {"learner": {"topics": 3, "words": ("a",)}})
+        again = Binding("d", {"learner": {"topics": 3, "words": ["a"]}})
+        store.bind("", again)
+        store.check_settings("", again)
+
+    def test_without_a_version_nothing_is_bound(self, store):
+        store.bind("", Binding("d", {"a": 1}))
+        store.check_settings("", Binding("e", {"a": 2}))
+        store.bind("", Binding("e", {"a": 2}))
+        line = seal({"digest": "e", "settings": {"a": 2}})
+        assert files(store)["_/settings.json"] == line
 
     def test_other_fields_of_the_file_are_ignored_and_kept(self, store):
-        store.bind("", "d", {"a": 1})
+        bound(store, {"a": 1})
         path = Path(store.root, "_", "settings.json")
         path.write_bytes(data := seal({"digest": "d", "settings": {"a": 1}, "later": [2]}))
-        store.bind("", "d", {"a": 1})
+        store.bind("", Binding("d", {"a": 1}))
         assert path.read_bytes() == data
-        with pytest.raises(StoreConflictError, match="a is 1 there and 2 here"):
-            store.bind("", "d", {"a": 2})
+        for use in (store.bind, store.check_settings):
+            with pytest.raises(StoreConflictError, match="a is 1 there and 2 here"):
+                use("", Binding("d", {"a": 2}))
 
     def test_each_key_has_the_line_of_its_own_settings(self, store):
         for key, settings in (("a", {"x": 1}), ("b", {"x": 2}), ("c", {"x": 2})):
-            store.bind(key, "d", settings)
+            store.bind(key, Binding("d", settings))
             line = seal({"digest": "d", "settings": settings})
             assert files(store)[f"{key}/settings.json"] == line
 
     def test_other_settings_are_named_with_both_values(self, store):
-        store.bind(
-            "", "d", {"learner": {"topics": 3, "seed": 1, "old": 0}, "sequence": {"window": 5}}
-        )
+        settings = {"learner": {"topics": 3, "seed": 1, "old": 0}, "sequence": {"window": 5}}
+        bound(store, settings)
+        other = {"learner": {"topics": 4, "seed": 1}, "sequence": {"window": "5"}}
         with pytest.raises(StoreConflictError) as error:
-            store.bind("", "e", {"learner": {"topics": 4, "seed": 1}, "sequence": {"window": "5"}})
+            store.check_settings("", Binding("e", other))
         assert (
             "learner.old is 0 there and absent here; learner.topics is 3 there and 4 here;"
             " sequence.window is 5 there" in str(error.value)
@@ -376,22 +481,22 @@ class TestBind:
         assert "Give the same settings, or use an empty model store." in str(error.value)
 
     def test_a_long_value_is_cut(self, store):
-        store.bind("", "d", {"words": ["word"] * 1000})
+        bound(store, {"words": ["word"] * 1000})
         with pytest.raises(StoreConflictError) as error:
-            store.bind("", "e", {"words": ["word"] * 999})
+            store.check_settings("", Binding("e", {"words": ["word"] * 999}))
         assert len(str(error.value)) < 600
 
     def test_equal_settings_of_another_release(self, store):
-        store.bind("", "d", {"a": 1})
+        bound(store, {"a": 1})
         with pytest.raises(
             StoreConflictError,
             match=r"equal, but their digests are not .d there, e here: another release",
         ):
-            store.bind("", "e", {"a": 1})
+            store.check_settings("", Binding("e", {"a": 1}))
 
     def test_keys_are_bound_apart(self, store):
-        store.bind("a", "d", {"a": 1})
-        store.bind("b", "e", {"a": 2})
+        bound(store, {"a": 1}, "d", "a")
+        bound(store, {"a": 2}, "e", "b")
 
 
 class TestStart:
@@ -413,16 +518,15 @@ class TestStart:
             r" that came after .* --add_documents, .* an empty model store\."
         )
         with pytest.raises(StoreConflictError, match=told):
-            used.check_start("", 1, every)
+            used.check_start(used.latest(""), 1, every)
 
     def test_the_same_is_allowed_and_another_one_after_the_newest_version(self, used):
-        used.check_start("", 0, ("period", 14 * 86_400_000_000))
-        used.check_start("", 2, ("windows", 1))
-        used.check_start("other key", 0, ("windows", 1))
+        used.check_start(used.latest(""), 0, ("period", 14 * 86_400_000_000))
+        used.check_start(used.latest(""), 2, ("windows", 1))
 
     def test_a_version_that_does_not_say_allows_any(self, store):
         store.publish(manifest_of(2))
-        store.check_start("", 0, ("windows", 1))
+        store.check_start(store.latest(""), 0, ("windows", 1))
 
     def test_a_store_of_an_older_release_is_refused_with_what_to_do(self, used):
         snapshot = Path(used.root, "_", "snapshots", used.latest("").snapshot)
@@ -432,7 +536,7 @@ class TestStart:
             r" release wrote it: use that release, or start with an empty model store\.$"
         )
         for use in (
-            lambda: used.check_start("", 0, ("period", 14 * 86_400_000_000)),
+            lambda: used.check_start(used.latest(""), 0, ("period", 14 * 86_400_000_000)),
             lambda: used.get_snapshot(used.latest("")),
         ):
             with pytest.raises(DamagedDataError, match=told):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 
 import fake_learner
@@ -9,7 +10,7 @@ import pytest
 
 from model.publishing.alignment import align_topics
 from model.publishing.store import ModelStore
-from pipelines import show, stream, train
+from pipelines import show, stream, train, versions
 
 DAY = 86_400
 WORDS = ["ship", "sailed", "harbour", "judge", "court", "verdict"]
@@ -56,6 +57,10 @@ class Trial:
 
     def store(self, store="models"):
         return ModelStore(str(self.folder / store))
+
+    def tree(self):
+        root = self.folder / "models"
+        return {path: path.is_dir() or path.read_bytes() for path in root.rglob("*")}
 
     def learned(self, store="models"):
         return self.store(store).latest("").documents
@@ -118,8 +123,9 @@ def test_topics_keep_their_numbers(trial):
 
 def test_the_natural_second_command_leads_to_the_flag(trial):
     trial.run(month(0))
+    before = trial.tree()
     status, told = trial.run(month(1))
-    assert status == 2
+    assert status == 2 and trial.tree() == before
     assert (
         "If the input holds only documents that came after those that were learned, add"
         " --add_documents." in told
@@ -131,18 +137,15 @@ def test_going_on_with_other_input_leads_to_the_flag(trial):
     trial.run(month(0))
     status, told = trial.run([*month(1), *month(2, a_day=1)], "--resume_from=latest")
     assert status == 2
-    assert "minibatch 5 came again with other documents." in told
-    assert "give --add_documents in place of --resume_from" in told
+    assert "this input holds other documents up to there, or fewer." in told
+    assert "add --add_documents." in told
 
 
 def test_going_on_with_less_than_was_learned_is_not_a_success(trial):
     trial.run(month(0))
     status, told = trial.run(month(1)[:-30], "--resume_from=latest")
     assert status == 2
-    assert (
-        "has learned more than this input holds" in told
-        and "give --add_documents in its place" in told
-    )
+    assert "other documents up to there, or fewer." in told and "add --add_documents." in told
     assert trial.learned() == 90
 
 
@@ -195,6 +198,47 @@ def test_the_rest_of_a_window_that_was_closed_early_is_added(trial):
     assert trial.learned() == 40
 
 
+@pytest.mark.parametrize("added", [False, True], ids=["the first input", "an added input"])
+def test_what_was_learned_of_an_input_that_was_mostly_refused_can_be_given_up(trial, added):
+    flags, number = ([ADD], 1) if added else ([], 0)
+    if added:
+        trial.run(month(0))
+    rows = month(number)
+    wrong = [row if n % 3 == 0 else {**row, "text": None} for n, row in enumerate(rows)]
+    status, told = trial.run(wrong, *flags)
+    assert status == 3 and trial.learned() == 90 * number + 30
+    assert trial.run(rows, *flags)[0] == 2
+    (advice,) = re.findall(r"Before you learn it corrected, run (.*)\.$", told, re.MULTILINE)
+    if added:
+        command, *given = advice.removeprefix("python -m pipelines.versions ").split()
+        assert versions.main([command, *given]) == 0
+    else:
+        assert advice == f"rm -r {trial.folder / 'models'}"
+        shutil.rmtree(trial.folder / "models")
+    assert trial.run(rows, *flags)[0] == 0
+    assert trial.learned() == 90 * number + 90
+
+
+def test_a_new_key_beside_one_that_is_refused_leaves_nothing(trial):
+    keyed = "--key_field=kind"
+    # In alphabetical order a new key comes before and after the one that was learned.
+    later = [row for kind in "abc" for row in month(1, a_day=2, kind=kind)]
+    trial.run(month(0, kind="b"), keyed)
+    before = trial.tree()
+    status, told = trial.run(later, keyed)
+    assert status == 2 and trial.tree() == before
+    assert "key 'b', is at version" in told and "add --add_documents" in told
+    status, told = trial.run(later, keyed, "--topics=4", ADD)
+    assert status == 2 and trial.tree() == before
+    assert "--topics is 3 there and 4 here" in told
+    status, told = trial.run([*month(1, kind="a"), *month(0, kind="b")], keyed, ADD)
+    assert status == 2 and trial.tree() == before
+    assert "documents of key 'b' are older" in told
+    assert trial.run(later, keyed, ADD)[0] == 0
+    store = trial.store()
+    assert [store.latest(key).documents for key in "abc"] == [60, 150, 60]
+
+
 def test_new_keys_begin_anew_and_this_is_said(trial):
     keyed = "--key_field=kind"
     trial.run(month(0, kind="old"), keyed)
@@ -232,12 +276,15 @@ def test_after_an_interrupted_run_its_input_comes_first(trial):
     store = trial.store()
     at = store.resume_point("", "latest", 1)[0]
     assert at.sequence == 3
-    status, told = trial.run(month(1), ADD, "--checkpoint_tokens=100")
-    assert status == 0
+    status, told = trial.run(month(1), ADD)
+    assert status == 2
     assert (
-        "The run before was interrupted, and what it read later was not learned. Finish it first:"
-        " run it again with" in told
+        "has no version. Its run was interrupted. Finish it first: run it again with"
+        " --resume_from=latest." in told
     )
+    assert trial.run(month(0), "--resume_from=latest")[0] == 0
+    assert trial.run(month(1), ADD)[0] == 0
+    assert trial.learned() == 180
 
 
 def test_a_version_that_no_checkpoint_knows_is_told_before_the_run(trial):
@@ -316,6 +363,6 @@ def test_a_store_whose_old_versions_expired_goes_on_as_one_that_keeps_all(trial,
 def test_a_run_from_the_start_cannot_repeat_a_history_whose_begin_expired(trial):
     for number in range(3):
         assert trial.run(month(number), *([ADD] if number else []), KEEP)[0] == 0
-    status, told = trial.run(month(0))
+    status, told = trial.run([*month(0), *month(1), *month(2)])
     assert status != 0
     assert "its versions before" in told and "have expired" in told

@@ -5,7 +5,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from fake_learner import fake_settings
 from streams import learn_options
 
-from model.errors import LostMinibatchesError, OptionError, StoreConflictError
+from model.errors import LostMinibatchesError, OptionError
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from pipelines.cli.settings_from_options import learn_options_of
@@ -51,19 +51,6 @@ def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():
         ).run.start
         == "7"
     )
-
-
-def test_an_input_that_ends_before_the_checkpoint_is_not_a_success():
-    said = (
-        "m has learned more than this input holds: for 1 of the learners .* they learned nothing.*"
-        " give --add_documents in its place"
-    )
-    with pytest.raises(StoreConflictError, match=said):
-        check_learned(
-            {"minibatches": 27, "repeats": 28, "ended_early": 1},
-            PipelineOptions(["--model_store=m"]),
-        )
-    check_learned({"minibatches": 28, "repeats": 28}, PipelineOptions(["--model_store=m"]))
 
 
 def test_a_store_of_keys_in_which_nothing_can_be_resumed(tmp_path):

@@ -33,10 +33,6 @@ def run_without_beam(
 ) -> Learned:
     """Learn numbered minibatches in order, without Beam or a store, to the bits of the pipeline.
 
-    >>> from model.sequencing import sequence_documents  # doctest: +SKIP
-    >>> links = sequence_documents("", documents, sequence, start)  # doctest: +SKIP
-    >>> run_without_beam(links, settings).state_digest  # doctest: +SKIP
-
     Raises:
         DivergedError: A minibatch does not follow the one before it.
     """
