@@ -38,6 +38,7 @@ from model.learners.particles.state import (
     plant_seeds,
 )
 from model.learners.particles.stepping import draw_documents, learn_documents, visit
+from model.learners.particles.uniting import unite_topics
 from model.learners.particles.word_blocks import Block, in_blocks
 from model.records import IntArray
 from model.scaled import Scaled
@@ -103,12 +104,15 @@ def initialise(state: ParticleState, chains: Chains) -> None:
     state.waiting = None
     learn_spelling(state)
     begin_minibatch(state, 0)
-    held_out = batch.choice == "perplexity" and chains.number > 1 and len(waiting) > 1
+    held_out = batch.choice == "perplexity" and batch.chains > 1 and len(waiting) > 1
     trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
     slots = state.history.begin_all(waiting[:trained])
     generations = int(state.resampler.counters[-1])
     run_chains(state, slots, chains)
     chosen = _best(state, slots, waiting, trained) if chains.number > 1 else 0
+    if held_out and not (state.settings.learns_topics or state.settings.rejuvenation.whole_past):
+        judges = [tokens for tokens, _ in waiting[trained:]]
+        chosen = 0 if unite_topics(state, chosen, judges) else chosen
     particles = state.settings.island_particles
     state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
@@ -133,9 +137,8 @@ def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
         chains: how they run.
     """
     whole_past = state.settings.rejuvenation.whole_past
-    state.population = new_population(
-        state.prior, chains.number, state.threads, whole_past=whole_past
-    )
+    prior = state.prior._replace(a=_first_strength(state, slots))
+    state.population = new_population(prior, chains.number, state.threads, whole_past=whole_past)
     plant_seeds(state)
     draw_documents(state, slots, INITIAL_TOPICS, chains.evenly)
     positions = np.full(len(slots), WHOLE_DOCUMENT, np.int64)
@@ -146,6 +149,13 @@ def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
         some = min(together, chains.sweeps - first)
         visit(state, np.tile(slots, some), np.tile(positions, some), INITIAL_SWEEP, owned=True)
         learn_concentrations(state, INITIAL_CONCENTRATION)
+
+
+def _first_strength(state: ParticleState, slots: IntArray) -> float:
+    """Return the a with which chains begin."""
+    words = np.unique(np.concatenate([state.history.words_of(slot) for slot in slots.tolist()]))
+    size = state.settings.vocabulary.size
+    return state.settings.prior.strength(size, int(np.count_nonzero(words >= 0)))
 
 
 def _best(state: ParticleState, slots: IntArray, waiting: Documents, trained: int) -> int:

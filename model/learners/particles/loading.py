@@ -65,11 +65,12 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         DamagedDataError: the bytes have another form, belong to other settings, or contain values
             that no learner can have.
     """
-    learned = state.settings.learns_topics
     parted = 2 if data.startswith(MAGIC_PARTS) else 0
     magic = MAGIC_PARTS if parted else MAGIC
-    count = _BLOBS + parted + (state.following is not None) + learned
-    header, blobs = wire.unpack(magic, data, count)
+    count = _BLOBS + parted + (state.following is not None)
+    header, blobs = wire.unpack(magic, data)
+    weighed = state.settings.learns_topics or len(blobs) > count
+    checks.equal("parts of a learner's state", len(blobs), count + weighed)
     parts, blobs = blobs[11 : 11 + parted], blobs[:11] + blobs[11 + parted :]
     words, evidence, characters, use = blobs[:4]
     _read_header(state, header)
@@ -91,7 +92,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         following_from_bytes(blobs[16], state.following, *sizes)
         if state.following.changes:
             state.history.count_as_newest(state.documents - state.following.changed)
-    if learned:
+    if weighed:
         weights_from_bytes(blobs[-1], state)
     return state
 
