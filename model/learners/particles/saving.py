@@ -25,7 +25,7 @@ from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.packing import pack_numbers, pack_table
 from model.learners.particles.priors import parts_each
 from model.learners.particles.state import ParticleState
-from model.learners.particles.weight_file import has_weights, weights_to_bytes
+from model.learners.particles.weight_file import weights_to_bytes
 from model.learners.particles.word_file import words_to_bytes
 
 MAGIC = b"BTo2"
@@ -74,7 +74,7 @@ def to_bytes(state: ParticleState) -> bytes:
         _waiting_to_bytes(state),
         _history_to_bytes(state),
         *([following_to_bytes(state.following)] if state.following else []),
-        *([weights_to_bytes(state)] if has_weights(state) else []),
+        *([weights_to_bytes(state)] if state.weighs_topics else []),
     )
 
 

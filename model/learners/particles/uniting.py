@@ -15,10 +15,12 @@ one of fifty. So after its sweeps over the initial batch the chosen chain is off
    standard error worse than the best.
 
 Topics of real documents are rarely united: 200 posts or abstracts are not enough to tell that fewer
-predict better, and everything stays as the chain left it (docs/results/small-data.md). Like a duel
+predict better, and everything stays as the chain left it (docs/results/small-data.md). Where
+topics are united, the weights of topics are learned from then on
+(:mod:`model.learners.particles.topic_weights`), so that a new subject gets a topic. Like a duel
 (:mod:`model.learners.particles.challengers`), this is a decision by prediction. It does not leave
-the posterior invariant. Challengers begin with even weights again, so a stream that changes has all
-its topics.
+the posterior invariant. Challengers begin with even weights again: where one wins, all topics are as
+they were.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ from model.learners.particles.state import ParticleState, ensure_capacity
 from model.records import FloatArray, IntArray
 
 # The share of its Dirichlet parameter that a topic keeps when another absorbs it.
-KEPT = 2.0**-10
+KEPT = 2.0**-8
 # Nats a token, and standard errors of them. The gains of made documents of a few subjects are .15
-# to .4, and 2.7 to 6 standard errors; those of real documents are below .1 or 2 standard errors.
-LEAST_GAIN, ERRORS = 0.05, 2.5
+# to .5, most of them 2 to 6 standard errors; those of real documents are less than one of the two.
+LEAST_GAIN, ERRORS = 0.05, 2.0
 
 
 def unite_topics(state: ParticleState, particle: int, judges: Sequence[IntArray]) -> bool:

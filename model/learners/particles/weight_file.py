@@ -1,4 +1,4 @@
-"""The weights of topics as bytes."""
+"""The learned weights of topics as bytes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import numpy as np
 
 from model import checks, wire
 from model.learners.particles.kernels.topic_weights import LEAST
-from model.learners.particles.priors import is_even, with_alpha
+from model.learners.particles.priors import with_alpha
 from model.learners.particles.state import ParticleState
 
 _MAGIC = b"BTB1"
 # Bounds of a concentration that is drawn.
 _SMALLEST, _LARGEST = 2.0**-100, 2.0**100
-
-
-def has_weights(state: ParticleState) -> bool:
-    """Return whether topics have weights of their own: learned ones, or those of united topics."""
-    return state.settings.learns_topics or not is_even(state.prior)
 
 
 def weights_to_bytes(state: ParticleState) -> bytes:
