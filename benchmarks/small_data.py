@@ -62,7 +62,9 @@ def toy(subjects: int, words: int, seed: int) -> list[TokenisedDocument]:
     found = []
     for number in range(DOCUMENTS):
         subject = number % subjects
-        tokens = [f"{'abcdefghij'[subject]}{_letters(n)}" for n in draws.integers(words, size=LENGTH)]
+        tokens = [
+            f"{'abcdefghij'[subject]}{_letters(n)}" for n in draws.integers(words, size=LENGTH)
+        ]
         document = Document(str(number), number, "", str(subject))
         found.append(TokenisedDocument.from_words(document, tokens))
     return found
@@ -144,8 +146,10 @@ def learned(
         learner.step(state, minibatch)
     snapshot = learner.snapshot(state)
     import os
+
     if os.environ.get("SHOW_A"):
         from model.learners.particles.provisional import initialised
+
         print("    a, a_0", initialised(state).population.concentration.tolist(), flush=True)
     return model_of(snapshot), time.process_time() - started
 
@@ -167,7 +171,12 @@ def posts(given: dict[str, Any], seed: int) -> Iterator[tuple[str, dict[str, Any
     """Yield the figures of a few posts."""
     for count in (300, 1_000, 3_000):
         for topics in (20, 30):
-            yield _real(f"posts {count} T={topics}", sample("news", count, seed), 50, {"topics": topics, "seed": seed, **given})
+            yield _real(
+                f"posts {count} T={topics}",
+                sample("news", count, seed),
+                50,
+                {"topics": topics, "seed": seed, **given},
+            )
 
 
 def whole(name: str) -> Callable[[dict[str, Any], int], Iterator[tuple[str, dict[str, Any]]]]:
@@ -179,7 +188,9 @@ def whole(name: str) -> Callable[[dict[str, Any], int], Iterator[tuple[str, dict
     return figures
 
 
-def _real(title: str, found: Corpus, size: int, given: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _real(
+    title: str, found: Corpus, size: int, given: dict[str, Any]
+) -> tuple[str, dict[str, Any]]:
     model, seconds = learned(tokenised(found.train), size, given)
     return title, {**scores(model, found), "seconds": seconds}
 

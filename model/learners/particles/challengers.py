@@ -260,4 +260,5 @@ def completed(
 
 
 def known_of(tokens: IntArray) -> IntArray:
+    """Return the tokens of a document that are in the vocabulary."""
     return tokens[tokens >= 0]

@@ -4,11 +4,12 @@ The chains run Alg. 1 of Canini et al. (2009); the choice among them is that of 
 A chain is a particle that is never resampled and starts with uniform topics, so the particle
 kernels serve here too. ``--initial_choice`` says how chains are compared:
 
-* ``perplexity``: the chains are trained on the first 80 % of the batch and compared by the
-  probability that they give to the rest (first-moment particle learning). The rest is then learned
-  as the first documents of the stream.
-* ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of one
-  document is always compared in this way, as it leaves no document to predict.
+* ``perplexity``: the chains are trained on 80 % of the batch and compared by the probability that
+  they give to the rest (first-moment particle learning). The rest then decides how many topics
+  learning begins with (:mod:`model.learners.particles.uniting`), and is learned as the first
+  documents of the stream.
+* ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of less
+  than four documents is always compared in this way, as it leaves none to predict.
 * ``nmi``: they are trained on the whole batch and compared by the nMI of each document's most
   frequent topic with its label.
 

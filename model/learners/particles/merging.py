@@ -81,8 +81,9 @@ class Merger:
     def absorb_nearest(self, wanted: float) -> None:
         """Let the pairs that lose the least become one topic until so many topics are empty."""
         pairs = self.absorptions()
-        while np.count_nonzero(self.totals() == 0) + 1 <= wanted and next(pairs, None):
-            pass
+        while np.count_nonzero(self.totals() == 0) + 1 <= wanted:
+            if next(pairs, None) is None:
+                break
 
     def absorptions(self) -> Iterator[tuple[int, int]]:
         """Let the pair that loses the least become one topic, and yield (its old topic, its new).

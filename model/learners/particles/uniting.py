@@ -19,8 +19,7 @@ predict better, and everything stays as the chain left it (docs/results/small-da
 topics are united, the weights of topics are learned from then on
 (:mod:`model.learners.particles.topic_weights`), so that a new subject gets a topic. Like a duel
 (:mod:`model.learners.particles.challengers`), this is a decision by prediction. It does not leave
-the posterior invariant. Challengers begin with even weights again: where one wins, all topics are as
-they were.
+the posterior invariant. Challengers begin with even weights, and one that wins keeps them.
 """
 
 from __future__ import annotations
@@ -65,12 +64,11 @@ def unite_topics(state: ParticleState, particle: int, judges: Sequence[IntArray]
     for pair in merger.absorptions():
         pairs.append(pair)
         state.prior = with_alpha(even, united_alpha(even.alpha[:topics], pairs))
-        gains.append(
-            gain_of(documents, before, completed(state, merger.population, 0, documents))
-        )
-    pairs = pairs[: absorptions_wanted(gains)]
-    state.prior = with_alpha(even, united_alpha(even.alpha[:topics], pairs)) if pairs else even
+        after = completed(state, merger.population, 0, documents)
+        gains.append(gain_of(documents, before, after))
+    pairs, state.prior = pairs[: absorptions_wanted(gains)], even
     if pairs:
+        state.prior = with_alpha(even, united_alpha(even.alpha[:topics], pairs))
         merger = _merger(state, particle)
         for old, new in pairs:
             merger.absorb(old, new)
@@ -82,7 +80,7 @@ def _merger(state: ParticleState, particle: int) -> Merger:
     """Return a copy of a particle whose topics can absorb each other."""
     words, pages = len(state.vocabulary), len(state.history.pages.words)
     population = copy_of(state.population, particle, words, pages, particle)
-    slots = state.history.slots()
+    slots = state.history.slots().astype(np.int32)
     return Merger(state, population, Past(slots, np.ones(len(slots))))
 
 
