@@ -52,7 +52,7 @@ from model.learners.particles.kernels.token_filter import PARTS_EACH
 from model.learners.particles.merging import make_empty
 from model.learners.particles.past_documents import Past, split_history, spread
 from model.learners.particles.population import best_particle, replicate
-from model.learners.particles.priors import word_probabilities
+from model.learners.particles.priors import is_even, word_probabilities
 from model.learners.particles.state import ParticleState, draws, ensure_capacity
 from model.learners.particles.topic_weights import make_even
 from model.learners.particles.word_blocks import in_blocks
@@ -110,24 +110,24 @@ def duel(
     ensure_capacity(state, 0, 0, 0)
     restarted, past = split_history(state, newest)
     judging = spread(past.slots, PAST_JUDGES)
-    remembered = [_known(state.history.words_of(int(slot))) for slot in judging]
+    remembered = [known_of(state.history.words_of(int(slot))) for slot in judging]
     best = best_particle(state.population)
     own = (
-        _scores(state, state.population, best, judges),
-        _scores(state, state.population, best, remembered),
+        completed(state, state.population, best, judges),
+        completed(state, state.population, best, remembered),
     )
     gains, winner, most, before = [], -1, MARGIN, (state.prior, state.gamma)
 
     def is_hopeless(population: Population) -> bool:
-        return gain_of(judges, own[0], _scores(state, population, 0, judges))[0] < -HOPELESS
+        return gain_of(judges, own[0], completed(state, population, 0, judges))[0] < -HOPELESS
 
     for number in range(challengers_of(state, best, free)):
         state.prior, state.gamma = before
         population = challenger(state, best, number, restarted, past, free)
         population = visit(state, population, restarted, is_hopeless)
         gain = (
-            *gain_of(judges, own[0], _scores(state, population, 0, judges)),
-            gain_of(remembered, own[1], _scores(state, population, 0, remembered))[0],
+            *gain_of(judges, own[0], completed(state, population, 0, judges)),
+            gain_of(remembered, own[1], completed(state, population, 0, remembered))[0],
         )
         gains.append(gain)
         worth = gain[0] - rule.errors * gain[1] + rule.past_weight * gain[2]
@@ -203,7 +203,7 @@ def visit(
     """
     pages, sweeps = state.history.pages, sweeps_of(len(restarted))
     positions = np.full(len(restarted), WHOLE_DOCUMENT, np.int64)
-    if state.settings.learns_topics:
+    if not is_even(state.prior):
         make_even(state, population)
     tokens, done, source = int(pages.length[restarted].sum()), 0, draws(state, RESTART_SWEEP)
     while done < sweeps and not (done == -(-sweeps // 3) and is_hopeless(population)):
@@ -244,7 +244,7 @@ def gain_of(
     return total / tokens, error / tokens
 
 
-def _scores(
+def completed(
     state: ParticleState, population: Population, particle: int, documents: list[IntArray]
 ) -> FloatArray:
     """Return float64[D], ln p of each document's scored tokens in one particle."""
@@ -259,5 +259,6 @@ def _scores(
     return np.concatenate(scores)
 
 
-def _known(tokens: IntArray) -> IntArray:
+def known_of(tokens: IntArray) -> IntArray:
+    """Return the tokens of a document that are in the vocabulary."""
     return tokens[tokens >= 0]

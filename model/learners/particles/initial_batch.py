@@ -4,11 +4,12 @@ The chains run Alg. 1 of Canini et al. (2009); the choice among them is that of 
 A chain is a particle that is never resampled and starts with uniform topics, so the particle
 kernels serve here too. ``--initial_choice`` says how chains are compared:
 
-* ``perplexity``: the chains are trained on the first 80 % of the batch and compared by the
-  probability that they give to the rest (first-moment particle learning). The rest is then learned
-  as the first documents of the stream.
-* ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of one
-  document is always compared in this way, as it leaves no document to predict.
+* ``perplexity``: the chains are trained on 80 % of the batch and compared by the probability that
+  they give to the rest (first-moment particle learning). The rest then decides how many topics
+  learning begins with (:mod:`model.learners.particles.uniting`), and is learned as the first
+  documents of the stream.
+* ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of less
+  than four documents is always compared in this way, as it leaves none to predict.
 * ``nmi``: they are trained on the whole batch and compared by the nMI of each document's most
   frequent topic with its label.
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from model.errors import OptionError
 from model.evaluation.kernels.held_out import first_moments
@@ -38,11 +40,15 @@ from model.learners.particles.state import (
     plant_seeds,
 )
 from model.learners.particles.stepping import draw_documents, learn_documents, visit
+from model.learners.particles.uniting import unite_topics
 from model.learners.particles.word_blocks import Block, in_blocks
 from model.records import IntArray
 from model.scaled import Scaled
 
-TRAINED_SHARE = 0.8
+# With ``perplexity`` this share of the documents is held out.
+HELD_OUT = 0.2
+# 2^32 divided by the golden ratio: multiples of it, modulo 2^32, have no period.
+_GOLDEN = 2_654_435_769
 # Visits of documents in one call, over all sweeps.
 _VISITS = 10_000
 
@@ -103,12 +109,18 @@ def initialise(state: ParticleState, chains: Chains) -> None:
     state.waiting = None
     learn_spelling(state)
     begin_minibatch(state, 0)
-    held_out = batch.choice == "perplexity" and chains.number > 1 and len(waiting) > 1
-    trained = max(1, int(len(waiting) * TRAINED_SHARE)) if held_out else len(waiting)
-    slots = state.history.begin_all(waiting[:trained])
+    held_out = batch.choice == "perplexity" and batch.chains > 1
+    judging = held_out_of(len(waiting)) if held_out else np.zeros(len(waiting), bool)
+    order = np.argsort(judging, kind="stable")
+    learned, judges = (
+        [waiting[place] for place in order if judging[place] == judged] for judged in (False, True)
+    )
+    slots = state.history.begin_all(learned)
     generations = int(state.resampler.counters[-1])
     run_chains(state, slots, chains)
-    chosen = _best(state, slots, waiting, trained) if chains.number > 1 else 0
+    chosen = _best(state, slots, judges) if chains.number > 1 else 0
+    if judges and state.settings.can_weigh_topics and not state.settings.learns_topics:
+        chosen = 0 if unite_topics(state, chosen, [tokens for tokens, _ in judges]) else chosen
     particles = state.settings.island_particles
     state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))
@@ -116,12 +128,24 @@ def initialise(state: ParticleState, chains: Chains) -> None:
         state.history.admit(slot, *state.stream)
     note_arrivals(state, slots)
     state.history.release(slots.tolist())
-    state.documents += trained
-    state.tokens += sum(len(tokens) for tokens, _ in waiting[:trained])
+    state.documents += len(learned)
+    state.tokens += sum(len(tokens) for tokens, _ in learned)
     begin_minibatch(state, 0)
-    learn_documents(state, waiting[trained:])
+    learn_documents(state, judges)
+    state.arrived = [np.concatenate(state.arrived)[np.argsort(order)]]
     # The next minibatch resets the evidence, so these tokens are not scored.
     state.scored = 0
+
+
+def held_out_of(documents: int) -> npt.NDArray[np.bool_]:
+    """Return which documents of a batch chains do not learn, as bool[D].
+
+    They are spread over the batch, because the first documents may be of other subjects than the
+    last ones, and without a period, because subjects may take turns.
+    """
+    places = np.arange(documents, dtype=np.uint64) * np.uint64(_GOLDEN) % np.uint64(2**32)
+    chosen: npt.NDArray[np.bool_] = places >= np.uint64((1 - HELD_OUT) * 2**32)
+    return chosen
 
 
 def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
@@ -133,9 +157,8 @@ def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
         chains: how they run.
     """
     whole_past = state.settings.rejuvenation.whole_past
-    state.population = new_population(
-        state.prior, chains.number, state.threads, whole_past=whole_past
-    )
+    prior = state.prior._replace(a=_first_strength(state, slots))
+    state.population = new_population(prior, chains.number, state.threads, whole_past=whole_past)
     plant_seeds(state)
     draw_documents(state, slots, INITIAL_TOPICS, chains.evenly)
     positions = np.full(len(slots), WHOLE_DOCUMENT, np.int64)
@@ -148,10 +171,17 @@ def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
         learn_concentrations(state, INITIAL_CONCENTRATION)
 
 
-def _best(state: ParticleState, slots: IntArray, waiting: Documents, trained: int) -> int:
+def _first_strength(state: ParticleState, slots: IntArray) -> float:
+    """Return the a with which chains begin."""
+    words = np.unique(np.concatenate([state.history.words_of(slot) for slot in slots.tolist()]))
+    size = state.settings.vocabulary.size
+    return state.settings.prior.strength(size, int(np.count_nonzero(words >= 0)))
+
+
+def _best(state: ParticleState, slots: IntArray, judges: Documents) -> int:
     chains = range(len(state.population.weight))
     if state.initial.choice == "nmi":
-        labels = [label for _, label in waiting]
+        labels = [state.history.labels[slot] for slot in slots.tolist()]
         if None in labels:
             raise OptionError(
                 "--initial_choice",
@@ -162,10 +192,10 @@ def _best(state: ParticleState, slots: IntArray, waiting: Documents, trained: in
         scores: list[Any] = [
             nmi(labels, most_frequent_topics(state, chain, slots)) for chain in chains
         ]
-    elif state.initial.choice == "posterior" or trained == len(waiting):
+    elif not judges:
         scores = [joint(state.population, chain).order() for chain in chains]
     else:
-        documents = [tokens for tokens, _ in waiting[trained:]]
+        documents = [tokens for tokens, _ in judges]
         blocks = list(in_blocks(documents, state.settings.topic_count))
         scores = [_held_out_probability(state, chain, blocks).order() for chain in chains]
     return max(chains, key=lambda chain: (scores[chain], -chain))

@@ -38,7 +38,7 @@ from model.learners.particles.seeds import words_of
 from model.learners.particles.state import ParticleState
 from model.learners.particles.weight_file import weights_from_bytes
 from model.learners.particles.word_file import words_from_bytes
-from model.records import IntArray, LongArray
+from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
@@ -65,11 +65,12 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         DamagedDataError: the bytes have another form, belong to other settings, or contain values
             that no learner can have.
     """
-    learned = state.settings.learns_topics
     parted = 2 if data.startswith(MAGIC_PARTS) else 0
     magic = MAGIC_PARTS if parted else MAGIC
-    count = _BLOBS + parted + (state.following is not None) + learned
-    header, blobs = wire.unpack(magic, data, count)
+    count = _BLOBS + parted + (state.following is not None)
+    header, blobs = wire.unpack(magic, data)
+    weighed = state.settings.learns_topics or len(blobs) > count
+    checks.equal("parts of a learner's state", len(blobs), count + weighed)
     parts, blobs = blobs[11 : 11 + parted], blobs[:11] + blobs[11 + parted :]
     words, evidence, characters, use = blobs[:4]
     _read_header(state, header)
@@ -91,7 +92,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         following_from_bytes(blobs[16], state.following, *sizes)
         if state.following.changes:
             state.history.count_as_newest(state.documents - state.following.changed)
-    if learned:
+    if weighed:
         weights_from_bytes(blobs[-1], state)
     return state
 
@@ -166,7 +167,7 @@ def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:
     population.concentration[:] = checks.shaped("concentrations", concentration, particles, 2)
     if state.settings.prior.learns_concentrations:
         checks.measures("concentrations", concentration, _LEAST_CONCENTRATION, _MOST_CONCENTRATION)
-    elif (population.concentration != (prior.a, prior.base_a)).any():
+    elif not _are_given(state, population.concentration):
         raise DamagedDataError("the state's concentrations are not those of the settings")
     checks.measures("weights of particles", weight, 0.0, 1.0 + _ROUNDING)
     checks.sized("exponents of weights", weight_exponent, particles)
@@ -195,6 +196,14 @@ def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:
         checks.within(name, part, 0, high)
     population.tables[:] = population.topic_tables.sum(axis=1)
     checks.within("tables of a particle", population.tables, 0, _MOST_TABLES)
+
+
+def _are_given(state: ParticleState, concentration: FloatArray) -> bool:
+    """Return whether a and a_0, which are not learned, are those with which learning can begin."""
+    prior, size = state.settings.prior, state.settings.vocabulary.size
+    a, a_0 = concentration.T
+    least, most = prior.strength(size, 1), prior.strength(size, size)
+    return bool((a >= least).all() and (a <= most).all() and (a_0 == state.prior.base_a).all())
 
 
 def _check_seeds(state: ParticleState) -> None:

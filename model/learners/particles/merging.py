@@ -1,11 +1,15 @@
-"""Make room in a challenger: topics absorb each other until enough of them are empty.
+"""Topics absorb each other.
 
-These are steps 2 and 3 of :mod:`model.learners.particles.challengers`. The losses of all pairs are
-computed once (:mod:`model.learners.particles.kernels.losses`), and after an absorption those of the
-topic that absorbed another.
+Where a challenger needs room, they do so until enough of them are empty. These are steps 2 and 3 of
+:mod:`model.learners.particles.challengers`. :mod:`model.learners.particles.uniting` looks for
+the number of topics with which learning begins. The losses of all pairs are computed once
+(:mod:`model.learners.particles.kernels.losses`), and after an absorption those of the topic that
+absorbed another.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -29,11 +33,11 @@ LEFT, ADDED = 0.1, 0.25
 DUST = 0.0002
 
 
-class _Merger:
-    """A challenger whose topics absorb each other.
+class Merger:
+    """A particle whose topics absorb each other.
 
     Attributes:
-        population: the challenger.
+        population: the particle, alone in it; changed.
         losses: float64[T, T], the losses of pairs; symmetric.
     """
 
@@ -76,20 +80,31 @@ class _Merger:
 
     def absorb_nearest(self, wanted: float) -> None:
         """Let the pairs that lose the least become one topic until so many topics are empty."""
+        pairs = self.absorptions()
+        while np.count_nonzero(self.totals() == 0) + 1 <= wanted:
+            if next(pairs, None) is None:
+                break
+
+    def absorptions(self) -> Iterator[tuple[int, int]]:
+        """Let the pair that loses the least become one topic, and yield (its old topic, its new).
+
+        The next pair follows until one topic has all tokens.
+        """
         live = self.totals() > 0
         joins = live & ~self._seeded
         nearest = nearest_topics(self.losses, live, joins)
-        while np.count_nonzero(~live) + 1 <= wanted and np.count_nonzero(live) > 1:
+        while np.count_nonzero(live) > 1:
             first, second = nearest_pair(self.losses, nearest)
             if first < 0:
-                break
+                return
             old, new = (second, first) if self._seeded[first] else (first, second)
             self.absorb(int(old), int(new))
             live[old] = joins[old] = False
             update_nearest(self.losses, live, joins, nearest, int(new))
+            yield int(old), int(new)
 
     def renamed(self) -> Population:
-        """Return the challenger, with the topics of its tokens as they are now."""
+        """Return the particle, with the topics of its tokens as they are now."""
         history = self._state.history
         rename_topics(self.population, history.pages, history.slots(), names_of(self._sample))
         return self.population
@@ -113,7 +128,7 @@ def make_empty(
         number: the challenger, 0 or 1.
         free: F.
     """
-    merger = _Merger(state, population, past)
+    merger = Merger(state, population, past)
     merger.absorb_remains(before)
     added = ADDED * room_of(state) * state.settings.topic_count
     merger.absorb_nearest(free if number == 0 else np.count_nonzero(merger.totals() == 0) + added)

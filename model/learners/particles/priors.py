@@ -34,7 +34,7 @@ def new_prior(settings: ParticleSettings) -> Prior:
         alpha=alpha,
         alpha_sum=settings.topic_alpha * settings.topic_count,
         base=np.zeros(0),
-        a=prior.strength(settings.vocabulary.size),
+        a=prior.strength(settings.vocabulary.size, settings.vocabulary.size),
         base_a=prior.base_strength,
         discount=prior.discount,
         tables=prior.table_counting,
@@ -54,6 +54,12 @@ def with_alpha(prior: Prior, alpha: FloatArray) -> Prior:
     padded = np.zeros(len(prior.alpha))
     padded[: len(alpha)] = alpha
     return prior._replace(alpha=padded, alpha_sum=sum_of(alpha))
+
+
+def is_even(prior: Prior) -> bool:
+    """Return whether all topics have the same Dirichlet parameter."""
+    alpha = prior.alpha[: np.count_nonzero(prior.alpha)]
+    return bool((alpha == alpha[0]).all())
 
 
 def base_probabilities(

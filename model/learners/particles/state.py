@@ -26,7 +26,7 @@ from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
 from model.learners.particles.planting import plant
 from model.learners.particles.population import new_population, with_capacity
-from model.learners.particles.priors import base_probabilities, new_prior
+from model.learners.particles.priors import base_probabilities, is_even, new_prior
 from model.learners.particles.rejuvenation import Decayed
 from model.learners.particles.seeds import words_of
 from model.learners.particles.settings import ParticleSettings
@@ -131,6 +131,11 @@ class ParticleState:
     def unlearned(self) -> Documents:
         """Return the documents that wait for a complete initial batch or for a duel."""
         return self.waiting or (self.following.held if self.following else [])
+
+    @property
+    def weighs_topics(self) -> bool:
+        """Return whether the weights of topics are learned: of all with auto, or of united ones."""
+        return self.settings.learns_topics or not is_even(self.prior)
 
     @property
     def half_life(self) -> int:

@@ -15,12 +15,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.kinds import Kinds
+from model.learners.base import AUTO
 from model.options import Record, option, part
 
 PRIORS = Kinds()
 
 # a_0 of the particles where the prior has none.
 _BASE_CONCENTRATION = 1000.0
+# With "auto", a begins at this share of the words that learning begins with, and at most at MOST_A.
+# So each of these words has a tenth of a pseudo-count in a topic, as under the flat prior
+# (docs/results/small-data.md).
+A_WORD, MOST_A = 0.1, 1000.0
 
 
 class TopicPrior(Record):
@@ -62,8 +67,13 @@ class TopicPrior(Record):
         """Return a_0, the concentration of the distribution that topics share."""
         return _BASE_CONCENTRATION
 
-    def strength(self, words: int) -> float:
-        """Return a for a vocabulary of ``words`` words."""
+    def strength(self, size: int, words: int) -> float:
+        """Return a when learning begins.
+
+        Args:
+            size: W, the number of words that the vocabulary can have.
+            words: the number of distinct words in the first documents.
+        """
         raise NotImplementedError
 
 
@@ -82,20 +92,22 @@ class Flat(TopicPrior):
         first=True,
     )
 
-    def strength(self, words: int) -> float:
-        return words * self.beta
+    def strength(self, size: int, words: int) -> float:
+        return size * self.beta
 
 
 @dataclass(frozen=True)
 class _Spelled(TopicPrior):
     """Priors whose G is a distribution over strings."""
 
-    concentration: float = option(
-        1000.0,
-        "a: pseudo-counts of words that a topic has not seen",
+    concentration: float | Literal["auto"] = option(
+        AUTO,
+        "a: pseudo-counts of words that a topic has not seen; auto: begins at a tenth of the"
+        " distinct words of the initial batch, at most 1000",
         unit="tokens",
         above=0,
         usual="100 and 10000",
+        word=AUTO,
     )
     word_list: tuple[str, ...] = option(
         (),
@@ -107,7 +119,9 @@ class _Spelled(TopicPrior):
     def is_spelled(self) -> bool:
         return True
 
-    def strength(self, words: int) -> float:
+    def strength(self, size: int, words: int) -> float:
+        if self.concentration == AUTO:
+            return min(A_WORD * max(words, 1), MOST_A)
         return self.concentration
 
 
