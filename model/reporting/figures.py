@@ -269,6 +269,7 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
         "shares": [cell.mean_shares() for cell in cells],
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
+        "without": labelled.without,
         "judged": labelled.judged,
         "unexplained": labelled.unexplained,
         "bursts": bursts_of_periods(

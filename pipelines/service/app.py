@@ -143,7 +143,7 @@ class Service:
         if key_of is not None:
             return {"documents": [self._by_key(key_of(text), text) for text in texts]}
         loaded = self._models.get(key)
-        documents = [_described(loaded, mixture) for mixture in loaded.mixtures(texts)]
+        documents = [loaded.described(mixture) for mixture in loaded.mixtures(texts)]
         return {"version": loaded.manifest.version, "documents": documents}
 
     def _by_key(self, key: str, text: str) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class Service:
         except OptionError:
             return {"key": key, "version": None, "topics": []}
         (mixture,) = loaded.mixtures([text])
-        return {"key": key, "version": loaded.manifest.version, **_described(loaded, mixture)}
+        return {"key": key, "version": loaded.manifest.version, **loaded.described(mixture)}
 
     async def _topics(self, request: Request) -> Response:
         async with self._place():
@@ -199,12 +199,3 @@ def _key(request: Request) -> str:
 def _refusal(error: HTTPException) -> Response:
     headers = {**_DATA, **(error.headers or {})}
     return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=headers)
-
-
-def _described(loaded: Loaded, mixture: Any) -> dict[str, Any]:
-    return {
-        "tokens": int(mixture.tokens),
-        "words_known": int(mixture.words_known),
-        "none": mixture.none,
-        "topics": loaded.shares(mixture),
-    }

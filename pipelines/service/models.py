@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from model.encoding import mixture_fields
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.features import numbered
@@ -26,6 +27,8 @@ from model.reporting.relevance import topic_shares
 from model.reporting.shown import Shown, shown_of
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
+
+_FIELDS = ("topic", "topics", "none", "words_known", "tokens")
 
 
 @dataclass(frozen=True)
@@ -103,14 +106,11 @@ class Loaded:
         """The share of each topic that is shown, float64[n]."""
         return topic_shares(self.shown.snapshot)
 
-    def shares(self, mixture: TopicMixture) -> list[dict[str, Any]]:
-        """Return id, name and share in a text of each topic that is shown."""
-        shown = self.shown
-        shares = shown.grouping.sums(mixture.proportions).tolist()
-        return [
-            {"topic": topic, "name": name, "share": share}
-            for topic, name, share in zip(shown.ids, shown.names, shares, strict=True)
-        ]
+    def described(self, mixture: TopicMixture) -> dict[str, Any]:
+        """Return what ``infer --topic_names`` writes of a mixture, without what names the row."""
+        names, groups = tuple(self.shown.names), self.shown.grouping.groups
+        fields = mixture_fields(replace(mixture, names=names, groups=groups))
+        return {name: fields[name] for name in _FIELDS}
 
 
 class Models:
