@@ -105,16 +105,18 @@ def summarise(out: Console, folder: Path) -> None:
     store = ModelStore(str(folder / "models"))
     newest = store.manifest("")
     snapshot = store.get_snapshot(newest)
+    ids = newest.ids(snapshot.topic_count)
     mixtures = read_mixtures(folder / "mixtures")
-    curves = [sparkline(row) for row in shares_by_decade(mixtures, snapshot.topic_count, DECADES)]
+    curves = [sparkline(row) for row in shares_by_decade(mixtures, ids, DECADES)]
     title = (
         f"{snapshot.topic_count} topics of {len(mixtures):,} passages, version {newest.version} of"
         f" {len(store.manifests(''))}"
     )
     out.print()
-    out.print(topic_table(title, snapshot, curves, f"{DECADES[0]} to today", _WORDS))
+    out.print(topic_table(title, snapshot, curves, f"{DECADES[0]} to today", _WORDS, ids=ids))
     out.print()
-    out.print(document_table(mixtures, folder / "addresses.jsonl", snapshot.top_words(4)))
+    words = dict(zip(ids, snapshot.top_words(4), strict=True))
+    out.print(document_table(mixtures, folder / "addresses.jsonl", words))
     out.print()
     out.print(plain(f"More: python -m pipelines.show --model_store={folder / 'models'}"))
 

@@ -1,14 +1,13 @@
 """How topics change: words that enter and leave their top words, and ranks of words.
 
 The rank of a word in a topic is its place in the order of
-:meth:`model.snapshot.Snapshot.top_words`, with 1 for the first. It is None if the topic does not
-have the word. Topics have the places of the version before (:mod:`model.publishing.alignment`), so
-the changes are changes within a topic.
+:meth:`model.snapshot.Snapshot.top_words`, with 1 for the first. Topics have the places of the
+version before (:mod:`model.publishing.alignment`), so the changes are changes within a topic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,24 @@ from model.snapshot import Snapshot
 
 TOP_WORDS = 10
 
-Ranks = dict[str, list[int | None]]
+# For each word, its rank by the id of the topic, which is a text as in JSON.
+Ranks = dict[str, dict[str, int]]
 
 
-def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
-    """Return the rank of each word in each topic."""
-    topics, rows = range(snapshot.topic_count), {word: snapshot.row_of(word) for word in words}
-    return {word: [_rank(snapshot, row, topic) for topic in topics] for word, row in rows.items()}
+def ranks_of(snapshot: Snapshot, words: Iterable[str], ids: Sequence[int]) -> Ranks:
+    """Return the rank of each word in each topic that has it.
+
+    Args:
+        snapshot: The model.
+        words: The words.
+        ids: The ids of the topics by place.
+    """
+    rows = {word: snapshot.row_of(word) for word in words}
+    ranks = {word: [_rank(snapshot, row, z) for z in range(len(ids))] for word, row in rows.items()}
+    return {
+        word: {str(topic): rank for topic, rank in zip(ids, some, strict=True) if rank}
+        for word, some in ranks.items()
+    }
 
 
 def _rank(snapshot: Snapshot, row: int, topic: int) -> int | None:
@@ -78,10 +88,9 @@ def _row(snapshot: Snapshot, word: str, likely: int) -> int:
     return likely if same else snapshot.row_of(word)
 
 
-def topic_of(ranks: Sequence[int | None]) -> int | None:
-    """Return the topic in which a word ranks highest, the first of equals.
+def topic_of(ranks: Mapping[str, int]) -> str | None:
+    """Return the topic in which a word ranks highest, of equals the one with the smallest id.
 
     It is None if no topic has the word.
     """
-    known = [(rank, topic) for topic, rank in enumerate(ranks) if rank is not None]
-    return min(known)[1] if known else None
+    return min(ranks, key=lambda topic: (ranks[topic], int(topic)), default=None)

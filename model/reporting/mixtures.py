@@ -181,7 +181,9 @@ def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) ->
         if topic in places:
             proportions[places[topic]] += share
     if len(dict(listed)) < len(listed) or proportions.sum() > _MOST_SHARE:
-        checks.refuse(f"topics of {place}", "more than the whole", "each topic once, and shares of 1")
+        checks.refuse(
+            f"topics of {place}", "more than the whole", "each topic once, and shares of 1"
+        )
     tokens, known = (checks.whole(f"tokens of {place}", n, 0, _MOST_TOKENS) for n in counts)
     none = row.get("none")
     if none is not None:

@@ -31,24 +31,30 @@ def read_mixtures(folder: Path) -> list[Mixture]:
     return sorted(rows, key=lambda row: (row["timestamp"], row["id"]))
 
 
-def shares_by_decade(mixtures: Sequence[Mixture], topics: int, decades: range) -> FloatArray:
+def shares_by_decade(mixtures: Sequence[Mixture], ids: Sequence[int], decades: range) -> FloatArray:
     """Compute each topic's share of the known words of each decade.
+
+    Args:
+        mixtures: rows of mixtures.
+        ids: the ids of the topics.
+        decades: the first year of each decade.
 
     Returns:
         float64[topics, decades]; NaN where a decade has no word.
     """
-    counts = np.zeros((topics, len(decades)))
+    counts, places = np.zeros((len(ids), len(decades))), {topic: z for z, topic in enumerate(ids)}
     for row in mixtures:
         decade = min(
             max((int(row["timestamp"][:4]) - decades.start) // decades.step, 0), len(decades) - 1
         )
-        counts[:, decade] += np.array(row["proportions"]) * row["words_known"]
+        for one in row["topics"]:
+            counts[places[one["topic"]], decade] += one["share"] * row["words_known"]
     totals = counts.sum(axis=0)
     return np.divide(counts, totals, out=np.full_like(counts, np.nan), where=totals > 0)
 
 
 def document_table(
-    mixtures: Sequence[Mixture], corpus: Path, top_words: Sequence[Sequence[str]]
+    mixtures: Sequence[Mixture], corpus: Path, top_words: Mapping[int, Sequence[str]]
 ) -> Table:
     """Make a table of a few passages, evenly spread over time, with their largest topics."""
     chosen = {row["id"]: row for row in thin(mixtures[len(mixtures) // 20 :], _PASSAGES)}
@@ -72,11 +78,10 @@ def document_table(
     return table
 
 
-def _largest(row: Mixture, top_words: Sequence[Sequence[str]]) -> list[str]:
-    order = np.argsort(-np.array(row["proportions"]), kind="stable")[:3]
+def _largest(row: Mixture, top_words: Mapping[int, Sequence[str]]) -> list[str]:
     return [
-        f"{row['proportions'][t]:4.0%} {'█' * round(_BAR * row['proportions'][t]):{_BAR}} {t:2}"
-        f" {' '.join(top_words[t])}"
-        for t in map(int, order)
-        if row["proportions"][t] >= 0.05
+        f"{one['share']:4.0%} {'█' * round(_BAR * one['share']):{_BAR}} {one['topic']:2}"
+        f" {' '.join(top_words[one['topic']])}"
+        for one in row["topics"][:3]
+        if one["share"] >= 0.05
     ]

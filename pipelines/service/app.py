@@ -20,7 +20,7 @@ from starlette.routing import Route
 from model.errors import BeamTopicsError, OptionError
 from pipelines.service.bodies import FIRST_WORDS, count_of, read, texts_of
 from pipelines.service.metrics import FORM, Metrics
-from pipelines.service.models import Loaded, Models
+from pipelines.service.models import Models
 from pipelines.service.rate import Rate
 from pipelines.service.reports import Reports
 from pipelines.service.settings import LimitSettings

@@ -82,7 +82,7 @@ class Loaded:
         return self._described(places[topic], count)
 
     def topics(self, count: int) -> list[dict[str, Any]]:
-        """Return id, place, name, share and first words of each topic that is shown.
+        """Return id, name, share and first words of each topic that is shown.
 
         Args:
             count: How many words of each topic are returned.
@@ -94,7 +94,6 @@ class Loaded:
         rows = shown.snapshot.first_rows(place, count)
         return {
             "topic": shown.ids[place],
-            "place": shown.places[place],
             "name": shown.names[place],
             "share": float(self.topic_shares[place]),
             "words": [shown.snapshot.words[row] for row in rows],
