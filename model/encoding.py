@@ -93,13 +93,15 @@ def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
     ``topics`` are the topics of the document, the largest first, each with its id as ``topic`` and
     its ``share``; with names they are the groups and parts of the catalogue without hidden ones,
     and have a ``name``. ``topic`` is the id of the first one, or None for a document without a
-    topic.
+    topic. ``none`` is the probability that no topic explains the document: 1 without a known word,
+    else None where it was not computed.
     """
     shown = mixture.shown()
     found = shown.largest(mixture.proportions, least=LEAST_SHARE)
     topics: list[dict[str, Any]] = [
         {"topic": shown.ids[at], "share": round(share, _DECIMALS)} for at, share in found
     ]
+    none = mixture.none if mixture.words_known else 1.0
     if mixture.names:
         for one, (at, _) in zip(topics, found, strict=True):
             one["name"] = mixture.names[at]
@@ -111,7 +113,7 @@ def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
         "method": mixture.method,
         "topic": topics[0]["topic"] if topics else None,
         "topics": topics,
-        "none": None if mixture.none is None else round(mixture.none, _DECIMALS),
+        "none": None if none is None else round(none, _DECIMALS),
         "words_known": mixture.words_known,
         "tokens": mixture.tokens,
     }

@@ -144,7 +144,7 @@ class Trends:
                 int(not words_known),
                 units,
                 [unit * words_known for unit in units],
-                [[(unit, *named)] if named is not None and unit else [] for unit in units],
+                [[(unit, *named)] if named is not None and words_known else [] for unit in units],
             ),
         )
 

@@ -21,8 +21,8 @@ def make_mixtures(
 ) -> list[TopicMixture]:
     """Return the records of results.
 
-    A document without a known word has no topic: its proportions are 0, and ``none`` is 1. This is
-    the one place that says so; rows, trends, reports and the estimator follow from the numbers.
+    A document without a known word has no topic: its proportions are 0. This is the one place that
+    says so; rows, trends, reports and the estimator follow from the numbers.
 
     Args:
         documents: D documents.
@@ -42,7 +42,6 @@ def make_mixtures(
             proportions=row,
             words_known=known,
             tokens=len(document.tokens),
-            none=None if known else 1.0,
         )
         for document, row, known in zip(documents, proportions, words_known.tolist(), strict=True)
     ]

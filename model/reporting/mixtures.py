@@ -144,7 +144,7 @@ def read_mixtures(
         _count(found, mixture, period(mixture.timestamp))
         _keep(drawn, sample, (bytes(255 - b for b in mixture.digest), mixture))
         for topic, heap in enumerate(best):
-            if mixture.proportions[topic]:
+            if mixture.words_known:
                 _keep(heap, typical, (*_fit(mixture, topic), mixture))
     found.typical = [[one[-1] for one in sorted(heap, key=_order, reverse=True)] for heap in best]
     found.sample = sorted((one[-1] for one in drawn), key=lambda m: (m.timestamp, m.id, m.digest))
@@ -180,10 +180,10 @@ def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) ->
         checks.number(f"shares of {place}", share, 0.0, 1.0)
         if topic in places:
             proportions[places[topic]] += share
-    if len(dict(listed)) < len(listed) or proportions.sum() > _MOST_SHARE:
-        checks.refuse(
-            f"topics of {place}", "more than the whole", "each topic once, and shares of 1"
-        )
+    if len(dict(listed)) < len(listed):
+        checks.refuse(f"topics of {place}", "a topic twice", "each topic once")
+    if (whole := sum(share for _, share in listed)) > _MOST_SHARE:
+        checks.refuse(f"shares of {place}", f"{whole:.3f} together", "shares of 1")
     tokens, known = (checks.whole(f"tokens of {place}", n, 0, _MOST_TOKENS) for n in counts)
     none = row.get("none")
     if none is not None:

@@ -142,6 +142,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         It is -1 for a document without a topic, as scikit-learn's clusterings label noise. The
         arguments are those of :meth:`transform`.
         """
+        check_is_fitted(self, "version_")
         places = main_topics(self.transform(X, ids))
         found: LongArray = np.append(self.topics_, -1)[places]
         return found

@@ -42,10 +42,7 @@ def trends(options: OptionGroup) -> None:
     rows = [row for row in _rows(wanted.rows) if row["key"] == key]
     if wanted.trends_group is not None:
         rows = [row for row in rows if row["group"] == wanted.trends_group]
-    none = {row["topic"] for row in rows if row["topic"] is None and row["mean_share"]}
-    rows = [row for row in rows if row["topic"] in none or grouping.groups_of([row["topic"]])]
-    if not none:
-        names.pop()
+    rows = [row for row in rows if row["topic"] is None or grouping.groups_of([row["topic"]])]
     if not rows:
         allowed = "rows of this model key and group"
         raise OptionError("--rows", ",".join(wanted.rows), allowed, "Look into the files.")

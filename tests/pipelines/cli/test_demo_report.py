@@ -2,6 +2,7 @@ import io
 import json
 
 import numpy as np
+from reported import listed
 from rich.console import Console
 
 from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
@@ -11,7 +12,7 @@ def mixture(name, time, proportions, known=10):
     return {
         "id": name,
         "timestamp": f"{time}T00:00:00.000000Z",
-        "proportions": proportions,
+        **listed(proportions),
         "words_known": known,
     }
 
@@ -23,7 +24,7 @@ def test_shares_are_weighted_by_known_words_and_sum_to_one_in_each_decade():
         mixture("c", "1815-01-01", [0.25, 0.75]),
         mixture("d", "1812-01-01", [0.5, 0.5], 0),
     ]
-    found = shares_by_decade(rows, 2, range(1790, 1820, 10))
+    found = shares_by_decade(rows, [0, 1], range(1790, 1820, 10))
     np.testing.assert_allclose(found[:, 0], [0.75, 0.25])
     assert np.isnan(found[:, 1]).all()
     np.testing.assert_allclose(found[:, 2], [0.25, 0.75])
@@ -31,7 +32,7 @@ def test_shares_are_weighted_by_known_words_and_sum_to_one_in_each_decade():
 
 def test_times_beyond_the_decades_count_in_the_nearest():
     rows = [mixture("a", "1700-01-01", [1.0]), mixture("b", "2100-01-01", [1.0])]
-    assert shares_by_decade(rows, 1, range(1790, 1810, 10)).tolist() == [[1.0, 1.0]]
+    assert shares_by_decade(rows, [0], range(1790, 1810, 10)).tolist() == [[1.0, 1.0]]
 
 
 def test_mixtures_are_read_in_the_order_of_time(tmp_path):
@@ -60,7 +61,9 @@ def test_passages_come_with_their_largest_topics(tmp_path):
     )
     out = io.StringIO()
     table = document_table(
-        [mixture("a", "1790-01-08", [0.02, 0.9, 0.08])], corpus, [["tax"], ["sea", "ship"], ["law"]]
+        [mixture("a", "1790-01-08", [0.02, 0.9, 0.08])],
+        corpus,
+        {0: ["tax"], 1: ["sea", "ship"], 2: ["law"]},
     )
     Console(file=out, width=140).print(table)
     text = out.getvalue()
