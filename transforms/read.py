@@ -37,6 +37,7 @@ from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.regular import check_regular
+from model.learner_log.progress import counted
 from model.reading.files import check_formats, read_file
 from model.reading.parsing import REASONS, parse_line
 from model.reading.settings import ParseSettings, ReadSettings
@@ -212,7 +213,8 @@ class _ReadFile(Emit):
 
     def process(self, element: str) -> Iterator[Any]:
         with open_stored(element) as stream:
-            yield from self.emit_all(read_file(stream, element, self._settings))
+            items = read_file(stream, element, self._settings)
+            yield from self.emit_all(counted(items, Document))
 
 
 class _ReadInOrder(Emit):
@@ -230,7 +232,7 @@ class _ReadInOrder(Emit):
         self._settings = settings
 
     def process(self, element: bytes) -> Iterator[Any]:
-        yield from self.emit_all(self._items())
+        yield from self.emit_all(counted(self._items(), Document))
 
     def _items(self) -> Iterator[Document | DeadLetter]:
         number = 0

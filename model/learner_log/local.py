@@ -17,7 +17,7 @@ from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
-from model.learner_log.progress import ProgressLog
+from model.learner_log.progress import ProgressLog, counted
 from model.learner_log.runs import RUN_MINIBATCHES
 from model.learner_log.sequence_start import AddedTo, SequenceStart
 from model.pending import ListBag, Mirror
@@ -120,7 +120,7 @@ def _links(
     point = AddedTo(options.store, options.settings.islands, run.start)
     start = SequenceStart(options.tokeniser, settings, point if run.add_documents else None)
     head = start.head(key)
-    for earliest, data in gathered(documents, settings.window):
+    for earliest, data in gathered(counted(documents, TokenisedDocument), settings.window):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     if run.add_documents:
         check_newer(key, head, mirror, bag, settings)

@@ -1,13 +1,13 @@
 """The events of a version, as records for others and as lines for people.
 
 A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
-follows from the field ``replaced``, and that first words changed from ``changes``. So all events
-follow from the manifest, and a version that is made again gives the same ones.
+follows from the field ``replaced``, and that words are new from ``new_words``. So all events follow
+from the manifest, and a version that is made again gives the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from model.events import (
     CHAIN_REPLACED,
     CHANGE,
     DEATH,
-    FIRST_WORDS,
     FLOOD,
     OMITTED,
     TOPICS_REPLACED,
@@ -28,8 +27,6 @@ from model.events import (
 from model.publishing.manifest import Manifest
 from model.times import to_iso
 
-# A topic is named if at least so many of its first ten words are new.
-NEW_WORDS = FIRST_WORDS // 2
 _SHOWN_TOPICS, _SHOWN_WORDS = 5, 3
 _FIGURES = {
     "evidence": "the log evidence per token",
@@ -47,8 +44,8 @@ def events_of(manifest: Manifest) -> list[Event]:
     found = events_from_json(manifest.events, name, ignore_unknown=True)
     if manifest.replaced is not None:
         found.append(_of_chain(manifest, manifest.replaced))
-    if changed := [one for one in manifest.changes if len(one["entered"]) >= NEW_WORDS]:
-        found.append(_of_words(manifest, changed))
+    if manifest.new_words:
+        found.append(_of_words(manifest))
     return found
 
 
@@ -64,8 +61,9 @@ def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:
     )
 
 
-def _of_words(manifest: Manifest, changed: Sequence[Mapping[str, Any]]) -> Event:
-    topics = [one["topic"] for one in changed]
+def _of_words(manifest: Manifest) -> Event:
+    topics = [one["topic"] for one in manifest.new_words]
+    left = {one["topic"]: list(one["left"]) for one in manifest.changes}
     return Event(
         WORDS_CHANGED,
         _sum(manifest.topic_documents, topics),
@@ -74,8 +72,8 @@ def _of_words(manifest: Manifest, changed: Sequence[Mapping[str, Any]]) -> Event
         particle=manifest.particle,
         sequence=manifest.sequence,
         time=manifest.event_time,
-        words=[sorted(one["entered"], key=one["entered"].__getitem__) for one in changed],
-        words_before=[list(one["left"]) for one in changed],
+        words=[list(one["words"]) for one in manifest.new_words],
+        words_before=[left.get(topic, []) for topic in topics],
     )
 
 
@@ -118,6 +116,16 @@ def line_of(manifest: Manifest, event: Event) -> str:
     return f"version {manifest.version}, {to_iso(event.time)[:10]}: {_told(event)}."
 
 
+def summary_of(manifest: Manifest) -> str:
+    """Return all events of a version in one line; "" if there is none."""
+    told = [
+        manifest.replacement() if event.kind == CHAIN_REPLACED else _told(event)
+        for event in events_of(manifest)
+    ]
+    begin = f"{to_iso(manifest.event_time)[:10]}, {_number(manifest.documents, 'document')}"
+    return f"{begin}: {'; '.join(told)}" if told else ""
+
+
 def _told(event: Event) -> str:
     figures, documents = event.figures, _number(event.documents, "document")
     if event.kind == CHANGE and {"found", "usual"} <= figures.keys():
@@ -137,14 +145,12 @@ def _told(event: Event) -> str:
         return f"{won}; new are {topics}: {_topics(event)}"
     if event.kind == BIRTH:
         topics = _number(len(event.topics), "topic")
-        return f"{topics} born, with {documents} since the version before: {_topics(event)}"
+        return f"{topics} born, with {documents}: {_topics(event)}"
     if event.kind == DEATH:
         topics = _number(len(event.topics), "topic")
         return f"{topics} died: {_topics(replace(event, words=event.words_before))}"
     if event.kind == WORDS_CHANGED:
-        topics = _number(len(event.topics), "topic")
-        new = f"at least {NEW_WORDS} of the first {FIRST_WORDS} words are new"
-        return f"{new} in {topics}: {_topics(event)}"
+        return f"new words in {_number(len(event.topics), 'topic')}: {_topics(event)}"
     if event.kind == OMITTED:
         return f"{figures.get('events', 0):,.0f} more events are not listed"
     return f"{event.kind}: {_topics(event)}"
