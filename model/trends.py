@@ -331,6 +331,6 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        empty = Trends(table.topics, most=table.most, most_groups=table.most_groups)
+        empty = Trends(table.topics, ids=table.ids, most=table.most, most_groups=table.most_groups)
         found.setdefault(table.topics, empty).merge(table)
     return [found[topics] for topics in sorted(found)]

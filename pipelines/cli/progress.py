@@ -47,7 +47,8 @@ class Progress(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if hasattr(record, "read"):
             self._read += record.read
-            self.changed(f"read {self._read:,} documents")
+            if time.monotonic() - self._began >= _SECONDS_BETWEEN_LINES:
+                self.changed(f"read {self._read:,} documents")
             return
         if not hasattr(record, "event_time"):
             self._said = record.getMessage()

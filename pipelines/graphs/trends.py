@@ -54,11 +54,12 @@ def trends(options: OptionGroup) -> None:
 
 
 def named(options: OptionGroup) -> tuple[list[str], Grouping]:
-    """Return the names of the groups of topics, and of no topic, and the groups."""
+    """Return the ids and names of the groups of topics, and of no topic, and the groups."""
     store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     shown = shown_of(catalogue, manifest, store.get_snapshot(manifest))
-    return [*shown.names, "none"], shown.grouping
+    names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
+    return [*names, "none"], shown.grouping
 
 
 def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:

@@ -129,6 +129,8 @@ def test_tables_of_other_ids_have_a_column_for_each():
     one.add(0, "", [0.25, 0.5, 0.25], tokens=4, words_known=4)
     two.add(0, "", [0.5, 0.25, 0.25], tokens=8, words_known=8)
     parts = [one.to_bytes(), two.to_bytes()]
+    (alone,) = added_up(parts[1:])
+    assert alone.ids == (0, 4, 2)
     for order in (parts, parts[::-1]):
         (found,) = added_up(order)
         rows = {row["topic"]: row for row in found.records()}

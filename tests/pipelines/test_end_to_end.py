@@ -123,19 +123,14 @@ def test_training_publishes_versions_and_keeps_what_it_could_not_use(corpus, tmp
 
 
 def test_inference_labels_every_document_it_could_read(corpus, tmp_path, known):
-    assert (
-        infer.main(
-            [*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}", "--top_topics=2"]
-        )
-        == 0
-    )
+    assert infer.main([*common(corpus, tmp_path), f"--output={tmp_path / 'mixtures'}"]) == 0
     rows = lines(tmp_path / "mixtures")
     assert len(rows) == GOOD + REPEATED
     newest = ModelStore(str(tmp_path / "models")).manifest("")
     for row in rows:
         assert row["model_version"] == newest.version
-        assert sum(row["proportions"]) == pytest.approx(1)
-        assert len(row["top_topics"]) == 2
+        assert sum(one["share"] for one in row["topics"]) == pytest.approx(1, abs=0.01)
+        assert row["topic"] == row["topics"][0]["topic"]
 
 
 @pytest.mark.parametrize("method", ["gibbs1", "maxent"])
