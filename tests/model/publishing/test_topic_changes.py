@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import snapshot_of
 
-from model.publishing.topic_changes import changes, ranks_of, topic_of
+from model.publishing.topic_changes import LEVEL, changes, new_words, ranks_of, topic_of
 
 WORDS = ("sea", "sun", "ice", "fog")
 COUNTS = arrays.arrays(np.float64, (8, 3), elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))
@@ -51,3 +51,55 @@ def test_what_entered_and_left():
 )
 def test_the_topic_where_a_word_stands_highest(ranks, topic):
     assert topic_of(ranks) == topic
+
+
+def grown(past, came, tokens_past, tokens_came):
+    """New words of a topic in which a word had ``past`` tokens, and ``came`` more came."""
+    before = snapshot_of([[0, 0], [past, 1], [tokens_past - past, 1]], words=("up", "old", "rest"))
+    word = "old" if past else "up"
+    counts = {"up": 0, "old": past, "rest": tokens_past - past}
+    counts["rest"] += tokens_came - came
+    counts[word] += came
+    rows = [[counts["rest"], 1], [counts["old"], 1], [counts["up"], 0]]
+    after = snapshot_of(rows, words=("rest", "old", "up"))
+    change = [{"topic": 0, "entered": {word: 2}, "left": {}}]
+    return new_words(before, after, change, [tokens_came, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("past", "came", "tokens_past", "tokens_came", "found"),
+    [
+        # In the level for 3 words and 2 topics: (100 / 1100) ** 3 is 7.5e-4, and ** 2 8.3e-3.
+        (0, 3, 1000, 100, ["up"]),
+        (0, 2, 1000, 100, []),
+        # As frequent as before, and hardly more.
+        (100, 10, 1000, 100, []),
+        (100, 15, 1000, 100, []),
+        (100, 40, 1000, 100, ["old"]),
+        # Half of everything came now, so a word of five tokens proves little.
+        (0, 5, 100, 100, []),
+        # It lost tokens, or nothing came.
+        (100, -20, 1000, 100, []),
+        (0, 3, 1000, 0, []),
+    ],
+)
+def test_a_word_is_new_by_a_test_against_the_past_of_its_topic(
+    past, came, tokens_past, tokens_came, found
+):
+    told = grown(past, came, tokens_past, tokens_came)
+    assert told == ([{"topic": 0, "words": found}] if found else [])
+
+
+def test_words_of_a_steady_stream_are_hardly_ever_new():
+    """A hundred versions that double a topic, of a word in each place of the order."""
+    draws, words = np.random.default_rng(1), tuple(f"w{n}" for n in range(40))
+    shares = draws.dirichlet(np.full(40, 0.5))
+    false = 0
+    for _ in range(100):
+        past, came = draws.multinomial(500, shares), draws.multinomial(500, shares)
+        before = snapshot_of(np.stack([past, past], axis=1).astype(float), words=words)
+        now = np.stack([past + came, past], axis=1).astype(float)
+        after = snapshot_of(now, words=words)
+        every = [{"topic": 0, "entered": dict.fromkeys(words, 1), "left": {}}]
+        false += bool(new_words(before, after, every, [500.0, 0.0]))
+    assert false <= 100 * LEVEL

@@ -6,7 +6,7 @@ from dataclasses import replace
 from made import manifest_of
 
 from model.events import CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
-from model.publishing.version_events import events_of, line_of, records_of
+from model.publishing.version_events import events_of, line_of, records_of, summary_of
 
 DAY = 86_400_000_000
 WORDS = [["ship", "sea", "gold", "war"], ["tax"]]
@@ -25,6 +25,10 @@ def change(topic, new):
     }
 
 
+def new(topic, count):
+    return {"topic": topic, "words": [f"n{rank}" for rank in range(1, count + 1)]}
+
+
 def version(**others):
     values = {"event_time": 2 * DAY, "changes": [], "topic_tokens": [5.5, 1.0, 2.0]}
     return manifest_of(4, **{**values, "topic_documents": [2, 1, 0], **others})
@@ -32,7 +36,8 @@ def version(**others):
 
 def test_a_version_without_anything_new_has_no_events():
     assert events_of(version()) == [] and records_of(version()) == []
-    assert events_of(version(changes=[change(0, 4)])) == []
+    assert events_of(version(changes=[change(0, 9)])) == []
+    assert summary_of(version(changes=[change(0, 9)])) == ""
 
 
 def test_what_follows_from_the_manifest():
@@ -40,6 +45,7 @@ def test_what_follows_from_the_manifest():
         events=[TOLD.to_json()],
         replaced=REPLACED,
         changes=[change(0, 5), change(1, 4), change(2, 9)],
+        new_words=[new(0, 5), new(2, 1)],
     )
     told, chain, words = events_of(made)
     assert told == TOLD
@@ -52,19 +58,19 @@ def test_what_follows_from_the_manifest():
     assert chain.figures == REPLACED and chain.time == 2 * DAY
     assert (words.kind, words.topics) == ("words_changed", [0, 2])
     assert (words.documents, words.tokens) == (2, 7.5)
-    assert words.words[0] == ["n1", "n2", "n3", "n4", "n5"]
+    assert words.words == [["n1", "n2", "n3", "n4", "n5"], ["n1"]]
     assert words.words_before[0] == ["o0", "o1", "o2", "o3", "o4"]
 
 
 def test_sizes_that_are_not_known_are_none():
     made = version(
-        topic_tokens=None, topic_documents=None, changes=[change(0, 5)], replaced=REPLACED
+        topic_tokens=None, topic_documents=None, new_words=[new(0, 5)], replaced=REPLACED
     )
     assert [(one.documents, one.tokens) for one in events_of(made)] == [(None, None)] * 2
 
 
 def test_a_record_has_the_version_and_a_number():
-    made = version(events=[TOLD.to_json()], changes=[change(2, 9)])
+    made = version(events=[TOLD.to_json()], new_words=[new(2, 9)])
     first, second = map(json.loads, records_of(made))
     assert (first["version"], first["number"], second["number"]) == (made.version, 0, 1)
     assert (first["kind"], second["kind"]) == ("change", "words_changed")
@@ -106,10 +112,11 @@ def test_the_wording_of_lines():
 
 
 def test_the_wording_of_lines_of_a_version():
-    made = version(replaced=REPLACED, changes=[change(2, 9)])
+    made = version(replaced=REPLACED, new_words=[new(2, 9)])
     chain, words = (line_of(made, event) for event in events_of(made))
     assert chain == made.replacement()
-    assert words == (
-        f"version {made.version}, 1970-01-03: at least 5 of the first 10 words are new in 1 topic:"
-        " 2 (n1 n2 n3)."
+    assert words == (f"version {made.version}, 1970-01-03: new words in 1 topic: 2 (n1 n2 n3).")
+    assert summary_of(made) == (
+        f"1970-01-03, {made.documents} documents: {made.replacement()}; new words in 1 topic: 2 (n1"
+        " n2 n3)"
     )
