@@ -116,16 +116,12 @@ class Succession:
         ]
 
     def _turns(self, candidate: Candidate, noted: Sequence[Event]) -> list[Event]:
-        """Return the event of births and that of deaths, where there are any.
-
-        A topic is born with documents: one that no document is mostly about is left out.
-        """
+        """Return the event of births and that of deaths, where there are any."""
         came = [
             self.placed(counts) for counts in (candidate.topic_documents, candidate.topic_tokens)
         ]
-        found, of = [], came[0]
-        born = [z for z in self.turnover.born if of is None or of[z % len(of)] > 0]
-        for kind, topics in ((BIRTH, born), (DEATH, self.turnover.died)):
+        found = []
+        for kind, topics in ((BIRTH, self.turnover.born), (DEATH, self.turnover.died)):
             if topics:
                 documents, tokens = (_sum(counts, topics) for counts in came)
                 found.append(

@@ -1,7 +1,8 @@
 """The events of a version, as records for others and as lines for people.
 
 A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
-follows from the field ``replaced``, and that words are new from ``new_words``. So all events follow
+follows from the field ``replaced``, and that words are new from ``new_words``. A topic is born with
+documents: a birth of a topic that no document is mostly about is left out. So all events follow
 from the manifest, and a version that is made again gives the same ones.
 """
 
@@ -41,12 +42,26 @@ _FLOODS = {
 def events_of(manifest: Manifest) -> list[Event]:
     """Return all events of a version: those of its learner first, in the order of time."""
     name = f"field events of version {manifest.version}"
-    found = events_from_json(manifest.events, name, ignore_unknown=True)
+    noted = events_from_json(manifest.events, name, ignore_unknown=True)
+    found = [some for event in noted if (some := _with_documents(manifest, event))]
     if manifest.replaced is not None:
         found.append(_of_chain(manifest, manifest.replaced))
     if manifest.new_words:
         found.append(_of_words(manifest))
     return found
+
+
+def _with_documents(manifest: Manifest, event: Event) -> Event | None:
+    """Return an event; of births those of topics that documents are mostly about, or None."""
+    counts = manifest.topic_documents
+    if event.kind != BIRTH or counts is None:
+        return event
+    kept = [at for at, topic in enumerate(event.topics) if counts[topic % len(counts)]]
+    words, before = (
+        [some[at] for at in kept if some] for some in (event.words, event.words_before)
+    )
+    topics = [event.topics[at] for at in kept]
+    return replace(event, topics=topics, words=words, words_before=before) if kept else None
 
 
 def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from made import manifest_of
 
-from model.events import CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
+from model.events import BIRTH, CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
 from model.publishing.version_events import events_of, line_of, records_of, summary_of
 
 DAY = 86_400_000_000
@@ -67,6 +67,19 @@ def test_sizes_that_are_not_known_are_none():
         topic_tokens=None, topic_documents=None, new_words=[new(0, 5)], replaced=REPLACED
     )
     assert [(one.documents, one.tokens) for one in events_of(made)] == [(None, None)] * 2
+
+
+def test_a_topic_is_born_with_documents():
+    birth = Event(BIRTH, 2, 9.0, [3, 5], "similarity", words=WORDS, words_before=[["x"], ["y"]])
+    (told,) = events_of(version(events=[birth.to_json()]))
+    # Place 2 has no documents.
+    assert (told.topics, told.words, told.words_before) == ([3], [WORDS[0]], [["x"]])
+    assert (
+        events_of(version(events=[replace(birth, topics=[5], words=[], words_before=[]).to_json()]))
+        == []
+    )
+    (unknown,) = events_of(version(events=[birth.to_json()], topic_documents=None))
+    assert unknown.topics == [3, 5]
 
 
 def test_a_record_has_the_version_and_a_number():
