@@ -14,25 +14,25 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
 
-from rich.console import Console
-
-from pipelines import demo
+from pipelines import demo, show
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "report.png"
-SAMPLE = re.compile(r"```\n(\d+ topics of .*?)\n```", re.DOTALL)
-_WIDTH, _TOPICS = 119, 4
+SAMPLE = re.compile(r"```\n(version \d+-.*?)\n```", re.DOTALL)
+_TOPICS = 4
 
 
 def sample_of(folder: Path) -> str:
-    """Return the head of the table that the demo prints."""
+    """Return the head of the table of topics that the demo prints."""
     stream = io.StringIO()
-    demo.summarise(Console(file=stream, width=_WIDTH, highlight=False), folder)
-    title, head, rule, *rows = stream.getvalue().strip("\n").splitlines()
-    first = [row for row in rows if re.match(r" +\d+ │", row)][:_TOPICS]
-    return "\n".join(map(str.rstrip, (title, head, rule, *first, "  ...")))
+    with redirect_stdout(stream):
+        if show.main(demo.show_options(folder)):
+            sys.exit("the topics cannot be shown; the message is above")
+    title, head, rule, *rows = stream.getvalue().splitlines()
+    return "\n".join(map(str.rstrip, (title, head, rule, *rows[:_TOPICS], "  ...")))
 
 
 def take_picture(page: Path, chromium: str) -> None:

@@ -96,7 +96,7 @@ def topic_table(
     curves: Sequence[str],
     curve_title: str,
     words: int,
-    names: Mapping[int, str] | None = None,
+    names: Mapping[int, str],
     *,
     ids: Sequence[int],
     hidden: Sequence[bool] = (),
@@ -114,7 +114,7 @@ def topic_table(
     share, top = shares(snapshot), snapshot.top_words(words)
     listed = [topic for topic in range(snapshot.topic_count) if not (hidden and hidden[topic])]
     for topic in sorted(listed, key=lambda t: (-share[t], t)):
-        named = plain(f"{names[ids[topic]]}: " if names and ids[topic] in names else "")
+        named = plain(f"{names[ids[topic]]}: " if ids[topic] in names else "")
         named.stylize("bold")
         table.add_row(
             str(ids[topic]),

@@ -74,7 +74,9 @@ def test_shares_sum_to_one():
 
 
 def test_words_are_shown_as_they_are_and_never_obeyed():
-    text = printed(topic_table("a [b]title[/b]", snapshot(), ["▁", "█"], "curve", 3, ids=[0, 7]))
+    text = printed(
+        topic_table("a [b]title[/b]", snapshot(), ["▁", "█"], "curve", 3, {}, ids=[0, 7])
+    )
     assert "[red]a[/red]" in text
     assert "[b]title[/b]" in text
     assert "\x1b" not in text
