@@ -55,8 +55,7 @@ def main_topics(counts: npt.NDArray[Any]) -> list[int]:
     Args:
         counts: [D, T], tokens or proportions. Documents without any are one cluster, -1.
     """
-    found: list[int] = np.where(counts.any(axis=1), counts.argmax(axis=1), -1).tolist()
-    return found
+    return np.where(counts.any(axis=1), counts.argmax(axis=1), -1).tolist()
 
 
 def _numbers(values: Sequence[Hashable]) -> list[int]:

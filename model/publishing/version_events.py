@@ -125,20 +125,15 @@ def records_of(manifest: Manifest) -> list[bytes]:
 
 
 def line_of(manifest: Manifest, event: Event) -> str:
-    """Return an event of a version in one line."""
-    if event.kind == CHAIN_REPLACED:
-        return manifest.replacement()
-    return f"version {manifest.version}, {to_iso(event.time)[:10]}: {_told(event)}."
+    """Return what an event of a version says."""
+    return manifest.replacement() if event.kind == CHAIN_REPLACED else _told(event)
 
 
 def summary_of(manifest: Manifest) -> str:
     """Return all events of a version in one line; "" if there is none."""
-    told = [
-        manifest.replacement() if event.kind == CHAIN_REPLACED else _told(event)
-        for event in events_of(manifest)
-    ]
+    told = "; ".join(line_of(manifest, event) for event in events_of(manifest))
     begin = f"{to_iso(manifest.event_time)[:10]}, {_number(manifest.documents, 'document')}"
-    return f"{begin}: {'; '.join(told)}" if told else ""
+    return f"{begin}: {told}" if told else ""
 
 
 def _told(event: Event) -> str:

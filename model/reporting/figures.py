@@ -276,7 +276,7 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
         "shares": [cell.mean_shares() for cell in cells],
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
-        "without": labelled.without,
+        "without": sum(cell.none for cell in cells),
         "judged": labelled.judged,
         "unexplained": labelled.unexplained,
         "bursts": bursts_of_periods(

@@ -74,7 +74,6 @@ class Labelled:
         foreign: Rows of versions that are not among the known ones.
         judged: Documents whose rows say whether topics explain them.
         unexplained: Those of them that probably no topic explains.
-        without: Documents without a known word, which have no topic.
     """
 
     trends: Trends
@@ -85,7 +84,6 @@ class Labelled:
     foreign: int = 0
     judged: int = 0
     unexplained: int = 0
-    without: int = 0
 
     @property
     def documents(self) -> int:
@@ -195,7 +193,6 @@ def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) ->
 
 def _count(found: Labelled, mixture: Mixture, start: int) -> None:
     found.versions[mixture.version] += 1
-    found.without += not mixture.words_known
     judged = mixture.none is not None and mixture.words_known > 0
     found.judged += judged
     found.unexplained += judged and (mixture.none or 0) > 1 / 2

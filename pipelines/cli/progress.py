@@ -5,9 +5,8 @@
 ``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
 shows the newest, with per cent and the time that is left where :mod:`transforms.read` has logged
 how many documents there are. While numba compiles, the line says so. Reports of
-:mod:`transforms.coverage` are shown where a model should be trained again, and are summed up at the
-end. Events of :mod:`transforms.publish` are printed in one line a version, the first ones. The wall
-clock is used here only, for rates and times.
+:mod:`transforms.coverage` are summed up at the end. Events of :mod:`transforms.publish` are printed
+in one line a version, the first ones. The wall clock is used here only, for rates and times.
 """
 
 from __future__ import annotations
@@ -162,9 +161,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
 
 
 class _Coverage(logging.Handler):
-    """A log handler that prints the first retrain signals and keeps the lowest coverage."""
-
-    MOST = 10
+    """A log handler that counts retrain signals and keeps the lowest coverage."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
@@ -180,8 +177,6 @@ class _Coverage(logging.Handler):
             self._newest = max(self._newest or (report.end, ""), (report.end, record.getMessage()))
         self._lowest = min(self._lowest, (2.0 if share is None else share, record.getMessage()))
         self._signals += record.levelno >= logging.WARNING
-        if record.levelno >= logging.WARNING and self._signals <= self.MOST:
-            self._console.print(plain(record.getMessage()))
 
     def sum_up(self) -> None:
         """Print the lowest coverage, or for a model that is being trained the newest.

@@ -143,9 +143,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         arguments are those of :meth:`transform`.
         """
         check_is_fitted(self, "version_")
-        places = main_topics(self.transform(X, ids))
-        found: LongArray = np.append(self.topics_, -1)[places]
-        return found
+        return np.append(self.topics_, -1)[main_topics(self.transform(X, ids))]
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
         """Return the names of the columns of :meth:`transform`, which end in the ids of topics."""

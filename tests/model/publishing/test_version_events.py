@@ -101,34 +101,33 @@ def line(event, **others):
 
 def test_the_wording_of_lines():
     assert line(TOLD) == (
-        "version V, 1970-01-02: the stream changed. For the 100 documents since then the log"
+        "the stream changed. For the 100 documents since then the log"
         " evidence per token is -9.310; usual is -8.100. Topics that grew: 3 (ship sea gold),"
-        " 5 (tax)."
+        " 5 (tax)"
     )
     shares = Event(CHANGE, 1, 9, by="shares", figures={**FIGURES, "found": 0.12}, time=DAY)
     assert "For the 1 document since then the divergence of topic shares is 0.120;" in line(shares)
     duel = Event(TOPICS_REPLACED, 1200, 9000, list(range(7)), "duel", time=DAY)
     assert line(duel) == (
-        "version V, 1970-01-02: a challenger won that learned the newest 1,200 documents anew;"
-        " new are 7 topics: 0, 1, 2, 3, 4, 2 more."
+        "a challenger won that learned the newest 1,200 documents anew;"
+        " new are 7 topics: 0, 1, 2, 3, 4, 2 more"
     )
     flood = Event(FLOOD, 80, by="near_copies", figures={"share": 0.784}, ids=["a"], time=DAY)
     assert line(flood) == (
-        "version V, 1970-01-02: a flood. 80 documents of a block were not learned, 78%: they are"
-        " near copies of others."
+        "a flood. 80 documents of a block were not learned, 78%: they are near copies of others"
     )
     assert "their sources have their share already" in line(replace(flood, by="over_share"))
     assert line(Event(OMITTED, figures={"events": 1200}, time=DAY)) == (
-        "version V, 1970-01-02: 1,200 more events are not listed."
+        "1,200 more events are not listed"
     )
-    assert line(Event("later", time=DAY)) == "version V, 1970-01-02: later: none."
+    assert line(Event("later", time=DAY)) == "later: none"
 
 
 def test_the_wording_of_lines_of_a_version():
     made = version(replaced=REPLACED, new_words=[new(2, 9)])
     chain, words = (line_of(made, event) for event in events_of(made))
     assert chain == made.replacement()
-    assert words == (f"version {made.version}, 1970-01-03: new words in 1 topic: 2 (n1 n2 n3).")
+    assert words == ("new words in 1 topic: 2 (n1 n2 n3)")
     assert summary_of(made) == (
         f"1970-01-03, {made.documents} documents: {made.replacement()}; new words in 1 topic: 2 (n1"
         " n2 n3)"

@@ -60,7 +60,7 @@ def test_shares_of_parts_are_of_their_topics(rows):
 def test_documents_without_a_known_word_have_no_topic_and_are_not_typical(rows):
     none = {**rows[0], "topics": [], "topic": None, "words_known": 0, "none": 1.0}
     found = read([{**none, "id": str(n)} for n in range(3)])
-    assert (found.documents, found.without, found.judged) == (3, 3, 0)
+    assert (found.documents, found.judged) == (3, 0)
     assert found.typical == [[]] * 5
     (cell,) = found.trends.cells.values()
     assert cell.none == 3 and cell.mean_shares() == [0.0] * 5
