@@ -117,11 +117,11 @@ class _TerminalProgress(Progress):
 class _PipeProgress(Progress):
     def __init__(self, console: Console) -> None:
         super().__init__()
-        self._console, self._last = console, -_SECONDS_BETWEEN_LINES
+        self._console, self._last, self._line = console, -_SECONDS_BETWEEN_LINES, ""
 
     def changed(self, line: str) -> None:
-        if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = time.monotonic()
+        if line != self._line and time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last, self._line = time.monotonic(), line
             self._console.print(line)
 
 
