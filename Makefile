@@ -6,7 +6,7 @@ PACKAGES := pipelines transforms model
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt setup.py | cksum | cut -d' ' -f1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install lock base-digest demo test docs test-slow test-browser test-mutants golden test-runners test-faults lint types bench clean
+.PHONY: help install lock base-digest demo sample test docs test-slow test-browser test-mutants golden test-runners test-faults lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -22,6 +22,9 @@ $(STAMP):
 
 demo: $(STAMP) ## learn the State of the Union addresses, 1790 to today, and show the topics
 	$(RUN) -m pipelines.demo
+
+sample: $(STAMP) ## put the table and, with chromium, the page of a new demo into README.md and docs/images
+	$(RUN) docs_site/sample.py
 
 test: lint types ## lint, types and the tests (a few minutes)
 	$(RUN) -m pytest -q -n auto --dist=worksteal

@@ -24,7 +24,7 @@ from benchmarks.corpora import minibatches, records, stop_words
 from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import coherence
-from model.evaluation.nmi import nmi
+from model.evaluation.nmi import main_topics, nmi
 from model.learners import LEARNER, learner_for
 from model.records import Document, TokenisedDocument
 from model.snapshot import Snapshot
@@ -95,7 +95,7 @@ def scores(snapshot: Snapshot, plain: list[TokenisedDocument]) -> dict[str, floa
     tokens = [np.array([JOINER in word for word in one.words])[one.tokens] for one in joined]
     return {
         "joined": float(np.concatenate(tokens).mean()),
-        "nmi": nmi(labels, found.argmax(axis=1).tolist()),
+        "nmi": nmi(labels, main_topics(found)),
         "accuracy": svm_accuracy(found[::2], labels[::2], found[1::2], labels[1::2]),
         "npmi": float(coherence(snapshot.top_words(FIRST), joined).npmi.mean()),
         "npmi_single": float(coherence(single, plain).npmi.mean()),

@@ -8,8 +8,8 @@ The cases:
 * ``toy``: 600 documents of 12 tokens, each of one of S subjects whose vocabularies are disjoint.
   ``first`` is the version after 75 documents. nMI and purity are those of the largest topic of each
   document; ``used`` is the number of topics that hold 95 % of the tokens.
-* ``posts``: n posts of 20 Newsgroups. ``short``: the first eight words of every eighth abstract of
-  arXiv. ``abstracts``: these abstracts. ``news``: 20 Newsgroups, bydate. ``de-news``: every document
+* ``posts``: n posts of 20 Newsgroups. ``short``: the first eight words of every eighth abstract
+  of arXiv. ``abstracts``: these abstracts. ``news``: 20 Newsgroups, bydate. ``de-news``: every document
   but each tenth. Other documents score, as in :mod:`benchmarks.comparison`.
 
 A line is a case: the mean of the seeds and the worst seed.
@@ -79,7 +79,6 @@ def purity(model: Model, documents: Sequence[TokenisedDocument]) -> dict[str, An
     numbers = {word: number for number, word in enumerate(model.words)}
     mixtures, tokens = [], np.zeros(len(model.alpha))
     for document in documents:
-        words = [numbers[word] for word in document.words if word in numbers]
         known = np.array([numbers.get(document.words[n], -1) for n in document.tokens])
         theta = fold_in(model.phi[:, known[known >= 0]], model.alpha)
         tokens += theta * (np.count_nonzero(known >= 0) + model.alpha.sum()) - model.alpha

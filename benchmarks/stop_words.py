@@ -25,7 +25,7 @@ from model.compositions import compose
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import coherence
 from model.evaluation.mixed import judge
-from model.evaluation.nmi import nmi
+from model.evaluation.nmi import main_topics, nmi
 from model.learners import LEARNER, learner_for
 from model.records import Document, FloatArray, TokenisedDocument
 from model.snapshot import Snapshot
@@ -141,7 +141,7 @@ def scores(
         "accuracy": svm_accuracy(found[::2], labels[::2], found[1::2], labels[1::2])
         if labelled
         else None,
-        "nmi": nmi(labels, found.argmax(axis=1).tolist()) if labelled else None,
+        "nmi": nmi(labels, main_topics(found)) if labelled else None,
         "npmi": float(coherence(snapshot.top_words(FIRST), train).npmi.mean()),
         "mixed": sum(one.mixed for one in judge(snapshot, train)),
         "perplexity": float(np.exp(-logs / sum(part[:, 1::2].shape[1] for part in parts))),

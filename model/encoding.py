@@ -19,7 +19,6 @@ import fastavro
 
 from model import wire
 from model.inference.mixture_blocks import MixtureBlock, mixtures_of
-from model.mixture_lines import ids_of, largest_topics, mixture_lines
 from model.records import Document, TopicMixture
 from model.times import to_iso
 
@@ -29,31 +28,39 @@ ROW_KEY = ("key", "id", "timestamp", "model_version")
 
 _TIME = {"type": "long", "logicalType": "timestamp-micros"}
 
-_MIXTURE_FIELDS = [
-    {"name": "key", "type": "string"},
-    {"name": "id", "type": "string"},
-    {"name": "timestamp", "type": _TIME},
-    {"name": "model_version", "type": "string"},
-    {"name": "method", "type": "string"},
-    {"name": "proportions", "type": {"type": "array", "items": "double"}},
-    {"name": "top_topics", "type": {"type": "array", "items": "int"}},
-    {"name": "words_known", "type": "long"},
-    {"name": "tokens", "type": "long"},
-]
+# Topics with smaller shares are left out, except the largest one.
+LEAST_SHARE = 0.001
+# Decimals of a share. Draws leave a share uncertain by some hundredths.
+_DECIMALS = 6
 
+_SHARE = {
+    "type": "record",
+    "name": "TopicShare",
+    "fields": [
+        {"name": "topic", "type": "long"},
+        {"name": "share", "type": "double"},
+        {"name": "name", "type": ["null", "string"], "default": None},
+    ],
+}
 
-def _mixture_schema(*others: dict[str, Any]) -> Any:
-    fields = [*_MIXTURE_FIELDS, *others]
-    named = {"type": "record", "name": "TopicMixture", "namespace": "beam_topics"}
-    return fastavro.parse_schema({**named, "fields": fields})
-
-
-MIXTURE_SCHEMA = _mixture_schema()
-# Fields of --none_share and --topic_names. The mixtures of the prior have none of them.
-_OTHER_FIELDS = (
-    {"name": "none", "type": ["null", "double"], "default": None},
-    {"name": "topic_names", "type": {"type": "array", "items": "string"}, "default": []},
-    {"name": "top_shares", "type": {"type": "array", "items": "double"}, "default": []},
+MIXTURE_SCHEMA = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "TopicMixture",
+        "namespace": "beam_topics",
+        "fields": [
+            {"name": "key", "type": "string"},
+            {"name": "id", "type": "string"},
+            {"name": "timestamp", "type": _TIME},
+            {"name": "model_version", "type": "string"},
+            {"name": "method", "type": "string"},
+            {"name": "topic", "type": ["null", "long"]},
+            {"name": "topics", "type": {"type": "array", "items": _SHARE}},
+            {"name": "none", "type": ["null", "double"]},
+            {"name": "words_known", "type": "long"},
+            {"name": "tokens", "type": "long"},
+        ],
+    }
 )
 
 DOCUMENT_SCHEMA = fastavro.parse_schema(
@@ -80,38 +87,42 @@ def content_name(records: Iterable[bytes]) -> str:
     return wire.digest(*sorted(records)).hex()[:NAME_CHARACTERS]
 
 
-def mixture_fields(mixture: TopicMixture, top_topics: int) -> dict[str, Any]:
+def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
     """Return a mixture as named plain values.
 
-    Args:
-        mixture: The mixture.
-        top_topics: The number of largest topics whose ids are named, in descending order, ties by
-            place. The id of a topic modulo T is its place in ``proportions``. With names they are
-            the largest groups and parts of the catalogue, without hidden ones; the id of a part is
-            below 0.
+    ``topics`` are the topics of the document, the largest first, each with its id as ``topic`` and
+    its ``share``; with names they are the groups and parts of the catalogue without hidden ones,
+    and have a ``name``. ``topic`` is the id of the first one, or None for a document without a
+    topic. ``none`` is the probability that no topic explains the document: 1 without a known word,
+    else None where it was not computed.
     """
-    (largest,), ids = largest_topics([mixture], top_topics), ids_of(mixture)
-    others: dict[str, Any] = {} if mixture.none is None else {"none": mixture.none}
+    shown = mixture.shown()
+    found = shown.largest(mixture.proportions, least=LEAST_SHARE)
+    topics: list[dict[str, Any]] = [
+        {"topic": shown.ids[at], "share": round(share, _DECIMALS)} for at, share in found
+    ]
+    none = mixture.none if mixture.words_known else 1.0
     if mixture.names:
-        others["topic_names"] = [mixture.names[group] for group, _ in largest]
-        others["top_shares"] = [share for _, share in largest]
-    return others | {
+        for one, (at, _) in zip(topics, found, strict=True):
+            one["name"] = mixture.names[at]
+    return {
         "key": mixture.key,
         "id": mixture.id,
         "timestamp": mixture.timestamp,
         "model_version": mixture.model_version,
         "method": mixture.method,
-        "proportions": mixture.proportions.tolist(),
-        "top_topics": [ids[group] for group, _ in largest],
+        "topic": topics[0]["topic"] if topics else None,
+        "topics": topics,
+        "none": None if none is None else round(none, _DECIMALS),
         "words_known": mixture.words_known,
         "tokens": mixture.tokens,
     }
 
 
-def mixture_to_json(mixture: TopicMixture, top_topics: int) -> bytes:
+def mixture_to_json(mixture: TopicMixture) -> bytes:
     """Return a mixture as JSON on one line, with its time in ISO 8601."""
-    (line,) = mixture_lines([mixture], top_topics)
-    return line.encode()
+    fields = mixture_fields(mixture) | {"timestamp": to_iso(mixture.timestamp)}
+    return wire.canonical_json(fields).encode()
 
 
 def row_key(mixture: TopicMixture) -> bytes:
@@ -121,18 +132,15 @@ def row_key(mixture: TopicMixture) -> bytes:
     ).encode()
 
 
-def mixtures_to_json_lines(records: Sequence[bytes], top_topics: int = 3) -> bytes:
+def mixtures_to_json_lines(records: Sequence[bytes]) -> bytes:
     """Return JSON lines for bytes of mixtures or of blocks of them, with times in ISO 8601."""
-    lines = mixture_lines(_sorted_mixtures(records), top_topics)
-    return "".join(f"{line}\n" for line in lines).encode()
+    return b"".join(mixture_to_json(mixture) + b"\n" for mixture in _sorted_mixtures(records))
 
 
-def mixtures_to_avro(records: Sequence[bytes], top_topics: int = 3) -> bytes:
+def mixtures_to_avro(records: Sequence[bytes]) -> bytes:
     """Return an Avro file for bytes of mixtures or of blocks of them."""
-    rows = [mixture_fields(mixture, top_topics) for mixture in _sorted_mixtures(records)]
-    others = [item for item in _OTHER_FIELDS if any(item["name"] in row for row in rows)]
-    schema = _mixture_schema(*others) if others else MIXTURE_SCHEMA
-    return _avro(schema, rows, wire.digest(*sorted(records)))
+    rows = [mixture_fields(mixture) for mixture in _sorted_mixtures(records)]
+    return _avro(MIXTURE_SCHEMA, rows, wire.digest(*sorted(records)))
 
 
 def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:

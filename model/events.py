@@ -10,10 +10,10 @@ step that publishes adds births and deaths. Two more kinds follow from a manifes
 |---|---|---|
 | ``change`` | documents are unlike those before them | the learner |
 | ``topics_replaced`` | a challenger won; topics hold other words than before | the learner |
-| ``birth`` | a version has topics that its parent does not have | a version |
+| ``birth`` | a version has topics with documents that its parent does not have | a version |
 | ``death`` | the parent has topics that a version does not have | a version |
 | ``chain_replaced`` | a version comes from another particle or island than its parent | a version |
-| ``words_changed`` | at least half of a topic's first words are new | a version |
+| ``words_changed`` | words of topics are new, by a test | a version |
 | ``flood`` | near copies, or documents above a source's share, are not learned | the learner |
 | ``superseded`` | a restored job does not come to versions again | the publisher |
 | ``omitted`` | more events than a version holds | the head |

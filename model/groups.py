@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,17 +66,22 @@ class Groups:
         spread = with_parts(given, np.array(self.places, np.int64), fractions)
         return sums_of(np.array(self.of, np.int64), spread, len(self.ids))
 
-    def largest(self, values: FloatArray, most: int) -> list[tuple[int, float]]:
+    def largest(
+        self, values: FloatArray, most: int | None = None, least: float = 0.0
+    ) -> list[tuple[int, float]]:
         """Return the largest groups that are not hidden, with their values; ties by group.
 
         Args:
-            values: One value for each place.
-            most: The most groups.
+            values: One value for each place. A group whose value is 0 is left out.
+            most: The most groups; None for all.
+            least: The least value of a group after the first one.
         """
         found, hidden = self.sums(values), set(self.hidden)
-        order = np.argsort(-found, kind="stable").tolist()
-        listed = islice((group for group in order if group not in hidden), most)
-        return [(group, float(found[group])) for group in listed]
+        order = np.argsort(-found, kind="stable")
+        order = order[found[order] > 0]
+        listed = [group for group in order.tolist() if group not in hidden][:most]
+        pairs = zip(listed, found[listed].tolist(), strict=True)
+        return [pair for at, pair in enumerate(pairs) if not at or pair[1] >= least]
 
     def to_json(self) -> dict[str, object]:
         """Return the fields that are not empty."""

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from model import checks, wire
 from model.dictionaries import numbered_together, own_dictionary
 from model.errors import DamagedDataError
-from model.groups import Groups, named_groups
+from model.groups import Groups, as_they_are, named_groups
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -344,7 +344,8 @@ class TopicMixture:
         timestamp: Its event time in microseconds.
         model_version: The name of the version.
         method: The name of the inference method.
-        proportions: float64[T], with sum 1.
+        proportions: float64[T], with sum 1. A document without a known word has no topic, and its
+            proportions are 0 (:func:`model.inference.proportions.make_mixtures`).
         words_known: The number of tokens whose word the model knows.
         tokens: The number of tokens of the document.
         none: The share of :mod:`model.inference.none_share`; None where it was not computed.
@@ -388,7 +389,14 @@ class TopicMixture:
         facts["groups"] = named_groups(groups, names, len(proportions), "a mixture")
         return cls(proportions=proportions, **facts)
 
-    def top_topics(self, count: int) -> list[tuple[int, float]]:
-        """Return the ``count`` largest topics with their proportions; ties by topic."""
-        order = np.argsort(-self.proportions, kind="stable")[:count]
-        return [(int(topic), float(self.proportions[topic])) for topic in order]
+    def shown(self) -> Groups:
+        """Return the groups that are named, or the topics as groups of one."""
+        return self.groups or as_they_are(self.topic_ids or range(len(self.proportions)))
+
+    def top_topics(self, most: int) -> list[tuple[int, float]]:
+        """Return the ids and shares of the largest topics or groups that are not hidden.
+
+        A document without a known word has none. Ties are in the order of places.
+        """
+        shown = self.shown()
+        return [(shown.ids[at], share) for at, share in shown.largest(self.proportions, most)]

@@ -9,7 +9,6 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
@@ -110,14 +109,6 @@ def to_iso(micros: int) -> str:
     import numpy as np
 
     return f"{np.datetime64(micros, 'us')}Z"
-
-
-def to_isos(micros: Sequence[int]) -> list[str]:
-    """Return :func:`to_iso` of many times, in one call."""
-    import numpy as np
-
-    found = np.datetime_as_string(np.array(micros, "datetime64[us]"))
-    return [f"{time}Z" for time in found.tolist()]
 
 
 def to_compact_iso(micros: int) -> str:

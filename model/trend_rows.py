@@ -68,7 +68,8 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
             rows = [json.loads(line) for line in stream]
         for row in rows:
             found = _with_times(row, parse_time)
-            _ = [float(found[field]) for field in ("topic", "documents", "tokens", "mean_share")]
+            _ = [float(found[field]) for field in ("documents", "tokens", "mean_share")]
+            _ = None if found["topic"] is None else float(found["topic"])
             _ = found["key"] + found["group"]
             yield found
     except (ValueError, KeyError, TypeError, AttributeError, pa.ArrowException) as error:
@@ -90,7 +91,7 @@ def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """
     parts = {tuple(row[name] for name in TREND_KEY): row for row in rows}
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for _, row in sorted(parts.items(), key=lambda item: item[0]):
+    for row in sorted(parts.values(), key=_order):
         place = tuple(row[name] for name in TREND_KEY[:-1])
         if place not in found:
             found[place] = {name: value for name, value in row.items() if name != "part"}
@@ -108,6 +109,11 @@ def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "typical": both[:most],
         }
     return list(found.values())
+
+
+def _order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:
+    """Return the sort key of a row; no topic comes after all topics."""
+    return tuple((row[name] is None, row[name]) for name in TREND_KEY)
 
 
 def window_name(row: Mapping[str, Any]) -> str:

@@ -13,6 +13,10 @@ A window has at most ``most_groups`` groups. Where documents have more, those wh
 smallest digests keep cells of their own, and all other ones share the cell of :data:`OTHERS`. The
 smallest digests of parts are those of the whole, so this does not depend on the parts either.
 
+A document without a known word has no topic. It counts in ``none`` of its cell, and a record of
+its own, whose topic is None, has the share of such documents. So the mean shares of a window add
+up to 1.
+
 Columns have the ids of topics (:mod:`model.publishing.topic_ids`). Documents of a window may be
 labelled by versions with different topics; the table has a column for each of them.
 
@@ -58,6 +62,7 @@ class Cell:
         documents: The number of documents.
         tokens: The number of their tokens.
         words_known: The number of tokens whose word the model knows.
+        none: The number of documents without a topic.
         shares: For each topic, the sum of proportions in units of 2**-40.
         topic_tokens: The same for proportions times known tokens.
         typical: For each topic, the typical documents as (share in units of 2**-40, time in
@@ -67,6 +72,7 @@ class Cell:
     documents: int
     tokens: int
     words_known: int
+    none: int
     shares: list[int]
     topic_tokens: list[int]
     typical: list[list[tuple[int, int, str]]]
@@ -103,7 +109,7 @@ class Trends:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    MAGIC = b"BTb3"
+    MAGIC = b"BTb4"
 
     def __post_init__(self) -> None:
         self.ids = self.ids or tuple(range(self.topics))
@@ -135,9 +141,10 @@ class Trends:
                 1,
                 tokens,
                 words_known,
+                int(not words_known),
                 units,
                 [unit * words_known for unit in units],
-                [[] if named is None else [(unit, *named)] for unit in units],
+                [[(unit, *named)] if named is not None and words_known else [] for unit in units],
             ),
         )
 
@@ -172,6 +179,7 @@ class Trends:
         mine.documents += cell.documents
         mine.tokens += cell.tokens
         mine.words_known += cell.words_known
+        mine.none += cell.none
         mine.shares = [a + b for a, b in zip(mine.shares, cell.shares, strict=True)]
         mine.topic_tokens = [
             a + b for a, b in zip(mine.topic_tokens, cell.topic_tokens, strict=True)
@@ -182,15 +190,13 @@ class Trends:
             ]
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield a record for each window, group and topic, in this order."""
+        """Yield a record for each window, group and topic, and for no topic, in this order."""
         for (start, group), cell in sorted(self.cells.items()):
             means, tokens = cell.mean_shares(), cell.expected_tokens()
+            window = {"window_start": to_iso(start), "group": group, "documents": cell.documents}
             for column, topic in sorted(enumerate(self.ids), key=itemgetter(1)):
-                yield {
-                    "window_start": to_iso(start),
-                    "group": group,
+                yield window | {
                     "topic": topic,
-                    "documents": cell.documents,
                     "tokens": tokens[column],
                     "mean_share": means[column],
                     "typical": [
@@ -198,6 +204,8 @@ class Trends:
                         for units, time, id in cell.typical[column]
                     ],
                 }
+            share = cell.none / cell.documents
+            yield window | {"topic": None, "tokens": 0.0, "mean_share": share, "typical": []}
 
     def to_bytes(self) -> bytes:
         """Return equal bytes for equal tables."""
@@ -237,6 +245,7 @@ class Trends:
     def _read(self, values: dict[str, Any]) -> None:
         place = values.pop("start"), values.pop("group")
         checks.whole("documents of trends", values["documents"], 1, _LARGEST)
+        checks.whole("none of trends", values["none"], 0, values["documents"] + 1)
         for name in ("tokens", "words_known"):
             checks.whole(f"{name} of trends", values[name], 0, _LARGEST)
         for name in ("shares", "topic_tokens"):
@@ -262,7 +271,7 @@ class Trends:
 
 
 def _empty(columns: int) -> Cell:
-    return Cell(0, 0, 0, [0] * columns, [0] * columns, [[] for _ in range(columns)])
+    return Cell(0, 0, 0, 0, [0] * columns, [0] * columns, [[] for _ in range(columns)])
 
 
 def _widened(cell: Cell, ids: Sequence[int], wider: Sequence[int]) -> Cell:
@@ -271,7 +280,7 @@ def _widened(cell: Cell, ids: Sequence[int], wider: Sequence[int]) -> Cell:
         return cell
     found, columns = _empty(len(wider)), {topic: at for at, topic in enumerate(wider)}
     found.documents, found.tokens = cell.documents, cell.tokens
-    found.words_known = cell.words_known
+    found.words_known, found.none = cell.words_known, cell.none
     for column, topic in enumerate(ids):
         at = columns[topic]
         found.shares[at], found.topic_tokens[at] = cell.shares[column], cell.topic_tokens[column]
@@ -311,6 +320,7 @@ class _StoredCell:
     documents: int
     tokens: int
     words_known: int
+    none: int
     shares: list[int]
     topic_tokens: list[int]
     typical: list[list[Any]]
@@ -321,6 +331,6 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        empty = Trends(table.topics, most=table.most, most_groups=table.most_groups)
+        empty = Trends(table.topics, ids=table.ids, most=table.most, most_groups=table.most_groups)
         found.setdefault(table.topics, empty).merge(table)
     return [found[topics] for topics in sorted(found)]

@@ -15,21 +15,18 @@ from pathlib import Path
 from rich.console import Console
 
 from model.errors import BeamTopicsError, OptionError
-from model.publishing.store import ModelStore
-from pipelines import infer, report, train
+from pipelines import infer, label, report, show, train
 from pipelines.cli.command import command
-from pipelines.cli.demo_report import document_table, read_mixtures, shares_by_decade
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import DemoOptions
 from pipelines.cli.program_settings import DemoSettings
 from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, plain, sparkline, topic_table
+from pipelines.cli.terminal import console, plain
 from pipelines.graphs.demo_corpus import corpus_folder, records, write_json_lines
 
 GROUPS = (DemoOptions,)
-DECADES = range(1790, 2030, 10)
 PAGE = "report.html"
-_WORDS = 9
+_TEXT = "We seek peace, and treaties that end the race for nuclear arms."
 _LEARN = (
     "--topics=20",
     "--window=365d",
@@ -41,7 +38,7 @@ _LEARN = (
 
 
 def demo(options: OptionGroup) -> None:
-    """Write the corpus, train, infer, print a summary, and write the report."""
+    """Write the corpus, train, show the topics, label, and write the report."""
     folder, addresses = Path(settings_of(options, DemoSettings).folder), corpus_folder()
     out = console()
     corpus = prepare(folder)
@@ -53,8 +50,9 @@ def demo(options: OptionGroup) -> None:
         f"--dead_letters={folder / 'dead'}",
     )
     step(out, "pipelines.train", train.main, (*common, *_LEARN))
+    step(out, "pipelines.show", show.main, show_options(folder))
+    step(out, "pipelines.label", label.main, (common[1], f"--text={_TEXT}"))
     step(out, "pipelines.infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
-    summarise(out, folder)
     step(out, "pipelines.report", report.main, page_options(folder))
     out.print(plain(f"Open {(folder / PAGE).resolve()} in a browser."))
 
@@ -88,6 +86,11 @@ def step(
         raise BeamTopicsError(f"{prog} failed; its message is above")
 
 
+def show_options(folder: Path) -> tuple[str, ...]:
+    """Return the options that show the topics of a demo."""
+    return f"--model_store={folder / 'models'}", "--top_words=7"
+
+
 def page_options(folder: Path) -> tuple[str, ...]:
     """Return the options of the report of a demo."""
     return (
@@ -98,25 +101,6 @@ def page_options(folder: Path) -> tuple[str, ...]:
         "--title=State of the Union",
         f"--output={folder / PAGE}",
     )
-
-
-def summarise(out: Console, folder: Path) -> None:
-    """Print topics with their course over the decades, and a few passages."""
-    store = ModelStore(str(folder / "models"))
-    newest = store.manifest("")
-    snapshot = store.get_snapshot(newest)
-    mixtures = read_mixtures(folder / "mixtures")
-    curves = [sparkline(row) for row in shares_by_decade(mixtures, snapshot.topic_count, DECADES)]
-    title = (
-        f"{snapshot.topic_count} topics of {len(mixtures):,} passages, version {newest.version} of"
-        f" {len(store.manifests(''))}"
-    )
-    out.print()
-    out.print(topic_table(title, snapshot, curves, f"{DECADES[0]} to today", _WORDS))
-    out.print()
-    out.print(document_table(mixtures, folder / "addresses.jsonl", snapshot.top_words(4)))
-    out.print()
-    out.print(plain(f"More: python -m pipelines.show --model_store={folder / 'models'}"))
 
 
 main = command("pipelines.demo", __doc__.partition("\n")[0], GROUPS, {}, demo, graph=False)

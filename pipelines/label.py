@@ -120,7 +120,8 @@ def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
         f"  {share:6.1%}  {shown.ids[group]:4}  {shown.names[group]}"
         for group, share in shown.grouping.groups.largest(mixture.proportions, most)
     ]
-    return [f"{_begin(text)} ({known})", *rows]
+    none = f"  {1:6.1%}  none  the model knows none of its words"
+    return [f"{_begin(text)} ({known})", *(rows if mixture.words_known else [none])]
 
 
 def _begin(text: str) -> str:

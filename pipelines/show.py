@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from itertools import compress
 
@@ -20,9 +19,8 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from model.publishing.topic_changes import TOP_WORDS
 from model.publishing.usage import topics_in_use
-from model.publishing.version_events import events_of, line_of
+from model.publishing.version_events import summary_of
 from model.reporting.shown import Shown, shown_of
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
@@ -39,7 +37,6 @@ from pipelines.cli.terminal import (
     ACROSS,
     CURVES,
     PREQUENTIAL,
-    change_table,
     console,
     day,
     figure_table,
@@ -51,7 +48,7 @@ from pipelines.cli.terminal import (
 )
 
 GROUPS = (StoreOptions, ModelVersionOptions, TopicOptions, ShowOptions)
-# Periods of a curve, versions in the table, and events of each kind.
+# Periods of a curve, versions in the table, and versions whose events are listed.
 _CURVE = 24
 _EVENTS = 5
 _VERSIONS = 12
@@ -94,19 +91,14 @@ def show(options: OptionGroup) -> None:
         left_out = ", ".join(map(str, compress(shown.ids, shown.hidden)))
         out.print(f"hidden: {left_out}")
     out.print()
-    changes = [{**one, "topic": shown.ids[one["topic"]]} for one in shown.grouping.changes(chosen)]
-    if changes := [one for one in changes if one["topic"] in listed]:
-        title = f"since version {chosen.parent}: first {TOP_WORDS} words, and ranks now"
-        out.print(change_table(title, changes))
-        out.print()
     rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
     out.print(figure_table(f"{len(history)} versions", VERSION_COLUMNS, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}\n{IN_USE}")
     if memory := memory_text(chosen.settings.get("learner", {}), chosen.island):
         out.print(f"\nMemory of the version (island {chosen.island}): {memory}.")
-    for line in last_events(history):
+    for line in list(filter(None, map(summary_of, history)))[-_EVENTS:]:
         out.print()
-        out.print(plain(f"{line[:1].upper()}{line[1:]}"), soft_wrap=True)
+        out.print(plain(line), soft_wrap=True)
     if display.mixed:
         out.print()
         documents = documents_at_hand(store, chosen)
@@ -145,18 +137,6 @@ def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
             remedy = "Without --topic_ids all of them are listed."
             raise OptionError("--topic_ids", topic, allowed, remedy)
     return set(chosen) or set(shown.ids).difference(compress(shown.ids, shown.hidden))
-
-
-def last_events(history: Sequence[Manifest]) -> list[str]:
-    """Return a line for each of the last events of each kind, in the order of versions."""
-    found = [(manifest, event) for manifest in history for event in events_of(manifest)]
-    kept: list[str] = []
-    seen: Counter[str] = Counter()
-    for manifest, event in reversed(found):
-        seen[event.kind] += 1
-        if seen[event.kind] <= _EVENTS:
-            kept.append(line_of(manifest, event))
-    return kept[::-1]
 
 
 main = command(

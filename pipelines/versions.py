@@ -91,7 +91,10 @@ def diff(options: OptionGroup) -> None:
             "--model_version", after.version, "a version with a parent", "Give --base_version."
         )
     before = store.manifest(after.key, base)
-    found = changes(store.get_snapshot(before), store.get_snapshot(after))
+    snapshot = store.get_snapshot(after)
+    ids = after.ids(snapshot.topic_count)
+    changed = changes(store.get_snapshot(before), snapshot)
+    found = [{**one, "topic": ids[one["topic"]]} for one in changed]
     said = f"from {before.version} to {after.version}: {len(found)} topics with other first"
     console().print(change_table(f"{said} {TOP_WORDS} words, and ranks now", found))
 

@@ -57,6 +57,19 @@ def published(root, versions=6, topics=TOPICS, words=WORDS, step=30 * DAY):
     return store
 
 
+def listed(shares):
+    """The fields of a row for shares by topic."""
+    pairs = sorted(enumerate(shares), key=lambda pair: -pair[1])
+    topics = [{"topic": topic, "share": share} for topic, share in pairs if share]
+    return {"topic": topics[0]["topic"] if topics else None, "topics": topics}
+
+
+def shares_of(row, topics=TOPICS):
+    """The shares of a row, by topic."""
+    found = {one["topic"]: one["share"] for one in row["topics"]}
+    return [found.get(topic, 0.0) for topic in range(topics)]
+
+
 def mixture_rows(store, count=60, topics=TOPICS, step=30 * DAY):
     """JSON lines of mixtures, by the versions of the store in turn."""
     generator = np.random.default_rng(3)
@@ -71,8 +84,7 @@ def mixture_rows(store, count=60, topics=TOPICS, step=30 * DAY):
                 "timestamp": to_iso((number * step * len(versions)) // count),
                 "model_version": versions[number % len(versions)],
                 "method": "gibbs3",
-                "proportions": generator.dirichlet(np.full(topics, 0.4)).tolist(),
-                "top_topics": [0],
+                **listed(generator.dirichlet(np.full(topics, 0.4)).tolist()),
                 "words_known": known,
                 "tokens": known + 3,
             }

@@ -64,6 +64,7 @@ def figures_of(
     """
     manifest = Manifest.from_json(version)
     snapshot = ModelStore(plan.store).get_snapshot(manifest)
+    ids = manifest.ids(snapshot.topic_count)
     held_out, known, labelled = (_in_order(part) for part in (documents, reference, training))
     figures = {
         "version": manifest.version,
@@ -71,9 +72,9 @@ def figures_of(
         **{name: getattr(manifest, name) for name in _AS_THEY_ARE},
         **{f"learned_{name}": getattr(manifest, name) for name in _LEARNED},
         **evaluate(snapshot, held_out, plan.settings),
-        **coherence_figures(snapshot, snapshot.joined(known), manifest.ids(snapshot.topic_count)),
+        **coherence_figures(snapshot, snapshot.joined(known), ids),
         **classification_figures(snapshot, labelled, held_out),
-        "ranks": ranks_of(snapshot, plan.words),
+        "ranks": ranks_of(snapshot, plan.words, ids),
     }
     return wire.canonical_json(figures)
 

@@ -9,8 +9,8 @@ those of the version before it. Versions are therefore made in their order. A ca
 candidate before it, and one that comes too early waits in state.
 
 The events of a version (:mod:`model.publishing.version_events`) are an output of their own. Each is
-emitted when its version is made. The logger ``beam_topics.events`` gets an INFO record for each,
-with the attribute ``kind``.
+emitted when its version is made. The logger ``beam_topics.events`` gets one INFO record for all
+events of a version.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from model.publishing.expiry import Expiry
 from model.publishing.manifest import Manifest
 from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
-from model.publishing.version_events import events_of, line_of, records_of, superseding
+from model.publishing.version_events import records_of, summary_of, superseding
 from transforms.constants import NAMESPACE
 from transforms.event_times import EventTime
 from transforms.freed_memory import give_back
@@ -145,9 +145,9 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
 
 
 def log_events(manifest: Manifest, more: Sequence[Event]) -> None:
-    """Log each event of a version, and those that do not follow from it, in one line."""
-    for event in (*events_of(manifest), *more):
-        LOGGER.info("%s", line_of(manifest, event), extra={"kind": event.kind})
+    """Log the events of a version, and those that do not follow from it, in one line."""
+    if summary := summary_of(manifest, more):
+        LOGGER.info("%s", summary)
 
 
 class Publish(beam.PTransform):

@@ -36,6 +36,7 @@ from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.matching import is_local, matching_files
+from model.learner_log.progress import counted
 from model.reading.files import check_formats, folder_of, format_of, read_file
 from model.reading.parsing import REASONS, not_future, parse_line
 from model.reading.settings import SMALL, ParseSettings, ReadSettings
@@ -221,7 +222,7 @@ class _ReadFiles(Emit):
         self._settings = settings
 
     def process(self, element: Any) -> Iterator[Any]:
-        yield from self.emit_all(self._items(self._paths(element)))
+        yield from self.emit_all(counted(self._items(self._paths(element)), Document))
 
     def _paths(self, element: str) -> Sequence[str]:
         return element.split(_BETWEEN)

@@ -9,7 +9,9 @@ workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
 (expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
-best ones first) and ``part``. ``group`` is the label of the documents, or the group that they name,
+best ones first) and ``part``. Each window and group has a row whose ``topic`` is null, for
+documents without a known word: they have no topic, and count in the ``documents`` of all rows.
+``group`` is the label of the documents, or the group that they name,
 where they are grouped, else "". Groups beyond the bound of a window are one group
 (:mod:`model.trends`). ``part`` is ``window_end``, unless mixtures came after their window had been
 closed: they are in another part of it, which is named after the window that was open then. A row is

@@ -44,7 +44,7 @@ FLUSH_BYTES = 32 * 2**20
 
 Encoder = Callable[[Sequence[bytes]], bytes]
 
-_MIXTURES: dict[str, Callable[..., bytes]] = {
+_MIXTURES: dict[str, Encoder] = {
     "jsonl": mixtures_to_json_lines,
     "avro": mixtures_to_avro,
 }
@@ -161,14 +161,14 @@ class WriteRecords(beam.PTransform):
         return windowed | "Write" >> beam.ParDo(self._fn).with_output_types(str)
 
 
-def mixture_encoder(output_format: str, top_topics: int) -> Encoder:
+def mixture_encoder(output_format: str) -> Encoder:
     """Return the function that makes a file of TopicMixture bytes.
 
     Raises:
         OptionError: The format is neither jsonl nor avro.
     """
     one_of("--output_format", output_format, tuple(_MIXTURES))
-    return partial(_MIXTURES[output_format], top_topics=top_topics)
+    return _MIXTURES[output_format]
 
 
 class WriteMixtures(WriteRecords):
@@ -179,14 +179,13 @@ class WriteMixtures(WriteRecords):
     Args:
         prefix: The folder.
         output_format: ``jsonl`` or ``avro``.
-        top_topics: The number of largest topics that each record names.
 
     Raises:
         OptionError: The format is neither jsonl nor avro.
     """
 
-    def __init__(self, prefix: str, output_format: str = "jsonl", top_topics: int = 3) -> None:
-        encode = mixture_encoder(output_format, top_topics)
+    def __init__(self, prefix: str, output_format: str = "jsonl") -> None:
+        encode = mixture_encoder(output_format)
         super().__init__(prefix, "mixtures", f".{output_format}", encode, count=mixture_count)
 
 

@@ -63,7 +63,7 @@ def agreement(
         OptionError: the mass is not between 0 and 1.
     """
     if not 0 < mass < 1:
-        raise OptionError("--mass", mass, "a share between 0 and 1", "Give for example 0.8.")
+        raise OptionError("mass", mass, "a share between 0 and 1", "Give for example 0.8.")
     pairs = [
         (one.proportions, other.proportions)
         for one, other in zip(reference, estimate, strict=True)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from model.evaluation.kernels import held_out
-from model.evaluation.nmi import nmi
+from model.evaluation.nmi import main_topics, nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.evaluation.settings import EvaluationSettings
 from model.inference.serving_settings import RETRAIN_BELOW
@@ -64,8 +64,9 @@ def evaluate(
 def clusters(
     snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings
 ) -> list[int]:
-    """Return the most frequent topic of each document; 0 where no word is known."""
-    return [int(np.argmax(_topic_counts(snapshot, document, settings))) for document in documents]
+    """Return the most frequent topic of each document; -1 where no word is known."""
+    counts = [_topic_counts(snapshot, document, settings) for document in documents]
+    return main_topics(np.array(counts).reshape(len(counts), snapshot.topic_count))
 
 
 def coverage(snapshot: Snapshot, documents: Iterable[TokenisedDocument]) -> float | None:

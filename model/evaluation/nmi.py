@@ -11,8 +11,10 @@ only where they use the same mean. nMI is 1 for equal partitions and 0 for indep
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from model.records import FloatArray
 
@@ -45,6 +47,15 @@ def nmi_of_table(joint: FloatArray) -> float:
         return 1.0
     information = of_labels + of_clusters - _entropy(joint.ravel())
     return float(min(max(information / ((of_labels + of_clusters) / 2), 0.0), 1.0))
+
+
+def main_topics(counts: npt.NDArray[Any]) -> list[int]:
+    """Return the largest topic of each document, the cluster that it is in.
+
+    Args:
+        counts: [D, T], tokens or proportions. Documents without any are one cluster, -1.
+    """
+    return np.where(counts.any(axis=1), counts.argmax(axis=1), -1).tolist()
 
 
 def _numbers(values: Sequence[Hashable]) -> list[int]:

@@ -19,8 +19,8 @@ Every registered method is tested for these laws:
   the documents. With ``needs_all_documents`` it is a function of the set of documents.
 * Draws depend on (seed, key, document) and nothing else.
 * Proportions are positive and sum to 1.
-* Words that the model does not know are dropped. A document without a known word gets the mixture
-  of the prior, alpha / sum(alpha), and ``words_known`` 0.
+* Words that the model does not know are dropped. A document without a known word has no topic: its
+  proportions are 0, and ``words_known`` is 0.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ class LabelSettings(Record):
 
     before_first_model: BeforeFirstModel = option(
         "wait",
-        "a document that comes before the first model gets the prior's mixture, waits, or is a dead"
-        " letter",
+        "a document that comes before the first model has no topic, waits, or is a dead letter",
     )
     label_with: LabelWith = option(
         "window",

@@ -9,7 +9,8 @@ as probable as the others:
 * words without a topic, as frequent as in the whole model: Q = prod_i P(w_i);
 * words without a topic, all W of them equally frequent: W^-n.
 
-The share is (Q + W^-n) / (M + Q + W^-n). A document without a known token has the share 2/3.
+The share is (Q + W^-n) / (M + Q + W^-n). A document without a known token has no topic, and the
+share 1.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class NoneShares:
         tokens = rows[documents[d].tokens]
         distinct, places = np.unique(tokens[tokens >= 0], return_inverse=True)
         if not len(distinct):
-            return 2.0 / 3.0
+            return 1.0
         snapshot = self._snapshot
         phi = (snapshot.rows(distinct) + snapshot.prior.shares(distinct)) / snapshot.normalisers
         alpha = snapshot.alpha

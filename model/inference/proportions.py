@@ -21,6 +21,9 @@ def make_mixtures(
 ) -> list[TopicMixture]:
     """Return the records of results.
 
+    A document without a known word has no topic: its proportions are 0. This is the one place that
+    says so; rows, trends, reports and the estimator follow from the numbers.
+
     Args:
         documents: D documents.
         model_version: the version that inferred them.
@@ -28,6 +31,7 @@ def make_mixtures(
         proportions: float64[D, T].
         words_known: int64[D], the number of known tokens.
     """
+    proportions = np.where(words_known[:, None] > 0, proportions, 0.0)
     return [
         TopicMixture(
             key=document.key,

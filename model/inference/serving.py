@@ -257,6 +257,6 @@ def _block(
 
 
 def _prior(documents: Sequence[TokenisedDocument], topics: int) -> list[TopicMixture]:
-    """Return the mixture of the prior for each document, with ``words_known`` 0."""
-    even = np.full((len(documents), topics), 1 / topics)
-    return make_mixtures(documents, PRIOR, "prior", even, np.zeros(len(documents), np.int64))
+    """Return the mixture of each document before there is a model, which has no topic."""
+    unknown = np.zeros(len(documents), np.int64)
+    return make_mixtures(documents, PRIOR, "prior", np.zeros((len(documents), topics)), unknown)

@@ -17,7 +17,7 @@ from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
-from model.learner_log.progress import ProgressLog
+from model.learner_log.progress import ProgressLog, counted
 from model.learner_log.publisher import publisher_of
 from model.learner_log.runs import RUN_MINIBATCHES
 from model.learner_log.starting import SequenceStart
@@ -112,7 +112,7 @@ def _links(
     run, settings, mirror, bag = options.run, options.sequence, Mirror(), ListBag()
     start = SequenceStart(options)
     head = start.head(key)
-    for earliest, data in gathered(documents, settings):
+    for earliest, data in gathered(counted(documents, TokenisedDocument), settings):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     if run.add_documents:
         check_newer(key, head, mirror, bag, settings)

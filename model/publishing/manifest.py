@@ -141,6 +141,8 @@ class Manifest(_Sealed):
             each is the number of its place.
         changes: The words that entered and left the first ten of each topic since the parent
             (:func:`model.publishing.topic_changes.changes`), by its id.
+        new_words: For topics that have such words, ``topic``, its id, and ``words``, those of the
+            entered ones that are new (:func:`model.publishing.topic_changes.new_words`).
         documents: The number of documents learned so far.
         tokens: The number of tokens learned so far.
         words: The size of the vocabulary.
@@ -204,6 +206,7 @@ class Manifest(_Sealed):
     events: list[dict[str, Any]] = field(default_factory=list)
     publish_every: dict[str, int] = field(default_factory=dict)
     topic_ids: list[int] = field(default_factory=list)
+    new_words: list[dict[str, Any]] = field(default_factory=list)
     topics_in_use: int | None = None
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
@@ -315,6 +318,8 @@ class Manifest(_Sealed):
         events_from_json(self.events, f"field events of {name}", ignore_unknown=True)
         for change in self.changes:
             checks.record(_Change, change, f"field changes of {name}", ignore_unknown=True)
+        for one in self.new_words:
+            checks.record(_NewWords, one, f"field new_words of {name}", ignore_unknown=True)
 
     def _check_choice(self, name: str) -> None:
         checks.whole(f"field island of {name}", self.island, 0, max(1, self.islands))
@@ -370,6 +375,14 @@ class _Change:
     topic: int
     entered: dict[str, int]
     left: dict[str, int | None]
+
+
+@dataclass(frozen=True)
+class _NewWords:
+    """One item of :func:`model.publishing.topic_changes.new_words`."""
+
+    topic: int
+    words: list[str]
 
 
 def _alike(name: str, theirs: Any, ours: Any) -> bool:

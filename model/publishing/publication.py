@@ -240,6 +240,7 @@ class Publisher:
             settings=self._settings,
             topic_order=topics.order,
             changes=topics.changes(),
+            new_words=topics.new_words(best.topic_tokens),
             documents=best.documents,
             tokens=best.tokens,
             words=best.words,

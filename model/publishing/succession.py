@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 from model.events import (
@@ -23,7 +24,7 @@ from model.events import (
 )
 from model.publishing.alignment import match_topics, reorder
 from model.publishing.candidates import Candidate
-from model.publishing.topic_changes import changes
+from model.publishing.topic_changes import changes, new_words
 from model.publishing.topic_ids import Turnover, turned_over
 from model.snapshot import Snapshot
 
@@ -80,9 +81,26 @@ class Succession:
         turned = {topic % len(ids) for topic in self.turnover.born + self.turnover.died}
         return [
             {**one, "topic": ids[one["topic"]]}
-            for one in changes(self.before, self.after)
+            for one in self._changed
             if one["topic"] not in turned
         ]
+
+    @cached_property
+    def _changed(self) -> list[dict[str, Any]]:
+        return [] if self.before is None else changes(self.before, self.after)
+
+    def new_words(self, came: Sequence[float] | None) -> list[dict[str, Any]]:
+        """Return the new words of topics by id; a topic that was born has none.
+
+        Args:
+            came: The tokens that came to each topic of the candidate; None if it is not known.
+        """
+        if self.before is None or came is None:
+            return []
+        found = new_words(self.before, self.after, self._changed, self.placed(came) or [])
+        ids, born = self.turnover.ids, set(self.turnover.born)
+        named = [{**one, "topic": ids[one["topic"]]} for one in found]
+        return [one for one in named if one["topic"] not in born]
 
     def events(self, candidate: Candidate) -> list[dict[str, Any]]:
         """Return what the learner noted under the ids of the version, then births and deaths."""

@@ -1,14 +1,20 @@
-"""How topics change: words that enter and leave their top words, and ranks of words.
+"""How topics change: words that enter and leave their top words, new words, and ranks of words.
 
 The rank of a word in a topic is its place in the order of
-:meth:`model.snapshot.Snapshot.top_words`, with 1 for the first. It is None if the topic does not
-have the word. Topics have the places of the version before (:mod:`model.publishing.alignment`), so
-the changes are changes within a topic.
+:meth:`model.snapshot.Snapshot.top_words`, with 1 for the first. Topics have the places of the
+version before (:mod:`model.publishing.alignment`), so the changes are changes within a topic.
+
+A word that entered is *new* if its share in what came to the topic is larger than its share in the
+topic's whole past, by an exact test of two Poisson counts. The topic had K tokens of the word among
+N, and k came among n. Of K + k tokens that are spread alike over N + n, k or more are among the n
+with the probability I_q(k, K + 1) of a binomial distribution with q = n / (N + n). It has to be
+below :data:`LEVEL`, divided by the number of words and topics of the version. So less than one
+version in a hundred has a word that is new by chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,14 +22,26 @@ import numpy as np
 from model.snapshot import Snapshot
 
 TOP_WORDS = 10
+LEVEL = 0.01
 
-Ranks = dict[str, list[int | None]]
+# For each word, its rank by the id of the topic, which is a text as in JSON.
+Ranks = dict[str, dict[str, int]]
 
 
-def ranks_of(snapshot: Snapshot, words: Iterable[str]) -> Ranks:
-    """Return the rank of each word in each topic."""
-    topics, rows = range(snapshot.topic_count), {word: snapshot.row_of(word) for word in words}
-    return {word: [_rank(snapshot, row, topic) for topic in topics] for word, row in rows.items()}
+def ranks_of(snapshot: Snapshot, words: Iterable[str], ids: Sequence[int]) -> Ranks:
+    """Return the rank of each word in each topic that has it.
+
+    Args:
+        snapshot: The model.
+        words: The words.
+        ids: The ids of the topics by place.
+    """
+    rows = {word: snapshot.row_of(word) for word in words}
+    ranks = {word: [_rank(snapshot, row, z) for z in range(len(ids))] for word, row in rows.items()}
+    return {
+        word: {str(topic): rank for topic, rank in zip(ids, some, strict=True) if rank}
+        for word, some in ranks.items()
+    }
 
 
 def _rank(snapshot: Snapshot, row: int, topic: int) -> int | None:
@@ -68,6 +86,43 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
     return found
 
 
+def new_words(
+    before: Snapshot, after: Snapshot, changed: Sequence[Mapping[str, Any]], came: Sequence[float]
+) -> list[dict[str, Any]]:
+    """Return the topics that have new words, each with its ``topic`` and ``words``.
+
+    Args:
+        before: The previous version.
+        after: The new version.
+        changed: The result of :func:`changes`.
+        came: The tokens that came to each topic since the previous version.
+    """
+    # Imported here, because readers of versions need no test.
+    from scipy.special import betainc
+
+    level, found = LEVEL / (len(after.words) * after.topic_count), []
+    for one in changed:
+        topic, words = one["topic"], []
+        n, past = float(came[topic]), float(before.totals[topic])
+        for word in one["entered"]:
+            row = after.row_of(word)
+            had = _count(before, _row(before, word, row), topic)
+            k = min(_count(after, row, topic) - had, n)
+            if k > 0 and betainc(k, had + 1, n / (past + n)) < level:
+                words.append(word)
+        if words:
+            found.append({"topic": topic, "words": words})
+    return found
+
+
+def _count(snapshot: Snapshot, row: int, topic: int) -> float:
+    """Return the tokens that a topic has of the word of a row."""
+    if row < 0:
+        return 0.0
+    entries = slice(snapshot.offsets[row], snapshot.offsets[row + 1])
+    return float(snapshot.counts[entries][snapshot.topics[entries] == topic].sum())
+
+
 def _row(snapshot: Snapshot, word: str, likely: int) -> int:
     """Return the row of a word.
 
@@ -78,10 +133,9 @@ def _row(snapshot: Snapshot, word: str, likely: int) -> int:
     return likely if same else snapshot.row_of(word)
 
 
-def topic_of(ranks: Sequence[int | None]) -> int | None:
-    """Return the topic in which a word ranks highest, the first of equals.
+def topic_of(ranks: Mapping[str, int]) -> str | None:
+    """Return the topic in which a word ranks highest, of equals the one with the smallest id.
 
     It is None if no topic has the word.
     """
-    known = [(rank, topic) for topic, rank in enumerate(ranks) if rank is not None]
-    return min(known)[1] if known else None
+    return min(ranks, key=lambda topic: (ranks[topic], int(topic)), default=None)

@@ -1,8 +1,9 @@
 """The events of a version, as records for others and as lines for people.
 
 A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
-follows from the field ``replaced``, and that first words changed from ``changes``. So all events
-follow from the manifest, and a version that is made again gives the same ones.
+follows from the field ``replaced``, and that words are new from ``new_words``. A topic is born with
+documents: a birth of a topic that no document is mostly about is left out. So all events follow
+from the manifest, and a version that is made again gives the same ones.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from model.events import (
     CHAIN_REPLACED,
     CHANGE,
     DEATH,
-    FIRST_WORDS,
     FLOOD,
     OMITTED,
     SUPERSEDED,
@@ -29,8 +29,6 @@ from model.events import (
 from model.publishing.manifest import Manifest
 from model.times import to_iso
 
-# A topic is named if at least so many of its first ten words are new.
-NEW_WORDS = FIRST_WORDS // 2
 _SHOWN_TOPICS, _SHOWN_WORDS = 5, 3
 _FIGURES = {
     "evidence": "the log evidence per token",
@@ -45,12 +43,26 @@ _FLOODS = {
 def events_of(manifest: Manifest) -> list[Event]:
     """Return all events of a version: those of its learner first, in the order of time."""
     name = f"field events of version {manifest.version}"
-    found = events_from_json(manifest.events, name, ignore_unknown=True)
+    noted = events_from_json(manifest.events, name, ignore_unknown=True)
+    found = [some for event in noted if (some := _with_documents(manifest, event))]
     if manifest.replaced is not None:
         found.append(_of_chain(manifest, manifest.replaced))
-    if changed := [one for one in manifest.changes if len(one["entered"]) >= NEW_WORDS]:
-        found.append(_of_words(manifest, changed))
+    if manifest.new_words:
+        found.append(_of_words(manifest))
     return found
+
+
+def _with_documents(manifest: Manifest, event: Event) -> Event | None:
+    """Return an event; of births those of topics that documents are mostly about, or None."""
+    counts = manifest.topic_documents
+    if event.kind != BIRTH or counts is None:
+        return event
+    kept = [at for at, topic in enumerate(event.topics) if counts[topic % len(counts)]]
+    words, before = (
+        [some[at] for at in kept if some] for some in (event.words, event.words_before)
+    )
+    topics = [event.topics[at] for at in kept]
+    return replace(event, topics=topics, words=words, words_before=before) if kept else None
 
 
 def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:
@@ -65,8 +77,9 @@ def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:
     )
 
 
-def _of_words(manifest: Manifest, changed: Sequence[Mapping[str, Any]]) -> Event:
-    topics = [one["topic"] for one in changed]
+def _of_words(manifest: Manifest) -> Event:
+    topics = [one["topic"] for one in manifest.new_words]
+    left = {one["topic"]: list(one["left"]) for one in manifest.changes}
     return Event(
         WORDS_CHANGED,
         _sum(manifest.topic_documents, topics),
@@ -75,8 +88,8 @@ def _of_words(manifest: Manifest, changed: Sequence[Mapping[str, Any]]) -> Event
         particle=manifest.particle,
         sequence=manifest.sequence,
         time=manifest.event_time,
-        words=[sorted(one["entered"], key=one["entered"].__getitem__) for one in changed],
-        words_before=[list(one["left"]) for one in changed],
+        words=[list(one["words"]) for one in manifest.new_words],
+        words_before=[left.get(topic, []) for topic in topics],
     )
 
 
@@ -128,10 +141,20 @@ def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
 
 
 def line_of(manifest: Manifest, event: Event) -> str:
-    """Return an event of a version in one line."""
-    if event.kind == CHAIN_REPLACED:
-        return manifest.replacement()
-    return f"version {manifest.version}, {to_iso(event.time)[:10]}: {_told(event)}."
+    """Return what an event of a version says."""
+    return manifest.replacement() if event.kind == CHAIN_REPLACED else _told(event)
+
+
+def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
+    """Return all events of a version in one line; "" if there is none.
+
+    Args:
+        manifest: The version.
+        more: Events of the version that do not follow from the manifest.
+    """
+    told = "; ".join(line_of(manifest, event) for event in (*events_of(manifest), *more))
+    begin = f"{to_iso(manifest.event_time)[:10]}, {_number(manifest.documents, 'document')}"
+    return f"{begin}: {told}" if told else ""
 
 
 def _told(event: Event) -> str:
@@ -153,14 +176,12 @@ def _told(event: Event) -> str:
         return f"{won}; new are {topics}: {_topics(event)}"
     if event.kind == BIRTH:
         topics = _number(len(event.topics), "topic")
-        return f"{topics} born, with {documents} since the version before: {_topics(event)}"
+        return f"{topics} born, with {documents}: {_topics(event)}"
     if event.kind == DEATH:
         topics = _number(len(event.topics), "topic")
         return f"{topics} died: {_topics(replace(event, words=event.words_before))}"
     if event.kind == WORDS_CHANGED:
-        topics = _number(len(event.topics), "topic")
-        new = f"at least {NEW_WORDS} of the first {FIRST_WORDS} words are new"
-        return f"{new} in {topics}: {_topics(event)}"
+        return f"new words in {_number(len(event.topics), 'topic')}: {_topics(event)}"
     if event.kind == SUPERSEDED:
         versions = _number(figures.get("versions"), "version")
         return f"supersedes {versions} that the job does not come to again after a restore"

@@ -41,7 +41,7 @@ class Burst:
     """A window in which a topic has more documents than expected.
 
     Attributes:
-        key, group, topic: Of the row.
+        key, group, topic: Of the row; no topic is None.
         start: The start of the window in microseconds.
         documents: c, the documents of the topic.
         expected: e.
@@ -50,7 +50,7 @@ class Burst:
 
     key: str
     group: str
-    topic: int
+    topic: int | None
     start: int
     documents: float
     expected: float
@@ -64,11 +64,11 @@ def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
         rows: Whole rows of trends (:func:`model.trend_rows.whole_rows`). A window without a row is
             passed over.
     """
-    series: dict[tuple[str, str, int], list[Mapping[str, Any]]] = defaultdict(list)
+    series: dict[tuple[str, str, int | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         series[row["key"], row["group"], row["topic"]].append(row)
     found = []
-    for (key, group, topic), some in sorted(series.items()):
+    for (key, group, topic), some in series.items():
         some.sort(key=lambda row: row["window_start"])
         documents = [row["documents"] for row in some]
         counts = [row["documents"] * row["mean_share"] for row in some]
@@ -76,7 +76,7 @@ def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
             if probability < LEVEL:
                 start = some[at]["window_start"]
                 found.append(Burst(key, group, topic, start, counts[at], expected, probability))
-    return sorted(found, key=lambda one: (one.start, one.key, one.group, one.topic))
+    return sorted(found, key=lambda b: (b.start, b.key, b.group, b.topic is None, b.topic))
 
 
 def judged(counts: Sequence[float], documents: Sequence[int]) -> list[tuple[int, float, float]]:

@@ -77,7 +77,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "form": FORM,
         "model": _model(sources),
         "versions": _versions(sources.history, came, limits.points),
-        "topics": _topics(sources, came, statistics, limits)
+        "topics": _topics(sources, grouping.ids, came, statistics, limits)
         | _entries(sources.catalogue, grouping),
         "terms": columns.terms,
         "words": {**columns.words(), "since": _since(sources.history, followed.since)},
@@ -182,7 +182,11 @@ def _sum(rows: Sequence[Came | None]) -> list[float] | None:
 
 
 def _topics(
-    sources: Sources, came: Sequence[Came | None], statistics: WordStatistics, limits: Limits
+    sources: Sources,
+    ids: Sequence[int],
+    came: Sequence[Came | None],
+    statistics: WordStatistics,
+    limits: Limits,
 ) -> dict[str, Any]:
     snapshot = sources.snapshot
     numbers = range(snapshot.topic_count)
@@ -191,7 +195,10 @@ def _topics(
     top = snapshot.top_words(_FIRST_WORDS)
     names = model_names(snapshot, statistics, mean_length(sources.history[-1]))
     return {
-        "name": [shortened(name, limits.name) or f"topic {z}" for z, name in enumerate(names)],
+        "name": [
+            shortened(name, limits.name) or f"topic {topic}"
+            for topic, name in zip(ids, names, strict=True)
+        ],
         "share": topic_shares(snapshot).tolist(),
         "tokens": snapshot.totals.tolist(),
         "first": [[shortened(word, limits.name) for word in words] for words in top],
@@ -272,6 +279,7 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
         "shares": [cell.mean_shares() for cell in cells],
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
+        "without": sum(cell.none for cell in cells),
         "judged": labelled.judged,
         "unexplained": labelled.unexplained,
         "bursts": bursts_of_periods(

@@ -103,6 +103,10 @@ class Grouping:
             for group in range(len(self.ids))
         ]
 
+    def places(self) -> dict[int, int]:
+        """Return the place of each topic by its id; that of a part is the place of its topic."""
+        return dict(zip(self._all, [*range(len(self.topics)), *self._places.tolist()], strict=True))
+
     def own(self, manifest: Manifest) -> npt.NDArray[np.bool_]:
         """Return bool[T], whether a version has the same topic as the shown one in each place."""
         return np.array(manifest.ids(len(self.topics))) == np.array(self.topics)

@@ -15,13 +15,12 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 import fastavro
 import numpy as np
-import numpy.typing as npt
 
 from model import checks
 from model.errors import DamagedDataError
@@ -33,6 +32,8 @@ from model.trends import Trends
 # A document with fewer known words is typical of a topic only where there are not enough others.
 TYPICAL_WORDS = 20
 _MOST_TOKENS = 2**40
+# Shares are rounded.
+_MOST_SHARE = 1.001
 
 Rows = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 
@@ -44,7 +45,7 @@ class Mixture:
     Attributes:
         id, timestamp: Of the document; the time in microseconds.
         version: The version that labelled it.
-        proportions: float64[T].
+        proportions: float64[T], shares by place; all are 0 where the document has no topic.
         tokens, words_known: The number of its tokens, and of those whose word the model knows.
         digest: Names the document: its key, id and time.
         none: The probability that no topic explains it; None where it was not computed.
@@ -92,8 +93,8 @@ class Labelled:
 
 def read_mixtures(
     rows: Rows,
-    versions: Mapping[str, npt.NDArray[np.bool_]],
-    topics: int,
+    versions: Collection[str],
+    places: Mapping[int, int],
     period: Callable[[int], int],
     *,
     typical: int,
@@ -104,9 +105,9 @@ def read_mixtures(
 
     Args:
         rows: Returns all rows, each with its place for messages; it is called twice.
-        versions: For each version whose rows count, bool[T]: whether the topic in each place is
-            one of those that are shown. Shares of other topics, which died, are not counted.
-        topics: T.
+        versions: The versions whose rows count.
+        places: The place of each id of a topic or part that is shown. Shares of other topics,
+            which died, are not counted.
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
         sample: The size of the sample.
@@ -115,7 +116,7 @@ def read_mixtures(
     Raises:
         DamagedDataError: A row is not a mixture of this model.
     """
-    groups = len(merge(np.zeros(topics)))
+    groups = len(merge(np.zeros(max(places.values()) + 1)))
     newest: dict[bytes, str] = {}
     foreign = read = 0
     for place, row in rows():
@@ -124,7 +125,7 @@ def read_mixtures(
         if row.get("model_version") not in versions:
             foreign += 1
             continue
-        mixture = mixture_of(place, row, topics)
+        mixture = mixture_of(place, row, places)
         if mixture.version > newest.get(mixture.digest, ""):
             newest[mixture.digest] = mixture.version
     found = Labelled(Trends(groups), [], [], foreign=foreign, repeated=read - foreign - len(newest))
@@ -133,36 +134,36 @@ def read_mixtures(
     for place, row in rows():
         if row.get("model_version") not in versions:
             continue
-        mixture = mixture_of(place, row, topics)
+        mixture = mixture_of(place, row, places)
         if newest.get(mixture.digest) != mixture.version:
             continue
         del newest[mixture.digest]
-        shares = np.where(versions[mixture.version], mixture.proportions, 0.0)
-        mixture = replace(mixture, proportions=merge(shares))
+        mixture = replace(mixture, proportions=merge(mixture.proportions))
         _count(found, mixture, period(mixture.timestamp))
         _keep(drawn, sample, (bytes(255 - b for b in mixture.digest), mixture))
         for topic, heap in enumerate(best):
-            _keep(heap, typical, (*_fit(mixture, topic), mixture))
+            if mixture.words_known:
+                _keep(heap, typical, (*_fit(mixture, topic), mixture))
     found.typical = [[one[-1] for one in sorted(heap, key=_order, reverse=True)] for heap in best]
     found.sample = sorted((one[-1] for one in drawn), key=lambda m: (m.timestamp, m.id, m.digest))
     return found
 
 
-def mixture_of(place: str, row: Mapping[str, Any], topics: int) -> Mixture:
+def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) -> Mixture:
     """Check a row and return its mixture.
 
     Args:
         place: Where it is, for messages.
         row: The row as JSON or Avro gives it.
-        topics: T.
+        places: As of :func:`read_mixtures`.
 
     Raises:
-        DamagedDataError: It is not a mixture of T topics.
+        DamagedDataError: It is not a mixture.
     """
     try:
         values = {name: row[name] for name in ("key", "id", "model_version")}
         time = parse_time(row["timestamp"])
-        proportions = np.array(row["proportions"], np.float64)
+        listed = [(one["topic"], one["share"]) for one in row["topics"]]
         counts = [row["tokens"], row["words_known"]]
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedDataError(
@@ -171,8 +172,16 @@ def mixture_of(place: str, row: Mapping[str, Any], topics: int) -> Mixture:
         ) from error
     if not all(isinstance(value, str) for value in values.values()):
         raise DamagedDataError(f"{place} is not a mixture: its key, id and version are texts")
-    checks.sized(f"proportions of {place}", proportions, topics)
-    checks.measures(f"proportions of {place}", proportions, 0.0, 1.0 + 1e-9)
+    proportions = np.zeros(max(places.values()) + 1)
+    for topic, share in listed:
+        checks.whole(f"topics of {place}", topic, -_MOST_TOKENS, _MOST_TOKENS)
+        checks.number(f"shares of {place}", share, 0.0, 1.0)
+        if topic in places:
+            proportions[places[topic]] += share
+    if len(dict(listed)) < len(listed):
+        checks.refuse(f"topics of {place}", "a topic twice", "each topic once")
+    if (whole := sum(share for _, share in listed)) > _MOST_SHARE:
+        checks.refuse(f"shares of {place}", f"{whole:.3f} together", "shares of 1")
     tokens, known = (checks.whole(f"tokens of {place}", n, 0, _MOST_TOKENS) for n in counts)
     none = row.get("none")
     if none is not None:
@@ -184,8 +193,9 @@ def mixture_of(place: str, row: Mapping[str, Any], topics: int) -> Mixture:
 
 def _count(found: Labelled, mixture: Mixture, start: int) -> None:
     found.versions[mixture.version] += 1
-    found.judged += mixture.none is not None
-    found.unexplained += mixture.none is not None and mixture.none > 1 / 2
+    judged = mixture.none is not None and mixture.words_known > 0
+    found.judged += judged
+    found.unexplained += judged and (mixture.none or 0) > 1 / 2
     found.trends.add(
         start, "", mixture.proportions, tokens=mixture.tokens, words_known=mixture.words_known
     )

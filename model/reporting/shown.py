@@ -16,7 +16,6 @@ import numpy as np
 from model.publishing.catalogue import Catalogue
 from model.publishing.curves import Curves, curves
 from model.publishing.manifest import Manifest
-from model.publishing.topic_ids import place_of
 from model.reporting.merging import Grouping, grouping_of
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
@@ -63,11 +62,6 @@ class Shown:
     def hidden(self) -> list[bool]:
         """Whether each group is left out of lists."""
         return [group in self.grouping.groups.hidden for group in range(len(self.ids))]
-
-    @cached_property
-    def places(self) -> list[int | None]:
-        """The place in proportions of the topic of each group; None for a part."""
-        return [place_of(topic, self.grouping.topics) for topic in self.ids]
 
     def curves(self, history: Sequence[Manifest], most: int) -> Curves:
         """Return what came to each group over event time.

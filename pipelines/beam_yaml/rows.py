@@ -14,8 +14,6 @@ from model.inference.mixture_blocks import MixtureBlock
 from model.publishing.manifest import Manifest
 from model.times import to_iso
 
-_TOP = 3
-
 
 class VersionRow(NamedTuple):
     """A version that was published."""
@@ -38,16 +36,24 @@ class EventRow(NamedTuple):
     record: str
 
 
+class TopicShare(NamedTuple):
+    """A topic of a document, by its id."""
+
+    topic: int
+    share: float
+
+
 class MixtureRow(NamedTuple):
-    """The topics of a document, with the fields of ``infer`` and ``stream``."""
+    """The topics of a document, the largest first; ``topic`` is the first one, or None."""
 
     key: str
     id: str
     timestamp: str
     model_version: str
     method: str
-    proportions: Sequence[float]
-    top_topics: Sequence[int]
+    topic: int | None
+    topics: Sequence[TopicShare]
+    none: float | None
     words_known: int
     tokens: int
 
@@ -103,8 +109,8 @@ def mixture_rows(blocks: beam.PCollection) -> beam.PCollection:
 
 def _mixtures(block: bytes) -> Iterable[MixtureRow]:
     for mixture in MixtureBlock.from_bytes(block).mixtures():
-        fields = mixture_fields(mixture, _TOP) | {"timestamp": to_iso(mixture.timestamp)}
-        yield MixtureRow(**fields)
+        fields = mixture_fields(mixture) | {"timestamp": to_iso(mixture.timestamp)}
+        yield MixtureRow(**fields | {"topics": [TopicShare(**one) for one in fields["topics"]]})
 
 
 def dead_letter_rows(letters: beam.PCollection) -> beam.PCollection:

@@ -137,13 +137,12 @@ class CoverageFileSettings(Record):
 class MixtureSettings(Record):
     """What is written of a mixture."""
 
-    top_topics: int = option(
-        3, "number of largest topics that are listed beside the proportions", least=0
-    )
     none_share: bool = option(
         False, "whether each mixture has the probability that no topic explains its document"
     )
-    topic_names: bool = option(False, "whether each mixture has the names of its listed topics")
+    topic_names: bool = option(
+        False, "whether mixtures have the topics that the catalogue shows, with their names"
+    )
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,21 @@
 :mod:`transforms.learn` logs a record after a number of tokens to the logger
 ``beam_topics.progress``, and :mod:`transforms.fit` a line for each iteration to
 ``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
-shows the newest. Reports of :mod:`transforms.coverage` are shown where a model should be trained
-again, and are summed up at the end. Events of :mod:`transforms.publish` are printed in one line
-each, the first ones of each kind. The wall clock is used here only, for tokens a second.
+shows the newest, with per cent and the time that is left where :mod:`transforms.read` has logged
+how many documents there are. While numba compiles, the line says so. Reports of
+:mod:`transforms.coverage` are summed up at the end. Events of :mod:`transforms.publish` are printed
+in one line a version, the first ones. The wall clock is used here only, for rates and times.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
+from numba.core import event
 from rich.console import Console
 from rich.live import Live
 from rich.spinner import Spinner
@@ -27,6 +29,7 @@ LOGGER = "beam_topics.progress"
 FITTING = "beam_topics.fitting"
 COVERAGE = "beam_topics.coverage"
 EVENTS = "beam_topics.events"
+WORKING = "working"
 _SECONDS_BETWEEN_LINES = 5.0
 
 
@@ -37,10 +40,15 @@ class Progress(logging.Handler):
         super().__init__(logging.INFO)
         self._newest: dict[tuple[str, int], logging.LogRecord] = {}
         self._began = time.monotonic()
-        self._first_tokens = 0
+        self._first_tokens = self._read = 0
         self._said = ""
 
     def emit(self, record: logging.LogRecord) -> None:
+        if hasattr(record, "read"):
+            self._read += record.read
+            if time.monotonic() - self._began >= _SECONDS_BETWEEN_LINES:
+                self.changed(f"read {self._read:,} documents")
+            return
         if not hasattr(record, "event_time"):
             self._said = record.getMessage()
             self.changed(self._said)
@@ -55,9 +63,9 @@ class Progress(logging.Handler):
         """Handle a new line."""
 
     def line(self) -> str:
-        """Return event time, documents, tokens a second, known words and effective sample size."""
+        """Return event time, documents, rate, time that is left, words, effective sample size."""
         if not self._newest:
-            return self._said or "working"
+            return self._said or WORKING
         records = self._newest.values()
         last = max(records, key=lambda record: (record.event_time, record.sequence))
         # The counts are of this process, which learns each document once for each island.
@@ -65,17 +73,36 @@ class Progress(logging.Handler):
         documents, tokens = (
             max(getattr(record, name) for record in records) for name in ("documents", "tokens")
         )
-        learned = (tokens - self._first_tokens) / islands
-        # The rate is known from the second record on.
-        rate = (
-            f"  {learned / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s"
-            if learned > 0
-            else ""
-        )
-        return (
-            f"up to {day(last.event_time)}  {documents // islands:,} documents{rate} "
-            f" {last.words:,} words  ESS {last.ess:.1f}"
-        )
+        parts = [
+            f"up to {day(last.event_time)}",
+            self._share(documents // islands),
+            *self._rates(documents, tokens, islands),
+            f"{last.words:,} words",
+            f"ESS {last.ess:.1f}",
+        ]
+        return "  ".join(parts)
+
+    def _share(self, documents: int) -> str:
+        if documents >= self._read:
+            return f"{documents:,} documents"
+        return f"{documents / self._read:.0%} of {self._read:,} documents"
+
+    def _rates(self, documents: int, tokens: int, islands: int) -> list[str]:
+        """Return tokens a second and the time that is left, from the second record on."""
+        learned, passed = tokens - self._first_tokens, time.monotonic() - self._began
+        if learned <= 0:
+            return []
+        rate = f"{learned / islands / max(passed, 1e-3):,.0f} tokens/s"
+        left = passed * tokens / learned * (self._read * islands / documents - 1)
+        return [rate, *([f"{_length(left)} left"] if left > 0 else [])]
+
+
+def _length(seconds: float) -> str:
+    """Return a length of time in one unit."""
+    for size, name in ((3600, "h"), (60, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} s"
 
 
 class _TerminalProgress(Progress):
@@ -90,42 +117,51 @@ class _TerminalProgress(Progress):
 class _PipeProgress(Progress):
     def __init__(self, console: Console) -> None:
         super().__init__()
-        self._console, self._last = console, -_SECONDS_BETWEEN_LINES
+        self._console, self._last, self._line = console, -_SECONDS_BETWEEN_LINES, ""
 
     def changed(self, line: str) -> None:
-        if time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
-            self._last = time.monotonic()
+        if line != self._line and time.monotonic() - self._last >= _SECONDS_BETWEEN_LINES:
+            self._last, self._line = time.monotonic(), line
             self._console.print(line)
 
 
 class _Events(logging.Handler):
-    """A log handler that prints the first events of each kind, and counts the others."""
+    """A log handler that prints the events of the first versions, and counts the others."""
 
     MOST = 10
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
-        self._console, self._said = console, Counter[str]()
+        self._console, self._said = console, 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        kind: str = record.kind  # type: ignore[attr-defined]
-        self._said[kind] += 1
-        if self._said[kind] <= self.MOST:
+        self._said += 1
+        if self._said <= self.MOST:
             self._console.print(plain(record.getMessage()))
 
     def sum_up(self) -> None:
-        """Print how many events of each kind there were, where not all were printed."""
-        for kind, said in sorted(self._said.items()):
-            if said > self.MOST:
-                self._console.print(
-                    plain(f"{said:,} events of the kind {kind}, of which {self.MOST} are printed")
-                )
+        """Print how many versions had events, where not all were printed."""
+        if self._said > self.MOST:
+            more = f"{self._said - self.MOST:,} more versions have events"
+            self._console.print(plain(f"{more}, which beam-topics show and the report list"))
+
+
+class _Compiling(event.Listener):  # type: ignore[misc]
+    """Say that numba compiles. It compiles no kernel that an earlier process has compiled."""
+
+    def __init__(self, handler: Progress) -> None:
+        self._handler = handler
+
+    def on_start(self, event: Any) -> None:
+        self._handler.changed("compiling kernels, once")
+
+    def on_end(self, event: Any) -> None:
+        if (line := self._handler.line()) != WORKING:
+            self._handler.changed(line)
 
 
 class _Coverage(logging.Handler):
-    """A log handler that prints the first retrain signals and keeps the lowest coverage."""
-
-    MOST = 10
+    """A log handler that counts retrain signals and keeps the lowest coverage."""
 
     def __init__(self, console: Console) -> None:
         super().__init__(logging.INFO)
@@ -141,8 +177,6 @@ class _Coverage(logging.Handler):
             self._newest = max(self._newest or (report.end, ""), (report.end, record.getMessage()))
         self._lowest = min(self._lowest, (2.0 if share is None else share, record.getMessage()))
         self._signals += record.levelno >= logging.WARNING
-        if record.levelno >= logging.WARNING and self._signals <= self.MOST:
-            self._console.print(plain(record.getMessage()))
 
     def sum_up(self) -> None:
         """Print the lowest coverage, or for a model that is being trained the newest.
@@ -186,7 +220,7 @@ def _listening(handler: logging.Handler, *names: str) -> Iterator[None]:
 def progress() -> Iterator[Progress]:
     """Show progress on standard error until the block ends."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    spinner, coverage = Spinner("dots", text="working"), _Coverage(console)
+    spinner, coverage = Spinner("dots", text=WORKING), _Coverage(console)
     events = _Events(console)
     with ExitStack() as stack:
         handler: Progress = _PipeProgress(console)
@@ -195,6 +229,7 @@ def progress() -> Iterator[Progress]:
                 stack.enter_context(Live(spinner, console=console)), spinner
             )
         stack.enter_context(_listening(handler, LOGGER, FITTING))
+        stack.enter_context(event.install_listener("numba:compile", _Compiling(handler)))
         stack.enter_context(_listening(coverage, COVERAGE))
         stack.enter_context(_listening(events, EVENTS))
         try:

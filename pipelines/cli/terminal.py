@@ -101,15 +101,15 @@ def topic_table(
     curves: Sequence[str],
     curve_title: str,
     words: int,
-    names: Mapping[int, str] | None = None,
+    names: Mapping[int, str],
     *,
-    ids: Sequence[int] | None = None,
+    ids: Sequence[int],
     hidden: Sequence[bool] = (),
 ) -> Group:
     """Make a table of topics by share: id, share, curve, most frequent words.
 
-    Without ``ids`` a topic's place is its id. A topic that has a name in ``names``, by id, has it
-    before its words. ``hidden`` says of each topic whether it is left out.
+    A topic that has a name in ``names``, by id, has it before its words. ``hidden`` says of each
+    topic whether it is left out.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -117,10 +117,9 @@ def topic_table(
     table.add_column(plain(curve_title), no_wrap=True)
     table.add_column("words", overflow="fold", ratio=1)
     share, top = shares(snapshot), snapshot.top_words(words)
-    ids = ids or range(snapshot.topic_count)
     listed = [topic for topic in range(snapshot.topic_count) if not (hidden and hidden[topic])]
     for topic in sorted(listed, key=lambda t: (-share[t], t)):
-        named = plain(f"{names[ids[topic]]}: " if names and ids[topic] in names else "")
+        named = plain(f"{names[ids[topic]]}: " if ids[topic] in names else "")
         named.stylize("bold")
         table.add_row(
             str(ids[topic]),
@@ -224,14 +223,14 @@ def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group
     return titled("ranks of words", table)
 
 
-def rank_trace(word: str, rows: Sequence[Mapping[str, Any]]) -> tuple[int | None, list[int | None]]:
-    """Return a word's topic, and its rank there in each row.
+def rank_trace(word: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str | None, list[int | None]]:
+    """Return the id of a word's topic, and its rank there in each row.
 
     The topic is the one where the word ranks highest in the last row that has the word.
     """
     for row in reversed(rows):
         if (topic := topic_of(row["ranks"][word])) is not None:
-            return topic, [row["ranks"][word][topic] for row in rows]
+            return topic, [row["ranks"][word].get(topic) for row in rows]
     return None, [None] * len(rows)
 
 

@@ -9,25 +9,26 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from model.dead_letters import DeadLetter
 from model.errors import OptionError
+from model.evaluation.nmi import main_topics
 from model.evaluation.perplexity import Score, first_moment
 from model.inference import PublishedModel, inference_for
 from model.learner_log.local import learn_documents
 from model.learner_log.options import LearnOptions
 from model.publishing.store import ModelStore
 from model.reading.settings import ParseSettings
-from model.records import FloatArray, TokenisedDocument
-from model.snapshot import Snapshot
+from model.records import FloatArray, LongArray, TokenisedDocument
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.progress import progress
 from pipelines.estimator import documents, parameters, stored
 
 
-class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopicModel(TransformerMixin, BaseEstimator):
     """Topics of documents, by the learners of the command line and to the same bits.
 
     The parameters are the options of ``train`` and ``infer`` by their names, for example
@@ -48,6 +49,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         components_: float64[T, W], pseudo-counts of each word in each topic. The rows, divided by
             the sums of :attr:`Snapshot.normalisers`, are P(word | topic).
         vocabulary_: the W words.
+        topics_: the ids of the T topics, in the order of rows and columns.
         snapshot_: the model.
         version_: the name of the newest version in the store.
         versions_: the names of the versions that the last fit made.
@@ -116,6 +118,9 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def transform(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> FloatArray:
         """Return the topic proportions of documents, float64[documents, T].
 
+        A document without a word that the model knows has no topic: its row is 0, as in
+        scikit-learn's vectorisers. All other rows sum to 1.
+
         Args:
             X: texts, or lists of tokens.
             ids: the id of each document, which names its draws; without them, a digest of it.
@@ -135,6 +140,20 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             return np.empty((0, self.snapshot_.topic_count))
         prepared = method.prepare(settings, PublishedModel(self.snapshot_, self.version_))
         return np.array([mixture.proportions for mixture in method.infer(prepared, read)])
+
+    def predict(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> LongArray:
+        """Return the id of the largest topic of each document.
+
+        It is -1 for a document without a topic, as scikit-learn's clusterings label noise. The
+        arguments are those of :meth:`transform`.
+        """
+        check_is_fitted(self, "version_")
+        return np.append(self.topics_, -1)[main_topics(self.transform(X, ids))]
+
+    def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
+        """Return the names of the columns of :meth:`transform`, which end in the ids of topics."""
+        check_is_fitted(self, "version_")
+        return np.array([f"topicmodel{topic}" for topic in self.topics_], object)
 
     def fit_transform(
         self, X: Iterable[Any], y: object = None, ids: Iterable[Any] | None = None, **others: Any
@@ -229,6 +248,7 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         store = ModelStore(self._root())
         manifest = store.manifest("", version)
         self.version_, self.snapshot_ = manifest.version, store.get_snapshot(manifest)
+        self.topics_ = np.array(manifest.ids(self.snapshot_.topic_count), np.int64)
         return self
 
     def _root(self) -> str:
@@ -239,11 +259,6 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         read = documents.to_label(documents.listed(X), None, Tokeniser(self.snapshot_.tokeniser))
         joined = self.snapshot_.joined(read)
         return sum((first_moment(self.snapshot_, document) for document in joined), Score())
-
-    @property
-    def _n_features_out(self) -> int:
-        snapshot: Snapshot = self.snapshot_
-        return snapshot.topic_count
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = dict(super().__getstate__())

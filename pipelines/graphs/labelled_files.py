@@ -43,8 +43,8 @@ def labelled_of(
     paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
     found = read_mixtures(
         lambda: _rows(paths),
-        {manifest.version: grouping.own(manifest) for manifest in history},
-        len(grouping.topics),
+        {manifest.version for manifest in history},
+        grouping.places(),
         lambda micros: period_start(micros, unit),
         typical=typical,
         sample=sample,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from model.errors import OptionError
+from model.evaluation.nmi import main_topics
 from model.publishing.catalogue import Catalogue
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -90,7 +91,8 @@ def dominated(
         snapshot: the model.
     """
     phrases = snapshot.phrases
-    left = {m.digest: int(np.argmax(m.proportions)) for m in sample}
+    topics = main_topics(np.array([m.proportions for m in sample]))
+    left = {m.digest: topic for m, topic in zip(sample, topics, strict=True) if topic >= 0}
     for item in items:
         if isinstance(item, Document):
             topic = left.pop(document_digest(item.key, item.id, item.timestamp), None)

@@ -24,7 +24,6 @@ from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
     EventSettings,
     KafkaClientSettings,
-    MixtureSettings,
     OutputFileSettings,
 )
 from pipelines.cli.settings_options import add_choice, settings_of
@@ -49,12 +48,11 @@ class SinkSettings(Record):
     shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
 
-    def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
+    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
         """Return the transform that writes blocks of mixtures.
 
         Args:
             options: the parsed command line.
-            top_topics: how many topics are named beside the proportions.
             streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
 
         Raises:
@@ -74,7 +72,7 @@ class FilesSink(SinkSettings):
     output: str | None = option(None, "folder for the mixtures", first=True)
     output_format: Literal["jsonl", "avro"] = option("jsonl", "format of the mixtures")
 
-    def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
+    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
         # Imported here, because --help needs no Beam.
         from transforms.infer_by_key import EachMixture
         from transforms.sinks.write_by_period import WriteByPeriod
@@ -82,8 +80,8 @@ class FilesSink(SinkSettings):
 
         folder = self.output or ""
         if (period := settings_of(options, OutputFileSettings).file_period) is None:
-            return WriteMixtures(folder, self.output_format, top_topics)
-        encode = mixture_encoder(self.output_format, top_topics)
+            return WriteMixtures(folder, self.output_format)
+        encode = mixture_encoder(self.output_format)
         ending = f".{self.output_format}"
         return EachMixture() | WriteByPeriod(
             folder, "mixtures", ending, encode, period, streams=streams
@@ -104,7 +102,7 @@ class KafkaSink(SinkSettings):
 
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
-    def write(self, options: PipelineOptions, top_topics: int, streams: bool) -> beam.PTransform:
+    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
         from transforms.infer_by_key import EachMixture
         from transforms.sinks.kafka import WriteMixturesToKafka
         from transforms.sources.kafka_client import client_library, properties
@@ -113,7 +111,7 @@ class KafkaSink(SinkSettings):
         client_library("--sink")
         properties(kafka.config)
         return EachMixture() | WriteMixturesToKafka(
-            kafka.servers, self.output_topic or "", kafka.config, top_topics
+            kafka.servers, self.output_topic or "", kafka.config
         )
 
 
@@ -150,9 +148,8 @@ def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: 
         UsageError: an option that the sink needs is missing.
         OptionError: an option belongs to another sink, or has a value that cannot be used.
     """
-    top_topics = settings_of(options, MixtureSettings).top_topics
     # A source reads the options of Kafka, too, and checks them.
     elsewhere = {"kafka_servers", "kafka_config"}
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
-    _ = blocks | "Write mixtures" >> sink.write(options, top_topics, streams)
+    _ = blocks | "Write mixtures" >> sink.write(options, streams)
     write_trends(blocks, options, streams)

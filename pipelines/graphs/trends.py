@@ -42,7 +42,7 @@ def trends(options: OptionGroup) -> None:
     rows = [row for row in _rows(wanted.rows) if row["key"] == key]
     if wanted.trends_group is not None:
         rows = [row for row in rows if row["group"] == wanted.trends_group]
-    rows = [row for row in rows if grouping.groups_of([row["topic"]])]
+    rows = [row for row in rows if row["topic"] is None or grouping.groups_of([row["topic"]])]
     if not rows:
         allowed = "rows of this model key and group"
         raise OptionError("--rows", ",".join(wanted.rows), allowed, "Look into the files.")
@@ -54,11 +54,12 @@ def trends(options: OptionGroup) -> None:
 
 
 def named(options: OptionGroup) -> tuple[list[str], Grouping]:
-    """Return the names of the groups of topics, and the groups."""
+    """Return the ids and names of the groups of topics, and of no topic, and the groups."""
     store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     shown = shown_of(catalogue, manifest, store.get_snapshot(manifest))
-    return shown.names, shown.grouping
+    names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
+    return [*names, "none"], shown.grouping
 
 
 def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
@@ -72,6 +73,8 @@ def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
 def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[dict[str, Any]]:
     """Return one row for each window and group of topics, with all groups of documents together.
 
+    The number of no topic comes after those of groups.
+
     Args:
         rows: whole rows of one model key.
         grouping: the groups of topics that are shown as one. Their shares are added in the order of
@@ -82,7 +85,8 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[d
     for row in rows:
         start = row["window_start"]
         documents[start, row["group"]] = row["documents"]
-        for topic, part in grouping.fractions_in(row["topic"]):
+        none = [(len(grouping.ids), 1.0)] * (row["topic"] is None)
+        for topic, part in none or grouping.fractions_in(row["topic"]):
             empty = {"topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []}
             one = found.setdefault((start, topic), {**row, **empty})
             one["tokens"] += row["tokens"] * part

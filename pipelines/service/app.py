@@ -20,7 +20,7 @@ from starlette.routing import Route
 from model.errors import BeamTopicsError, OptionError
 from pipelines.service.bodies import FIRST_WORDS, count_of, read, texts_of
 from pipelines.service.metrics import FORM, Metrics
-from pipelines.service.models import Loaded, Models
+from pipelines.service.models import Models
 from pipelines.service.rate import Rate
 from pipelines.service.reports import Reports
 from pipelines.service.settings import LimitSettings
@@ -146,7 +146,7 @@ class Service:
         if key_of is not None:
             return {"documents": [self._by_key(key_of(text), text) for text in texts]}
         loaded = self._models.get(key)
-        documents = [_described(loaded, mixture) for mixture in loaded.mixtures(texts)]
+        documents = [loaded.described(mixture) for mixture in loaded.mixtures(texts)]
         return {"version": loaded.manifest.version, "documents": documents}
 
     def _by_key(self, key: str, text: str) -> dict[str, Any]:
@@ -156,7 +156,7 @@ class Service:
         except OptionError:
             return {"key": key, "version": None, "topics": []}
         (mixture,) = loaded.mixtures([text])
-        return {"key": key, "version": loaded.manifest.version, **_described(loaded, mixture)}
+        return {"key": key, "version": loaded.manifest.version, **loaded.described(mixture)}
 
     async def _topics(self, request: Request) -> Response:
         async with self._place():
@@ -203,12 +203,3 @@ def refusal(error: HTTPException) -> Response:
     """Return the answer to a request that is refused."""
     headers = {**_DATA, **(error.headers or {})}
     return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=headers)
-
-
-def _described(loaded: Loaded, mixture: Any) -> dict[str, Any]:
-    return {
-        "tokens": int(mixture.tokens),
-        "words_known": int(mixture.words_known),
-        "none": mixture.none,
-        "topics": loaded.shares(mixture),
-    }

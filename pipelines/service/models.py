@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from model.encoding import mixture_fields
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.features import numbered
@@ -26,6 +27,8 @@ from model.reporting.relevance import topic_shares
 from model.reporting.shown import Shown, shown_of
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
+
+_FIELDS = ("topic", "topics", "none", "words_known", "tokens")
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Loaded:
         return self._described(places[topic], count)
 
     def topics(self, count: int) -> list[dict[str, Any]]:
-        """Return id, place, name, share and first words of each topic that is shown.
+        """Return id, name, share and first words of each topic that is shown.
 
         Args:
             count: How many words of each topic are returned.
@@ -91,7 +94,6 @@ class Loaded:
         rows = shown.snapshot.first_rows(place, count)
         return {
             "topic": shown.ids[place],
-            "place": shown.places[place],
             "name": shown.names[place],
             "share": float(self.topic_shares[place]),
             "words": [shown.snapshot.words[row] for row in rows],
@@ -103,14 +105,11 @@ class Loaded:
         """The share of each topic that is shown, float64[n]."""
         return topic_shares(self.shown.snapshot)
 
-    def shares(self, mixture: TopicMixture) -> list[dict[str, Any]]:
-        """Return id, name and share in a text of each topic that is shown."""
-        shown = self.shown
-        shares = shown.grouping.sums(mixture.proportions).tolist()
-        return [
-            {"topic": topic, "name": name, "share": share}
-            for topic, name, share in zip(shown.ids, shown.names, shares, strict=True)
-        ]
+    def described(self, mixture: TopicMixture) -> dict[str, Any]:
+        """Return what ``infer --topic_names`` writes of a mixture, without what names the row."""
+        names, groups = tuple(self.shown.names), self.shown.grouping.groups
+        fields = mixture_fields(replace(mixture, names=names, groups=groups))
+        return {name: fields[name] for name in _FIELDS}
 
 
 class Models:

@@ -16,10 +16,12 @@ from model.encoding import (
     mixtures_to_json_lines,
 )
 from model.errors import DamagedDataError
+from model.groups import Groups
 from model.inference.mixture_blocks import MixtureBlock
+from model.inference.proportions import make_mixtures
 from model.reading.files import read_file
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import Document, TopicMixture
+from model.records import Document, TokenisedDocument, TopicMixture
 from model.times import MAX_TIME, MIN_TIME
 
 
@@ -30,23 +32,33 @@ def mixture(name, time=0, key="", version="v1"):
 
 
 def test_mixtures_as_json_lines():
-    (line,) = mixtures_to_json_lines([mixture("a", -1)], top_topics=2).splitlines()
+    (line,) = mixtures_to_json_lines([mixture("a", -1)]).splitlines()
     assert json.loads(line) == {
         "key": "",
         "id": "a",
         "timestamp": "1969-12-31T23:59:59.999999Z",
         "model_version": "v1",
         "method": "gibbs3",
-        "proportions": [0.125, 0.5, 0.0, 0.375],
-        "top_topics": [1, 3],
+        "topic": 1,
+        "topics": [
+            {"topic": 1, "share": 0.5},
+            {"topic": 3, "share": 0.375},
+            {"topic": 0, "share": 0.125},
+        ],
+        "none": None,
         "words_known": 7,
         "tokens": 9,
     }
 
 
-def test_equal_topics_are_named_by_number():
+def topics_of(row):
+    return [(one["topic"], one["share"]) for one in row["topics"]]
+
+
+def test_equal_topics_are_in_the_order_of_their_places():
     even = TopicMixture("", "a", 0, "v", "m", np.full(20, 0.05), 1, 1).to_bytes()
-    assert json.loads(mixtures_to_json_lines([even], 4))["top_topics"] == [0, 1, 2, 3]
+    row = json.loads(mixtures_to_json_lines([even]))
+    assert topics_of(row) == [(topic, 0.05) for topic in range(20)]
 
 
 def test_topics_are_named_by_their_ids():
@@ -54,11 +66,28 @@ def test_topics_are_named_by_their_ids():
         "", "a", 0, "v", "m", np.array([0.25, 0.75, 0.0]), 1, 1, topic_ids=(0, 7, 5)
     ).to_bytes()
     for record in (born, MixtureBlock.of(mixtures_in(born), [0], topic_ids=(0, 7, 5)).to_bytes()):
-        row = json.loads(mixtures_to_json_lines([record], 2))
-        assert row["top_topics"] == [7, 0]
-        assert [row["proportions"][topic % 3] for topic in row["top_topics"]] == [0.75, 0.25]
-        (read,) = fastavro.reader(io.BytesIO(mixtures_to_avro([record], 2)))
-        assert read["top_topics"] == [7, 0]
+        row = json.loads(mixtures_to_json_lines([record]))
+        assert (row["topic"], topics_of(row)) == (7, [(7, 0.75), (0, 0.25)])
+        (read,) = fastavro.reader(io.BytesIO(mixtures_to_avro([record])))
+        assert (read["topic"], topics_of(read)) == (7, [(7, 0.75), (0, 0.25)])
+
+
+def test_a_document_without_a_known_word_has_no_topic():
+    document = TokenisedDocument.from_words(Document("a", 0, ""), ["new"])
+    (none,) = make_mixtures([document], "v", "m", np.full((1, 3), 1 / 3), np.array([0]))
+    for record in (none.to_bytes(), MixtureBlock.of([none], [0]).to_bytes()):
+        (read,) = fastavro.reader(io.BytesIO(mixtures_to_avro([record])))
+        for row in (read, json.loads(mixtures_to_json_lines([record]))):
+            assert (row["topic"], row["topics"], row["none"]) == (None, [], 1.0)
+
+
+def test_small_shares_are_left_out_and_the_largest_is_always_listed():
+    def listed(*shares):
+        row = TopicMixture("", "a", 0, "v", "m", np.array(shares), 1, 1)
+        return topics_of(json.loads(mixtures_to_json_lines([row.to_bytes()])))
+
+    assert listed(0.0009, 0.001, 0.99812345678) == [(2, 0.998123), (1, 0.001)]
+    assert listed(*[0.0005] * 2000) == [(0, 0.0005)]
 
 
 def mixtures_in(record):
@@ -73,10 +102,9 @@ def test_ids_that_are_none_of_the_topics_are_refused(ids):
 
 
 def test_mixtures_as_avro():
-    rows = list(fastavro.reader(io.BytesIO(mixtures_to_avro([mixture("b"), mixture("a")], 9))))
+    rows = list(fastavro.reader(io.BytesIO(mixtures_to_avro([mixture("b"), mixture("a")]))))
     assert [row["id"] for row in rows] == ["a", "b"]
-    assert rows[0]["proportions"] == [0.125, 0.5, 0.0, 0.375]
-    assert rows[0]["top_topics"] == [1, 3, 0, 2]
+    assert topics_of(rows[0]) == [(1, 0.5), (3, 0.375), (0, 0.125)]
     assert rows[0]["timestamp"].isoformat() == "1970-01-01T00:00:00+00:00"
 
 
@@ -129,13 +157,23 @@ def test_none_and_names_are_written_where_they_are_wanted():
     for record in (named.to_bytes(), block):
         row = json.loads(mixtures_to_json_lines([record]))
         assert row["none"] == 0.25
-        names = [named.names[topic] for topic in row["top_topics"]]
-        assert row["topic_names"] == names
+        assert [one["name"] for one in row["topics"]] == ["land", "sun", "sea"]
         # A mixture of the prior is in the same file and has neither.
         (first, second) = fastavro.reader(io.BytesIO(mixtures_to_avro([record, mixture("b")])))
-        assert (first["none"], first["topic_names"]) == (0.25, names)
-        assert (second["none"], second["topic_names"]) == (None, [])
-    assert not {"none", "topic_names"} & set(json.loads(mixtures_to_json_lines([mixture("b")])))
+        assert (first["none"], first["topics"]) == (0.25, row["topics"])
+        assert second["none"] is None and {one["name"] for one in second["topics"]} == {None}
+
+
+def test_groups_are_listed_without_hidden_ones():
+    groups = Groups(ids=(0, 2, -1), of=(0, 0, 1, 1, 2), places=(1,), fractions=(0.5,), hidden=(1,))
+    found = replace(
+        TopicMixture.from_bytes(mixture("a")), names=("sea", "dull", "ship"), groups=groups
+    )
+    row = json.loads(mixtures_to_json_lines([found.to_bytes()]))
+    assert row["topics"] == [
+        {"topic": 0, "share": 0.375, "name": "sea"},
+        {"topic": -1, "share": 0.25, "name": "ship"},
+    ]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from model.times import (
     parse_time,
     to_compact_iso,
     to_iso,
-    to_isos,
 )
 
 DAY = 86_400_000_000
@@ -97,8 +96,3 @@ def test_iso_round_trip(moment):
     assert parse_time(to_compact_iso(parse_time(moment))) == parse_time(
         moment.replace(microsecond=0)
     )
-
-
-@given(st.lists(st.integers(MIN_TIME, MAX_TIME + 10**15)))
-def test_many_times_are_spelled_as_each_of_them(times):
-    assert to_isos(times) == [to_iso(time) for time in times]

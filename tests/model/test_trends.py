@@ -129,13 +129,27 @@ def test_tables_of_other_ids_have_a_column_for_each():
     one.add(0, "", [0.25, 0.5, 0.25], tokens=4, words_known=4)
     two.add(0, "", [0.5, 0.25, 0.25], tokens=8, words_known=8)
     parts = [one.to_bytes(), two.to_bytes()]
+    (alone,) = added_up(parts[1:])
+    assert alone.ids == (0, 4, 2)
     for order in (parts, parts[::-1]):
         (found,) = added_up(order)
         rows = {row["topic"]: row for row in found.records()}
-        assert list(rows) == [0, 1, 2, 4]
-        assert [rows[z]["mean_share"] for z in rows] == [0.375, 0.25, 0.25, 0.125]
-        assert [rows[z]["tokens"] for z in rows] == [5, 2, 3, 2]
+        assert list(rows) == [0, 1, 2, 4, None]
+        assert [rows[z]["mean_share"] for z in rows] == [0.375, 0.25, 0.25, 0.125, 0.0]
+        assert [rows[z]["tokens"] for z in rows] == [5, 2, 3, 2, 0]
         assert {row["documents"] for row in rows.values()} == {2}
+
+
+def test_documents_without_a_known_word_have_a_record_of_their_own():
+    table = Trends(2, most=1)
+    table.add(0, "", [0.25, 0.75], tokens=4, words_known=4, named=(0, "a"))
+    for name in "bcd":
+        table.add(0, "", [0.0, 0.0], tokens=2, words_known=0, named=(0, name))
+    *topics, none = Trends.from_bytes(table.to_bytes()).records()
+    assert (none["topic"], none["mean_share"], none["documents"]) == (None, 0.75, 4)
+    assert (none["tokens"], none["typical"]) == (0.0, [])
+    assert [row["mean_share"] for row in topics] == [0.0625, 0.1875]
+    assert [[one["id"] for one in row["typical"]] for row in topics] == [["a"], ["a"]]
 
 
 def test_records_are_in_the_order_of_windows_and_topics():
@@ -143,12 +157,12 @@ def test_records_are_in_the_order_of_windows_and_topics():
     found = list(table.records())
     places = [(r["window_start"][-3:], r["group"], r["topic"]) for r in found]
     wanted = [("01Z", "a"), ("03Z", "")]
-    assert places == [(start, group, topic) for start, group in wanted for topic in range(3)]
-    assert [r["tokens"] for r in found] == [2, 0, 0, 2, 2, 0]
+    assert places == [(start, group, topic) for start, group in wanted for topic in (0, 1, 2, None)]
+    assert [r["tokens"] for r in found] == [2, 0, 0, 0, 2, 2, 0, 0]
 
 
 CELL = {
-    "start": 0, "group": "", "documents": 1, "tokens": 2, "words_known": 1,
+    "start": 0, "group": "", "documents": 1, "tokens": 2, "words_known": 1, "none": 0,
     "shares": [5], "topic_tokens": [5], "typical": [[[5, 0, "a"]]],
 }  # fmt: skip
 WHOLE = {"topics": 1, "ids": [0], "most": 1, "cells": [CELL]}
@@ -161,6 +175,7 @@ WHOLE = {"topics": 1, "ids": [0], "most": 1, "cells": [CELL]}
         {"topics": 1, "most": 1, "cells": {}},
         {"topics": 1, "most": 1, "cells": [{**CELL, "documents": 0}]},
         {"topics": 1, "most": 1, "cells": [{**CELL, "tokens": -1}]},
+        {"topics": 1, "most": 1, "cells": [{**CELL, "none": 2}]},
         {"topics": 1, "most": 1, "cells": [{**CELL, "shares": [5, 5]}]},
         {"topics": 1, "most": 1, "cells": [{**CELL, "topic_tokens": [-5]}]},
         {"topics": 1, "most": 1, "cells": [{**CELL, "shares": [2**200]}]},

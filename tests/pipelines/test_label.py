@@ -51,6 +51,16 @@ def test_none_is_small_for_texts_of_the_model_and_large_for_mixed_words(root, ca
     assert few < 5 and many > 2 * few
 
 
+def test_a_text_without_a_known_word_has_no_topic(root, capsys):
+    lines = said(capsys, f"--model_store={root}", "--text=zebra", "--text=")
+    assert lines == [
+        "zebra (0 of 1 words known, none 100.0%)",
+        "  100.0%  none  the model knows none of its words",
+        " (0 of 0 words known, none 100.0%)",
+        "  100.0%  none  the model knows none of its words",
+    ]
+
+
 def test_a_text_has_the_same_topics_whatever_is_beside_it(root, capsys):
     alone = said(capsys, f"--model_store={root}", "--text=ship court crew")
     beside = said(capsys, f"--model_store={root}", "--text=judge", "--text=ship court crew")

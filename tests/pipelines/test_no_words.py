@@ -25,7 +25,7 @@ def flags(folder, program=train):
 @pytest.mark.parametrize("program", [train, stream])
 @pytest.mark.parametrize(
     ("text", "advice"),
-    [("we are here", "--stop_words=none"), ("12 3450", "--word_forms=digits,numbers")],
+    [("we are here", "--stop_words=none"), ("12 3450", "--word_forms=codes,digits,numbers,signs")],
 )
 def test_no_word_is_no_success(tmp_path, capsys, program, text, advice):
     source = write(tmp_path / "a.jsonl", [text] * 30)

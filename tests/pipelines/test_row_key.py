@@ -64,7 +64,7 @@ def test_the_documents_name_the_key_that_the_code_has():
 
 def test_a_messages_key_has_the_values_of_the_row():
     mixture = TopicMixture("k", "d", 5, "v", "gibbs3", np.array([1.0]), 1, 1)
-    row = json.loads(mixture_to_json(mixture, 1))
+    row = json.loads(mixture_to_json(mixture))
     assert json.loads(row_key(mixture)) == [row[name] for name in ROW_KEY]
 
 

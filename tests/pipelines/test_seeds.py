@@ -101,19 +101,18 @@ def test_mixtures_have_names_and_the_none_share_where_they_are_wanted(command, t
         files = sorted((tmp_path / name).glob("mixtures-*.jsonl"))
         lines = [line for file in files for line in file.read_text().splitlines()]
         rows[name] = {row["id"]: row for row in map(json.loads, lines)}
-    added = {"none", "topic_names", "top_shares"}
     for id, row in rows["more"].items():
-        assert {k: v for k, v in row.items() if k not in added} == rows["plain"][id]
+        topics = [{k: v for k, v in one.items() if k != "name"} for one in row["topics"]]
+        none = rows["plain"][id]["none"]
+        assert row | {"topics": topics, "none": none} == rows["plain"][id]
+        assert none == (None if row["words_known"] else 1.0)
     own = [row for id, row in rows["more"].items() if id.isdecimal()]
-    names = dict(
-        pair
-        for row in rows["more"].values()
-        for pair in zip(row["top_topics"], row["topic_names"], strict=True)
-    )
+    listed = [one for row in rows["more"].values() for one in row["topics"]]
+    names = {one["topic"]: one["name"] for one in listed}
     assert names.pop(0) == "land" and names.pop(1) == "sea"
     assert names and not {"land", "sea"} & set(names.values())
     assert sum(row["none"] > 0.5 for row in own) < 0.05 * len(own)
-    assert rows["more"]["x"]["none"] > 0.5 and rows["more"]["y"]["none"] == pytest.approx(2 / 3)
+    assert rows["more"]["x"]["none"] > 0.5 and rows["more"]["y"]["topic"] is None
 
 
 def test_a_store_with_other_seeds_is_refused(command, tmp_path, capsys):

@@ -66,8 +66,8 @@ def test_a_line_says_what_the_version_remembers(tmp_path, capsys):
     assert "Memory" not in printed(published(tmp_path / "c", topics=5), capsys)
 
 
-def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_path, capsys):
-    store, parent, names = ModelStore(str(tmp_path)), None, []
+def test_the_last_versions_with_events_are_listed_in_their_order(tmp_path, capsys):
+    store, parent = ModelStore(str(tmp_path)), None
     for number in range(1, 8):
         told = Event("change", 9, 99, [1], "shares", FIGURES, time=number * DAY)
         manifest = manifest_of(
@@ -77,17 +77,13 @@ def test_the_last_events_of_each_kind_are_listed_in_the_order_of_versions(tmp_pa
             snapshot=store.put_snapshot(random_snapshot(number, sequence=number)),
             settings={"tokeniser": TokeniserSettings(stop_words="none").to_json()},
             events=[told.to_json()],
-            changes=[{"topic": 1, "entered": dict.fromkeys("abcde", 1), "left": {}}]
-            * (number == 1),
+            new_words=[{"topic": 1, "words": ["a"]}] * (number == 7),
         )
         parent = store.publish(manifest).version
-        names.append(parent)
-    told = [line for line in printed(store, capsys).splitlines() if line.startswith("Version ")]
-    assert [line.split(",")[0] for line in told] == [
-        f"Version {names[n]}" for n in (0, 2, 3, 4, 5, 6)
-    ]
-    assert "at least 5 of the first 10 words are new in 1 topic: 1" in told[0]
-    assert "the divergence of topic shares is 0.500" in told[-1]
+    told = [line for line in printed(store, capsys).splitlines() if "the stream changed" in line]
+    assert [line[:10] for line in told] == [f"1970-01-{n + 1:02}" for n in range(3, 8)]
+    assert "the divergence of topic shares is 0.500" in told[0]
+    assert told[-1].endswith("; new words in 1 topic: 1 (a)")
 
 
 def test_chosen_topics_are_listed_with_more_words(tmp_path, capsys):

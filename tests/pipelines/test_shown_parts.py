@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 from exported import SEA, learned
+from reported import shares_of
 
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
@@ -81,11 +82,10 @@ def test_label_and_serve_have_f_of_the_share_of_the_topic(store, shown, capsys):
     loaded = Models(store.root, Gibbs3(), 9).get("")
     (mixture,) = loaded.mixtures([TEXT])
     wanted = shown.grouping.sums(mixture.proportions)
-    rows = loaded.shares(mixture)
-    assert [row["share"] for row in rows] == wanted.tolist()
-    assert [row["topic"] for row in rows] == [0, 1, -1] and rows[2]["name"] == "Ships"
+    rows = {row["topic"]: row for row in loaded.described(mixture)["topics"]}
+    shares = [rows[topic]["share"] for topic in (0, 1, -1)]
+    assert shares == pytest.approx(wanted, abs=1e-6) and rows[-1]["name"] == "Ships"
     described = loaded.topics(10)
-    assert [row["place"] for row in described] == [0, 1, None]
     assert [row["hidden"] for row in described] == [False] * 3
     assert sum(row["share"] for row in described) == pytest.approx(1.0, abs=1e-12)
     assert label.main([f"--model_store={store.root}", f"--text={TEXT}"]) == 0
@@ -104,12 +104,15 @@ def test_mixtures_with_names_list_the_part_and_without_them_the_topics(store, sh
         (file,) = output.glob("mixtures-*.jsonl")
         rows[name] = json.loads(file.read_text())
     plain, named = rows["plain"], rows["named"]
-    assert plain["proportions"] == named["proportions"] and -1 not in plain["top_topics"]
-    shares = shown.grouping.sums(plain["proportions"])
+    ids = [one["topic"] for one in plain["topics"]]
+    assert plain["topic"] == ids[0] and sorted(ids) == [0, 1]
+    shares = shown.grouping.sums(shares_of(plain, 2))
     order = np.argsort(-shares, kind="stable").tolist()
-    assert named["top_topics"] == [shown.ids[group] for group in order]
-    assert named["topic_names"] == [shown.names[group] for group in order]
-    assert named["top_shares"] == shares[order].tolist()
+    assert named["topic"] == shown.ids[order[0]]
+    assert [one["topic"] for one in named["topics"]] == [shown.ids[group] for group in order]
+    assert [one["name"] for one in named["topics"]] == [shown.names[group] for group in order]
+    found = [one["share"] for one in named["topics"]]
+    assert found == pytest.approx(shares[order], abs=2e-6)
 
 
 def test_tables_and_json_have_the_words_of_the_part(store, shown, tmp_path):

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from reported import published
+from reported import listed, published
 
 from model.publishing.catalogue import CatalogueStore
 from pipelines import report, show, topics
@@ -104,8 +104,8 @@ def labelled(store, folder):
     rows = [
         {
             "key": "", "id": str(n), "timestamp": f"2026-01-{n % 28 + 1:02}T00:00:00Z",
-            "model_version": store.latest("").version, "method": "gibbs3", "top_topics": [n % 5],
-            "proportions": [0.8 if z == n % 5 else 0.05 for z in range(5)],
+            "model_version": store.latest("").version, "method": "gibbs3",
+            **listed([0.8 if z == n % 5 else 0.05 for z in range(5)]),
             "tokens": 30, "words_known": 30,
         }
         for n in range(50)

@@ -70,7 +70,7 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
             row["svm_accuracy"]
             == classification_figures(snapshot, TRAINING, DOCUMENTS)["svm_accuracy"]
         )
-        assert row["ranks"] == ranks_of(snapshot, ("w3", "never"))
+        assert row["ranks"] == ranks_of(snapshot, ("w3", "never"), range(snapshot.topic_count))
         assert row["learned_documents"] == manifest.documents
         assert row["prequential_perplexity"] == manifest.prequential_perplexity
         assert row["day"] == "1970-01-01"

@@ -33,7 +33,7 @@ def mixtures(count=40, topics=3):
             method="gibbs3",
             proportions=generator.dirichlet(np.ones(topics)),
             tokens=n + 2,
-            words_known=n,
+            words_known=n + 1,
         )
         for n in range(count)
     ]
@@ -67,7 +67,7 @@ def table(found, *flags, streams=False, late=0, labels=None, groups_of=None, **s
     held, _ = run(build, *flags)
     return sorted(
         (json.loads(data) for _, data in held["rows"]),
-        key=lambda row: [row[name] for name in TREND_KEY],
+        key=lambda row: [(row[name] is None, row[name]) for name in TREND_KEY],
     )
 
 
@@ -88,8 +88,12 @@ def by_hand(found):
 
 def check(rows, found):
     wanted = by_hand(found)
-    assert len(rows) == 3 * len(wanted)
+    none = [row for row in rows if row["topic"] is None]
+    assert len(rows) == 4 * len(wanted) and len(none) == len(wanted)
+    assert {row["mean_share"] for row in none} == {0.0}
     for row in rows:
+        if row["topic"] is None:
+            continue
         documents, means, tokens = wanted[row["key"], parse_time(row["window_start"])]
         assert row["documents"] == documents
         assert row["mean_share"] == pytest.approx(means[row["topic"]], abs=1e-9)
@@ -155,6 +159,9 @@ def test_groups_are_bounded_and_the_others_are_one():
 def test_typical_documents_are_the_best_of_the_window():
     found = mixtures()
     for row in table(found, typical=2):
+        if row["topic"] is None:
+            assert row["typical"] == []
+            continue
         start = parse_time(row["window_start"])
         own = [m for m in found if m.key == row["key"] and m.timestamp // DAY * DAY == start]
         best = sorted(own, key=lambda m: -m.proportions[row["topic"]])[:2]
@@ -189,7 +196,7 @@ def test_what_comes_after_its_window_is_a_part_of_another_name():
     late = Trends(2)
     late.add(DAY, "", [0.25, 0.75], tokens=5, words_known=4)
     rows = [json.loads(row) for row in rows_of(late, "k", 4 * DAY, DAY)]
-    assert [row["tokens"] for row in rows] == [1, 3] and {row["key"] for row in rows} == {"k"}
+    assert [row["tokens"] for row in rows] == [1, 3, 0] and {row["key"] for row in rows} == {"k"}
     for row in rows:
         times = [parse_time(row[name]) // DAY for name in ("window_start", "window_end", "part")]
         assert times == [1, 2, 4]
@@ -197,7 +204,7 @@ def test_what_comes_after_its_window_is_a_part_of_another_name():
 
 def test_models_of_one_key_with_other_numbers_of_topics_have_tables_of_their_own():
     rows = table([*mixtures(4, 3), *mixtures(4, 2)])
-    assert {row["topic"] for row in rows} == {0, 1, 2}
+    assert {row["topic"] for row in rows} == {0, 1, 2, None}
 
 
 WINDOWS, TOPICS, EVERY = 50, 15, 8
@@ -229,7 +236,8 @@ def recall_and_alarms(scatter):
         at = range(20, WINDOWS, EVERY)
         planted = {(window, int(generator.integers(TOPICS))) for window in at}
         rows = written_with_bursts(seed, scatter, planted)
-        assert len(rows) == WINDOWS * TOPICS
+        assert len(rows) == WINDOWS * (TOPICS + 1)
+        rows = [row for row in rows if row["topic"] is not None]
         told = {(one.start // DAY, one.topic) for one in bursts_of(rows)}
         usual = np.zeros((TOPICS, WINDOWS))
         for row in rows:

@@ -50,10 +50,10 @@ class Messages(NamedTuple):
     option: str
 
 
-def mixture_message(data: bytes, top_topics: int) -> tuple[bytes, bytes]:
+def mixture_message(data: bytes) -> tuple[bytes, bytes]:
     """Return the key and the value of the message of a mixture."""
     mixture = TopicMixture.from_bytes(data)
-    return row_key(mixture), mixture_to_json(mixture, top_topics)
+    return row_key(mixture), mixture_to_json(mixture)
 
 
 def event_message(data: bytes) -> tuple[bytes, bytes]:
@@ -155,13 +155,11 @@ class WriteMixturesToKafka(beam.PTransform):
         topic: The topic. It must exist.
         config: A file of client properties, or ``""``. See
             :mod:`transforms.sources.kafka_client`.
-        top_topics: The number of largest topics that each message names.
     """
 
-    def __init__(self, servers: str, topic: str, config: str = "", top_topics: int = 3) -> None:
+    def __init__(self, servers: str, topic: str, config: str = "") -> None:
         super().__init__()
-        message_of = partial(mixture_message, top_topics=top_topics)
-        messages = Messages(message_of, "mixture", "--output_topic")
+        messages = Messages(mixture_message, "mixture", "--output_topic")
         self._fn = KafkaSinkDoFn(servers, topic, config, messages)
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:

@@ -22,7 +22,7 @@ _ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet
 SCHEMA: dict[str, Any] = {
     "fields": [
         *(
-            {"name": name, "type": kind, "mode": "REQUIRED"}
+            {"name": name, "type": kind, "mode": "NULLABLE" if name == "topic" else "REQUIRED"}
             for name, kind in (
                 ("key", "STRING"),
                 ("window_start", "TIMESTAMP"),

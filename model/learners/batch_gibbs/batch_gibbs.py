@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.evaluation.nmi import nmi
+from model.evaluation.nmi import main_topics, nmi
 from model.learners.base import Arrivals, register
 from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
@@ -71,9 +71,8 @@ class BatchGibbsLearner(ParticleLearner):
         labelled = [d for d, label in enumerate(labels) if label is not None]
         if not labelled:
             return joint, None
-        return joint, nmi(
-            [labels[d] for d in labelled], sampled.in_documents[labelled].argmax(axis=1).tolist()
-        )
+        topics = main_topics(sampled.in_documents[labelled])
+        return joint, nmi([labels[d] for d in labelled], topics)
 
 
 def _is_sparse(state: ParticleState) -> bool:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from model.errors import OptionError
 from model.evaluation.kernels.held_out import first_moments
-from model.evaluation.nmi import nmi
+from model.evaluation.nmi import main_topics, nmi
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
 from model.learners.particles.arrivals import document_counts, note_arrivals
 from model.learners.particles.concentration import learn_concentrations
@@ -203,8 +203,7 @@ def _best(state: ParticleState, slots: IntArray, judges: Documents) -> int:
 
 def most_frequent_topics(state: ParticleState, particle: int, slots: IntArray) -> list[int]:
     """Return each document's most frequent topic in one particle, the first of equals."""
-    counts = document_counts(state, state.population, particle, slots)
-    return [int(topic) for topic in counts.argmax(axis=1)]
+    return main_topics(document_counts(state, state.population, particle, slots))
 
 
 def _held_out_probability(state: ParticleState, chain: int, blocks: list[Block]) -> Scaled:

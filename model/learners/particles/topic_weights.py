@@ -3,9 +3,9 @@
 alpha_t = A (e / T + (1 - e) pi_t). A is T times ``--alpha``, and pi has a Dirichlet distribution
 with parameters gamma / T, where gamma is a concentration with a nearly flat prior. Weights are
 learned with ``--topics=auto``, where e is :data:`EVEN`, and where topics were united when learning
-began (:mod:`model.learners.particles.uniting`), where e is 0. The even part keeps topics of few documents, such as those of a new domain, from losing their
-weight to the largest ones. A table is of the even part or of pi, and only tables of pi count when
-pi and gamma are drawn. They are drawn after each minibatch, given the topics of the documents of
+began (:mod:`model.learners.particles.uniting`), where e is 0. The even part keeps topics of few
+documents, such as those of a new domain, from losing their weight to the largest ones. A table is
+of the even part or of pi, and only tables of pi count when pi and gamma are drawn. They are drawn after each minibatch, given the topics of the documents of
 the history (:mod:`model.learners.particles.kernels.topic_weights`). Documents that have left the
 history do not count. So the weights are those of the newest documents and of a sample of the past,
 and the weight of a topic that fades falls.

@@ -8,7 +8,8 @@ const KINDS = {
   new: "new", rising: "rising", steady: "steady", falling: "falling", gone: "gone",
 };
 
-const topicLink = topic => link(`topic/${topic}`, foreign(D.topics.name[topic]));
+const topicRoute = topic => `topic/${D.topics.id[topic]}`;
+const topicLink = topic => link(topicRoute(topic), foreign(D.topics.name[topic]));
 const wordLink = word => link(`word/${word}`, foreign(D.words.text[word]));
 
 /* Return the title of a document, or its id where its text is not known. */

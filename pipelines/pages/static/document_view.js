@@ -3,14 +3,14 @@
 
 function documentView(n) {
   if (!D.documents || !(n in D.documents.id)) return missing("document", n);
-  const d = D.documents, listed = d.mixture[n].reduce((sum, [, share]) => sum + share, 0);
+  const d = D.documents, listed = d.mixture[n].reduce((sum, [, share]) => sum + share, 0), rest = d.known[n] ? Math.max(0, 1 - listed) : 0;
   return [
     h("h1", {}, foreign(titleOf(n))),
     h("p.lead", {}, foreign(d.id[n]), `, ${date(d.time[n])}`, d.label && d.label[n] ? [", label ", foreign(d.label[n])] : "", "."),
     section("Topics", table({ caption: "The topics of this document", sorted: 1,
       columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }],
       rows: d.mixture[n].map(([z, share]) => [cell(topicLink(z), D.topics.name[z]), cell(percent(share), share), cell(bar(share), share)]) }),
-    h("p.note", {}, `All other topics together: ${percent(Math.max(0, 1 - listed))}. ${plural(d.tokens[n], "token")}, ${whole(d.known[n])} of them known to the model. Labelled by version ${d.version[n]}.`,
+    h("p.note", {}, d.known[n] ? "" : "It has no topic, because the model knows none of its words. ", `All other topics together: ${percent(rest)}. ${plural(d.tokens[n], "token")}, ${whole(d.known[n])} of them known to the model. Labelled by version ${d.version[n]}.`,
       d.none[n] === null ? "" : ` The probability that no topic explains it is ${percent(d.none[n])}.`)),
     d.text && d.text[n] && section("Text", h("p.text", { dir: "auto" }, d.text[n])),
   ];
@@ -27,8 +27,8 @@ function documentsView() {
     table({ caption: "Documents in this report; a heading sorts", sorted: 0, most: 100,
       columns: [{ name: "Date" }, { name: d.title ? "Document" : "Id" }, { name: "Largest topic" }, { name: "Share", number: true }, { name: "Tokens", number: true }],
       rows: d.id.map((_, n) => {
-        const [z, share] = d.mixture[n][0] || [0, 0];
-        return [cell(date(d.time[n]), d.time[n]), cell(documentLink(n), titleOf(n)), cell(topicLink(z), D.topics.name[z]), cell(percent(share), share), cell(whole(d.tokens[n]), d.tokens[n])];
+        const [z, share] = d.mixture[n][0] || [null, 0];
+        return [cell(date(d.time[n]), d.time[n]), cell(documentLink(n), titleOf(n)), z === null ? cell("none") : cell(topicLink(z), D.topics.name[z]), cell(percent(share), share), cell(whole(d.tokens[n]), d.tokens[n])];
       }) }),
   ];
 }

@@ -33,6 +33,7 @@ function coverage() {
   if (!l) return h("p", {}, "Give the mixtures (--mixtures) to see how many words of the documents the model knows.");
   const extra = [l.repeated && `${plural(l.repeated, "row")} repeated a document or were replaced by those of a newer version.`,
     l.foreign && `${plural(l.foreign, "row")} of versions that this store does not lead to were passed over.`,
+    l.without && `${plural(l.without, "document")} without a known word: no topic, and no part of the shares.`,
     l.judged && `${whole(l.unexplained)} of ${plural(l.judged, "document")} probably have no topic that explains them (none above 50%).`].filter(Boolean).join(" ");
   return [table({ caption: "Documents that were labelled, and their known tokens", sorted: null, most: 30,
     columns: [{ name: D.periods.unit }, { name: "Documents", number: true }, { name: "Tokens", number: true }, { name: "Known", number: true }, { name: "" }],

@@ -12,7 +12,7 @@ function show(focus) {
   const main = document.getElementById("main");
   let place = name;
   try { place = decodeURIComponent(name); } catch { /* It is shown as it is. */ }
-  const known = Object.hasOwn(VIEWS, kind) && (!NUMBERED.has(kind) || /^\d+$/.test(place));
+  const known = Object.hasOwn(VIEWS, kind) && (!NUMBERED.has(kind) || /^-?\d+$/.test(place));
   main.replaceChildren(...(known ? VIEWS[kind](place) : missing("page", kind + (place && "/" + place))).filter(Boolean));
   document.title = `${main.querySelector("h1").textContent.slice(0, 80)} – ${document.body.dataset.title}`;
   document.querySelectorAll("header nav a").forEach(a => {

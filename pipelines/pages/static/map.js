@@ -22,7 +22,7 @@ function mapOf(width) {
   const labels = labelled(circles, width, height);
   const order = [...circles].sort((a, b) => b.r - a.r);
   return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Map of topics" },
-    order.map(c => s(`a.topic.${D.topics.kind[c.topic]}`, { href: `#/topic/${c.topic}`,
+    order.map(c => s(`a.topic.${D.topics.kind[c.topic]}`, { href: `#/${topicRoute(c.topic)}`,
       "aria-label": `${D.topics.name[c.topic]}, ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}` },
       s("title", {}, `${D.topics.name[c.topic]}: ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}`),
       ringed(s("circle", { cx: c.x, cy: c.y, r: c.r }), D.topics.colour[c.topic]))),

@@ -67,5 +67,5 @@ function burstList(bursts) {
 function eventList(events) {
   if (!events.length) return h("p", {}, "None were noted.");
   return h("ul.events", {}, events.map(event => h("li", {}, h("time", {}, date(event.time)), " ", h("span.tag", {}, event.kind.replaceAll("_", " ")), " ",
-    foreign(event.line.replace(/^version \S+ (?=comes)/, "The new version ").replace(/^version [^:]*: /, "")))));
+    foreign(event.line.replace(/^version \S+ (?=comes)/, "The new version ")))));
 }

@@ -4,12 +4,12 @@
 const SHOWN_WORDS = 20;
 let lambda = 0.6;
 
-function topicView(topic) {
-  if (!(topic in D.topics.name)) return missing("topic", topic);
-  const t = D.topics;
+function topicView(id) {
+  const t = D.topics, topic = t.id.indexOf(id);
+  if (topic < 0) return missing("topic", id);
   return [
-    h("nav.steps", { "aria-label": "Other topics" }, topic > 0 && link(`topic/${topic - 1}`, "← previous"),
-      topic + 1 < t.name.length && link(`topic/${topic + 1}`, "next →")),
+    h("nav.steps", { "aria-label": "Other topics" }, topic > 0 && link(topicRoute(topic - 1), "← previous"),
+      topic + 1 < t.name.length && link(topicRoute(topic + 1), "next →")),
     h("h1", {}, foreign(t.name[topic])),
     h("p.lead", {}, t.parts[topic].length > 1 ? `Topics ${t.parts[topic].join(", ")}, shown as one, ` : `Topic ${t.id[topic]}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
       t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`),

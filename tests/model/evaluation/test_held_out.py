@@ -86,7 +86,8 @@ def test_retraining_is_advised_below_the_threshold_and_not_at_it():
 
 def test_cluster_is_the_most_frequent_topic():
     assert clusters(CLEAR, LABELLED[:4], EvaluationSettings()) == [0, 1, 2, 0]
-    assert clusters(CLEAR, [document_of(["new"])], EvaluationSettings()) == [0]
+    assert clusters(CLEAR, [document_of(["new"])], EvaluationSettings()) == [-1]
+    assert clusters(CLEAR, [], EvaluationSettings()) == []
 
 
 def test_the_check_takes_so_many_documents_and_tokens():

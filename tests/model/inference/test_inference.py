@@ -10,6 +10,7 @@ from learner_options import inferring
 from made import random_snapshot, snapshot_of
 
 from model.compositions import compose
+from model.encoding import mixture_fields
 from model.errors import OptionError
 from model.inference import (
     METHOD,
@@ -161,10 +162,11 @@ def test_gibbs1_reads_the_training_documents():
 
 
 @pytest.mark.parametrize("words", [[], ["new"], ["new", "newer"] * 50])
-def test_without_a_known_word_the_prior(infer, words):
+def test_without_a_known_word_there_is_no_topic(infer, words):
     mixture = infer(random_snapshot(alpha=[1, 2, 3, 4, 6]), document_of(words))
     assert mixture.words_known == 0 and mixture.tokens == len(words)
-    assert mixture.proportions.tolist() == (np.array([1.0, 2, 3, 4, 6]) / 16).tolist()
+    assert mixture.proportions.tolist() == [0.0] * 5
+    assert mixture.top_topics(3) == [] and mixture_fields(mixture)["topic"] is None
 
 
 def test_unknown_words_change_nothing(infer):
@@ -273,12 +275,10 @@ def test_s_is_two_passes(name):
 def test_alpha_is_learned_where_it_is_asked_for():
     snapshot = random_snapshot(alpha=0.5)
     one, other = (
-        infer_all("gibbs2", snapshot, DOCUMENTS, learn_alpha=asked)[3].proportions
+        infer_all("gibbs2", snapshot, DOCUMENTS, learn_alpha=asked)[0].proportions
         for asked in (False, True)
     )
-    # Document 3 has no known word, so its mixture is the prior's.
-    assert one.tolist() == [0.2] * 5
-    assert len(set(other.tolist())) > 1
+    assert one.tolist() != other.tolist()
 
 
 @pytest.mark.parametrize(("features", "power"), [("counts", 1), ("roots", 0.5)])

@@ -45,11 +45,11 @@ def test_the_base_is_the_mean_of_the_topics():
 
 
 def test_documents_without_known_words_and_long_ones():
-    """Nothing speaks for one of the three, and no product leaves the range of a float."""
+    """No topic explains what has no word, and no product leaves the range of a float."""
     snapshot = random_snapshot()
     many = [snapshot.words[n % len(snapshot.words)] for n in range(5000)]
     found = NoneShares(snapshot).of(documents_of(snapshot, [], ["unknown"], many))
-    assert found[:2].tolist() == [2 / 3, 2 / 3]
+    assert found[:2].tolist() == [1.0, 1.0]
     assert 0 <= found[2] <= 1 and not math.isnan(found[2])
 
 

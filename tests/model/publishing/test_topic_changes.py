@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import snapshot_of
 
-from model.publishing.topic_changes import changes, ranks_of, topic_of
+from model.publishing.topic_changes import LEVEL, changes, new_words, ranks_of, topic_of
 
 WORDS = ("sea", "sun", "ice", "fog")
 COUNTS = arrays.arrays(np.float64, (8, 3), elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))
@@ -13,13 +13,13 @@ COUNTS = arrays.arrays(np.float64, (8, 3), elements=st.sampled_from([0.0, 0.5, 1
 
 def test_ranks():
     snapshot = snapshot_of([[3, 0], [3, 1], [0, 0], [9, 2]], words=WORDS)
-    found = ranks_of(snapshot, ("fog", "sun", "sea", "ice", "never"))
+    found = ranks_of(snapshot, ("fog", "sun", "sea", "ice", "never"), [0, 5])
     assert found == {
-        "fog": [1, 1],
-        "sun": [3, 2],
-        "sea": [2, None],
-        "ice": [None, None],
-        "never": [None, None],
+        "fog": {"0": 1, "5": 1},
+        "sun": {"0": 3, "5": 2},
+        "sea": {"0": 2},
+        "ice": {},
+        "never": {},
     }
 
 
@@ -28,8 +28,8 @@ def test_ranks():
 def test_ranks_are_places_among_the_top_words(counts):
     snapshot = snapshot_of(counts)
     top = snapshot.top_words(8)
-    for word, ranks in ranks_of(snapshot, snapshot.words).items():
-        assert ranks == [words.index(word) + 1 if word in words else None for words in top]
+    for word, ranks in ranks_of(snapshot, snapshot.words, range(3)).items():
+        assert ranks == {str(z): t.index(word) + 1 for z, t in enumerate(top) if word in t}
 
 
 def test_what_entered_and_left():
@@ -47,7 +47,59 @@ def test_what_entered_and_left():
 
 
 @pytest.mark.parametrize(
-    ("ranks", "topic"), [([None, 4, 2, 2], 2), ([None, None], None), ([], None)]
+    ("ranks", "topic"), [({"1": 4, "12": 2, "9": 2}, "9"), ({"0": 1}, "0"), ({}, None)]
 )
 def test_the_topic_where_a_word_stands_highest(ranks, topic):
     assert topic_of(ranks) == topic
+
+
+def grown(past, came, tokens_past, tokens_came):
+    """New words of a topic in which a word had ``past`` tokens, and ``came`` more came."""
+    before = snapshot_of([[0, 0], [past, 1], [tokens_past - past, 1]], words=("up", "old", "rest"))
+    word = "old" if past else "up"
+    counts = {"up": 0, "old": past, "rest": tokens_past - past}
+    counts["rest"] += tokens_came - came
+    counts[word] += came
+    rows = [[counts["rest"], 1], [counts["old"], 1], [counts["up"], 0]]
+    after = snapshot_of(rows, words=("rest", "old", "up"))
+    change = [{"topic": 0, "entered": {word: 2}, "left": {}}]
+    return new_words(before, after, change, [tokens_came, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("past", "came", "tokens_past", "tokens_came", "found"),
+    [
+        # In the level for 3 words and 2 topics: (100 / 1100) ** 3 is 7.5e-4, and ** 2 8.3e-3.
+        (0, 3, 1000, 100, ["up"]),
+        (0, 2, 1000, 100, []),
+        # As frequent as before, and hardly more.
+        (100, 10, 1000, 100, []),
+        (100, 15, 1000, 100, []),
+        (100, 40, 1000, 100, ["old"]),
+        # Half of everything came now, so a word of five tokens proves little.
+        (0, 5, 100, 100, []),
+        # It lost tokens, or nothing came.
+        (100, -20, 1000, 100, []),
+        (0, 3, 1000, 0, []),
+    ],
+)
+def test_a_word_is_new_by_a_test_against_the_past_of_its_topic(
+    past, came, tokens_past, tokens_came, found
+):
+    told = grown(past, came, tokens_past, tokens_came)
+    assert told == ([{"topic": 0, "words": found}] if found else [])
+
+
+def test_words_of_a_steady_stream_are_hardly_ever_new():
+    """A hundred versions that double a topic, of a word in each place of the order."""
+    draws, words = np.random.default_rng(1), tuple(f"w{n}" for n in range(40))
+    shares = draws.dirichlet(np.full(40, 0.5))
+    false = 0
+    for _ in range(100):
+        past, came = draws.multinomial(500, shares), draws.multinomial(500, shares)
+        before = snapshot_of(np.stack([past, past], axis=1).astype(float), words=words)
+        now = np.stack([past + came, past], axis=1).astype(float)
+        after = snapshot_of(now, words=words)
+        every = [{"topic": 0, "entered": dict.fromkeys(words, 1), "left": {}}]
+        false += bool(new_words(before, after, every, [500.0, 0.0]))
+    assert false <= 100 * LEVEL

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from made import manifest_of
 
-from model.events import CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
-from model.publishing.version_events import events_of, line_of, records_of
+from model.events import BIRTH, CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
+from model.publishing.version_events import events_of, line_of, records_of, summary_of
 
 DAY = 86_400_000_000
 WORDS = [["ship", "sea", "gold", "war"], ["tax"]]
@@ -25,6 +25,10 @@ def change(topic, new):
     }
 
 
+def new(topic, count):
+    return {"topic": topic, "words": [f"n{rank}" for rank in range(1, count + 1)]}
+
+
 def version(**others):
     values = {"event_time": 2 * DAY, "changes": [], "topic_tokens": [5.5, 1.0, 2.0]}
     return manifest_of(4, **{**values, "topic_documents": [2, 1, 0], **others})
@@ -32,7 +36,8 @@ def version(**others):
 
 def test_a_version_without_anything_new_has_no_events():
     assert events_of(version()) == [] and records_of(version()) == []
-    assert events_of(version(changes=[change(0, 4)])) == []
+    assert events_of(version(changes=[change(0, 9)])) == []
+    assert summary_of(version(changes=[change(0, 9)])) == ""
 
 
 def test_what_follows_from_the_manifest():
@@ -40,6 +45,7 @@ def test_what_follows_from_the_manifest():
         events=[TOLD.to_json()],
         replaced=REPLACED,
         changes=[change(0, 5), change(1, 4), change(2, 9)],
+        new_words=[new(0, 5), new(2, 1)],
     )
     told, chain, words = events_of(made)
     assert told == TOLD
@@ -52,19 +58,32 @@ def test_what_follows_from_the_manifest():
     assert chain.figures == REPLACED and chain.time == 2 * DAY
     assert (words.kind, words.topics) == ("words_changed", [0, 2])
     assert (words.documents, words.tokens) == (2, 7.5)
-    assert words.words[0] == ["n1", "n2", "n3", "n4", "n5"]
+    assert words.words == [["n1", "n2", "n3", "n4", "n5"], ["n1"]]
     assert words.words_before[0] == ["o0", "o1", "o2", "o3", "o4"]
 
 
 def test_sizes_that_are_not_known_are_none():
     made = version(
-        topic_tokens=None, topic_documents=None, changes=[change(0, 5)], replaced=REPLACED
+        topic_tokens=None, topic_documents=None, new_words=[new(0, 5)], replaced=REPLACED
     )
     assert [(one.documents, one.tokens) for one in events_of(made)] == [(None, None)] * 2
 
 
+def test_a_topic_is_born_with_documents():
+    birth = Event(BIRTH, 2, 9.0, [3, 5], "similarity", words=WORDS, words_before=[["x"], ["y"]])
+    (told,) = events_of(version(events=[birth.to_json()]))
+    # Place 2 has no documents.
+    assert (told.topics, told.words, told.words_before) == ([3], [WORDS[0]], [["x"]])
+    assert (
+        events_of(version(events=[replace(birth, topics=[5], words=[], words_before=[]).to_json()]))
+        == []
+    )
+    (unknown,) = events_of(version(events=[birth.to_json()], topic_documents=None))
+    assert unknown.topics == [3, 5]
+
+
 def test_a_record_has_the_version_and_a_number():
-    made = version(events=[TOLD.to_json()], changes=[change(2, 9)])
+    made = version(events=[TOLD.to_json()], new_words=[new(2, 9)])
     first, second = map(json.loads, records_of(made))
     assert (first["version"], first["number"], second["number"]) == (made.version, 0, 1)
     assert (first["kind"], second["kind"]) == ("change", "words_changed")
@@ -82,34 +101,34 @@ def line(event, **others):
 
 def test_the_wording_of_lines():
     assert line(TOLD) == (
-        "version V, 1970-01-02: the stream changed. For the 100 documents since then the log"
+        "the stream changed. For the 100 documents since then the log"
         " evidence per token is -9.310; usual is -8.100. Topics that grew: 3 (ship sea gold),"
-        " 5 (tax)."
+        " 5 (tax)"
     )
     shares = Event(CHANGE, 1, 9, by="shares", figures={**FIGURES, "found": 0.12}, time=DAY)
     assert "For the 1 document since then the divergence of topic shares is 0.120;" in line(shares)
     duel = Event(TOPICS_REPLACED, 1200, 9000, list(range(7)), "duel", time=DAY)
     assert line(duel) == (
-        "version V, 1970-01-02: a challenger won that learned the newest 1,200 documents anew;"
-        " new are 7 topics: 0, 1, 2, 3, 4, 2 more."
+        "a challenger won that learned the newest 1,200 documents anew;"
+        " new are 7 topics: 0, 1, 2, 3, 4, 2 more"
     )
     flood = Event(FLOOD, 80, by="near_copies", figures={"share": 0.784}, ids=["a"], time=DAY)
     assert line(flood) == (
-        "version V, 1970-01-02: a flood. 80 documents of a block were not learned, 78%: they are"
-        " near copies of others."
+        "a flood. 80 documents of a block were not learned, 78%: they are near copies of others"
     )
     assert "their sources have their share already" in line(replace(flood, by="over_share"))
     assert line(Event(OMITTED, figures={"events": 1200}, time=DAY)) == (
-        "version V, 1970-01-02: 1,200 more events are not listed."
+        "1,200 more events are not listed"
     )
-    assert line(Event("later", time=DAY)) == "version V, 1970-01-02: later: none."
+    assert line(Event("later", time=DAY)) == "later: none"
 
 
 def test_the_wording_of_lines_of_a_version():
-    made = version(replaced=REPLACED, changes=[change(2, 9)])
+    made = version(replaced=REPLACED, new_words=[new(2, 9)])
     chain, words = (line_of(made, event) for event in events_of(made))
     assert chain == made.replacement()
-    assert words == (
-        f"version {made.version}, 1970-01-03: at least 5 of the first 10 words are new in 1 topic:"
-        " 2 (n1 n2 n3)."
+    assert words == ("new words in 1 topic: 2 (n1 n2 n3)")
+    assert summary_of(made) == (
+        f"1970-01-03, {made.documents} documents: {made.replacement()}; new words in 1 topic: 2 (n1"
+        " n2 n3)"
     )

@@ -89,8 +89,8 @@ def both(tmp_path_factory):
     for catalogue in (Catalogue(), MERGED):
         labelled = read_mixtures(
             lambda: (("here", row) for row in rows),
-            {version: np.ones(TOPICS, bool) for version in models},
-            TOPICS,
+            set(models),
+            Grouping(catalogue, range(TOPICS)).places(),
             lambda micros: period_start(micros, unit),
             typical=3,
             sample=60,

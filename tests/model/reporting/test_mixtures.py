@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from reported import DAY, mixture_rows, published
+from reported import DAY, mixture_rows, published, shares_of
 
 from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import DamagedDataError
@@ -13,6 +13,7 @@ from model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
 from model.times import parse_time, to_iso
 
 PERIOD = 30 * DAY
+PLACES = {z: z for z in range(5)}
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +25,8 @@ def read(rows, versions=None, typical=3, sample=5):
     known = {row["model_version"] for row in rows} if versions is None else versions
     return read_mixtures(
         lambda: ((f"row {n}", row) for n, row in enumerate(rows)),
-        known if isinstance(known, dict) else {v: np.ones(5, bool) for v in known},
-        5,
+        known,
+        PLACES,
         lambda micros: micros // PERIOD * PERIOD,
         typical=typical,
         sample=sample,
@@ -39,20 +40,38 @@ def test_trends_are_sums_over_the_mixtures(rows):
         assert cell.documents == len(mine)
         assert cell.tokens == sum(row["tokens"] for row in mine)
         assert cell.words_known == sum(row["words_known"] for row in mine)
-        means = np.mean([row["proportions"] for row in mine], axis=0)
+        means = np.mean([shares_of(row) for row in mine], axis=0)
         assert cell.mean_shares() == pytest.approx(means, abs=1e-9)
     assert found.documents == len(rows) == sum(c.documents for c in found.trends.cells.values())
     assert found.versions == Counter(row["model_version"] for row in rows)
 
 
+def died(row, topic, really):
+    """The row, with another id in place of one that has died."""
+    topics = [{**one, "topic": 99} if one["topic"] == topic else one for one in row["topics"]]
+    return {**row, "topics": topics} if really else row
+
+
+def test_shares_of_parts_are_of_their_topics(rows):
+    split = {**rows[0], "topics": [{"topic": 2, "share": 0.5}, {"topic": -1, "share": 0.25}]}
+    assert mixture_of("here", split, PLACES | {-1: 2}).proportions.tolist() == [0, 0, 0.75, 0, 0]
+
+
+def test_documents_without_a_known_word_have_no_topic_and_are_not_typical(rows):
+    none = {**rows[0], "topics": [], "topic": None, "words_known": 0, "none": 1.0}
+    found = read([{**none, "id": str(n)} for n in range(3)])
+    assert (found.documents, found.judged) == (3, 0)
+    assert found.typical == [[]] * 5
+    (cell,) = found.trends.cells.values()
+    assert cell.none == 3 and cell.mean_shares() == [0.0] * 5
+
+
 def test_shares_of_topics_that_died_are_not_counted(rows):
-    own = {row["model_version"]: np.ones(5, bool) for row in rows}
-    first = min(own)
-    own[first] = np.array([True, False, True, True, True])
-    found, whole = read(rows, own), read(rows)
+    first = min(row["model_version"] for row in rows)
+    found, whole = read([died(row, 1, row["model_version"] == first) for row in rows]), read(rows)
     for place, cell in found.trends.cells.items():
         lost = sum(
-            row["proportions"][1]
+            shares_of(row)[1]
             for row in rows
             if row["model_version"] == first
             and parse_time(row["timestamp"]) // PERIOD * PERIOD == place[0]
@@ -81,7 +100,7 @@ def test_of_two_versions_the_newer_one_counts(rows):
 
 
 def test_rows_of_other_models_are_counted_and_passed_over(rows):
-    other = {**rows[0], "model_version": "000000000001-0000000000000000", "proportions": [1.0]}
+    other = {**rows[0], "model_version": "000000000001-0000000000000000", "topics": "none"}
     found = read([*rows, other], {row["model_version"] for row in rows})
     assert found.foreign == 1 and found.documents == len(rows)
 
@@ -100,7 +119,7 @@ def test_typical_documents_have_the_largest_share_and_enough_words(rows):
     found = read(rows, typical=4)
     for topic, chosen in enumerate(found.typical):
         long = [row for row in rows if row["words_known"] >= 20]
-        best = sorted((row["proportions"][topic] for row in long), reverse=True)[:4]
+        best = sorted((shares_of(row)[topic] for row in long), reverse=True)[:4]
         assert [m.proportions[topic] for m in chosen] == best
         assert all(m.words_known >= 20 for m in chosen)
 
@@ -131,7 +150,10 @@ def test_files_of_both_formats_are_read_alike():
     data = [m.to_bytes() for m in mixtures]
     files = {"a.jsonl": mixtures_to_json_lines(data), "a.avro": mixtures_to_avro(data)}
     found = [
-        [str(mixture_of(place, row, 2)) for place, row in rows_of_file(io.BytesIO(content), name)]
+        [
+            str(mixture_of(place, row, {0: 0, 1: 1}))
+            for place, row in rows_of_file(io.BytesIO(content), name)
+        ]
         for name, content in files.items()
     ]
     assert len(found[0]) == 3 and found[0] == found[1]
@@ -140,9 +162,11 @@ def test_files_of_both_formats_are_read_alike():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"proportions": [0.5, 0.5]}, "proportions of here: found 2 values, allowed is 5"),
-        ({"proportions": [2.0, 0, 0, 0, 0]}, "allowed is a number from 0 to 1"),
-        ({"proportions": "much"}, "here is not a mixture: ValueError"),
+        ({"topics": [{"topic": 1, "share": 2.0}]}, "allowed is a number from 0 to 1"),
+        ({"topics": [{"topic": "1", "share": 0.5}]}, "topics of here: found '1'"),
+        ({"topics": [{"topic": 1, "share": 0.5}] * 2}, "topics of here: found a topic twice"),
+        ({"topics": [{"topic": z, "share": 0.9} for z in (0, 9)]}, "found 1.800 together"),
+        ({"topics": "much"}, "here is not a mixture: TypeError"),
         ({"timestamp": "soon"}, "here is not a mixture: ValueError it is not ISO 8601"),
         ({"tokens": -1}, "tokens of here: found -1"),
         ({"id": 5}, "here is not a mixture: its key, id and version are texts"),
@@ -150,14 +174,14 @@ def test_files_of_both_formats_are_read_alike():
 )
 def test_what_is_not_a_mixture_is_refused(rows, changes, message):
     with pytest.raises(DamagedDataError) as error:
-        mixture_of("here", {**rows[0], **changes}, 5)
+        mixture_of("here", {**rows[0], **changes}, PLACES)
     assert message in str(error.value)
 
 
 def test_a_missing_field_says_what_the_option_takes(rows):
-    row = {name: value for name, value in rows[0].items() if name != "proportions"}
+    row = {name: value for name, value in rows[0].items() if name != "topics"}
     with pytest.raises(DamagedDataError, match="--mixtures takes what infer or stream wrote"):
-        mixture_of("here", row, 5)
+        mixture_of("here", row, PLACES)
 
 
 @pytest.mark.parametrize("content", [b"oops\n", b"[1]\n", b'{"a": 1}\n{"a"'])
@@ -170,4 +194,4 @@ def test_a_damaged_file_is_named(content):
 
 def test_times_before_1970_are_read(rows):
     row = {**rows[0], "timestamp": to_iso(-5_000_000)}
-    assert mixture_of("here", json.loads(json.dumps(row)), 5).timestamp == -5_000_000
+    assert mixture_of("here", json.loads(json.dumps(row)), PLACES).timestamp == -5_000_000

@@ -18,7 +18,13 @@ KHMER = "\u1781\u17d2\u1789\u17bb\u17c6" * 10
     ("text", "settings", "lost", "advice", "change"),
     [
         ("we are here", {}, {"stop_words": 3}, "--stop_words=none", {"stop_words": "none"}),
-        ("12 3450 7", {}, {"digits": 2, "short": 1}, "--keep_digits", {"digits": True}),
+        (
+            "12 3450 7",
+            {},
+            {"digits": 2, "short": 1},
+            "=codes,digits,numbers",
+            {"word_forms": ("digits", "numbers")},
+        ),
         ("x \u00e9 z", {"stop_words": "none"}, {"short": 3}, "(1 keeps all)", {"min_length": 1}),
         ("a" * 50, {}, {"long": 1}, "--max_word_length", {"max_length": 60}),
         ("<ship>", {"strip": ("html",)}, {"stripped": 1}, "by --strip", {"strip": ()}),
@@ -47,7 +53,8 @@ def test_words_that_are_kept_are_no_loss():
 def test_the_largest_share_comes_first():
     assert explained({"digits": 1, "stop_words": 300, "short": 99}) == (
         "75 % of the words are stop words (--stop_words=none keeps them); 25 % are shorter than"
-        " --min_word_length (1 keeps all); under 1 % have digits (--keep_digits)"
+        " --min_word_length (1 keeps all); under 1 % have digits"
+        " (--word_forms=codes,digits,numbers,signs keeps them)"
     )
 
 

@@ -128,7 +128,7 @@ def test_another_runner_may_know_options_that_nobody_here_knows():
         parsed("--runner=FlinkRunner", "--topisc=20")
 
 
-@pytest.mark.parametrize("flag", ["--output=o", "--methods=gibbs3", "--coverage=c"])
+@pytest.mark.parametrize("flag", ["--output=o", "--model_keys=a", "--coverage=c"])
 def test_no_runner_gets_an_option_of_another_pipeline(flag):
     with pytest.raises(
         UsageError, match="pipelines.x has no such option, only other pipelines have"

@@ -1,6 +1,12 @@
 import logging
+import re
 from types import SimpleNamespace
 
+import numba
+
+from model.learner_log.progress import counted
+from model.records import Document
+from pipelines.cli import progress as shown
 from pipelines.cli.progress import COVERAGE, EVENTS, LOGGER, Progress, progress
 
 
@@ -57,16 +63,53 @@ def test_a_model_that_is_being_trained_gets_no_signal_to_train_it(capsys):
     assert capsys.readouterr().err == "2 windows; the newest coverage to 2\n"
 
 
-def test_the_first_events_of_each_kind_are_told_in_one_line_each(capsys):
+def test_the_first_versions_with_events_are_told_in_one_line_each(capsys):
     with progress():
         for number in range(12):
-            text = f"version {number} has \x1b[2J words"
-            logging.getLogger(EVENTS).info("%s", text, extra={"kind": "words_changed"})
-        logging.getLogger(EVENTS).info("%s", "the stream changed", extra={"kind": "change"})
-    *first, change, summed = capsys.readouterr().err.splitlines()
-    assert first == [f"version {number} has \ufffd[2J words" for number in range(10)]
-    assert change == "the stream changed"
-    assert summed == "12 events of the kind words_changed, of which 10 are printed"
+            logging.getLogger(EVENTS).info("%s", f"2026, {number} \x1b[2J: 1 topic died")
+    *first, summed = capsys.readouterr().err.splitlines()
+    assert first == [f"2026, {number} \ufffd[2J: 1 topic died" for number in range(10)]
+    assert summed == ("2 more versions have events, which beam-topics show and the report list")
+
+
+def test_a_line_says_how_much_is_learned_and_how_long_the_rest_takes(monkeypatch):
+    now = iter(range(0, 1000, 30))
+    monkeypatch.setattr(shown, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    handler, logger = Progress(), logging.Logger("x")
+    logger.addHandler(handler)
+    for number in (150, 50):
+        logger.info("read", extra={"read": number})
+    assert handler.line() == "working"
+    send(logger, documents=10, tokens=100)
+    assert handler.line() == "up to 1970-01-01  5% of 200 documents  7 words  ESS 3.5"
+    send(logger, documents=50, tokens=500)
+    line = handler.line()
+    assert line.startswith("up to 1970-01-01  25% of 200 documents  ")
+    # 400 tokens have taken some seconds; 1,500 are left.
+    assert re.search(r"  \d+ tokens/s  \d+ min left  7 words", line)
+    send(logger, documents=200, tokens=2000)
+    assert "200 documents" in handler.line() and "left" not in handler.line()
+
+
+def test_documents_are_counted_while_they_are_read():
+    seen, handler = [], logging.Handler(logging.INFO)
+    handler.emit = lambda record: seen.append(record.read)
+    logger = logging.getLogger(LOGGER)
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        items = [Document("a", 0, "")] * 20_001 + ["a dead letter"]
+        assert list(counted(items, Document)) == items
+    finally:
+        logger.removeHandler(handler)
+    assert seen == [10_000, 10_000, 1]
+
+
+def test_kernels_that_are_compiled_are_told(capsys):
+    with progress():
+        for step in (1, 2):
+            numba.njit(lambda number, step=step: number + step)(1)
+    assert capsys.readouterr().err == "compiling kernels, once\n"
 
 
 def test_a_published_model_gets_the_signal_with_the_way_to_train_it(capsys):

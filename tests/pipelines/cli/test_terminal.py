@@ -48,16 +48,16 @@ def test_sparklines():
 
 def test_ranks_are_of_the_topic_where_a_word_stands_highest_now():
     rows = [
-        {"ranks": {"sea": ranks, "gone": gone, "never": [None, None]}}
-        for ranks, gone in (([9, None], [4, 2]), ([1, 5], [None] * 2))
+        {"ranks": {"sea": ranks, "gone": gone, "never": {}}}
+        for ranks, gone in (({"0": 9}, {"0": 4, "8": 2}), ({"0": 1, "8": 5}, {}))
     ]
-    assert rank_trace("sea", rows) == (0, [9, 1])
-    assert rank_trace("gone", rows) == (1, [2, None])
+    assert rank_trace("sea", rows) == ("0", [9, 1])
+    assert rank_trace("gone", rows) == ("8", [2, None])
     assert rank_trace("never", rows) == (None, [None, None])
     text = printed(rank_table(("sea", "gone", "never"), rows))
     assert [line.replace("│", " ").split()[:5] for line in text.splitlines()[3:]] == [
         ["sea", "0", "9", "1", "1"],
-        ["gone", "1", "2", "2", "–"],
+        ["gone", "8", "2", "2", "–"],
         ["never", "–", "–", "–", "–"],
     ]
 
@@ -74,7 +74,9 @@ def test_shares_sum_to_one():
 
 
 def test_words_are_shown_as_they_are_and_never_obeyed():
-    text = printed(topic_table("a [b]title[/b]", snapshot(), ["▁", "█"], "curve", 3))
+    text = printed(
+        topic_table("a [b]title[/b]", snapshot(), ["▁", "█"], "curve", 3, {}, ids=[0, 7])
+    )
     assert "[red]a[/red]" in text
     assert "[b]title[/b]" in text
     assert "\x1b" not in text

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from learner_options import REAL_LEARNERS
+from reported import shares_of
 
 pytest.importorskip("sklearn")
 
@@ -124,13 +125,13 @@ def test_mixtures_are_those_of_infer(tmp_path):
     command(train, tmp_path, path, *flags)
     command(infer, tmp_path, path, f"--output={tmp_path / 'out'}", "--inference_seed=5")
     rows = [json.loads(line) for line in lines_of(tmp_path / "out")]
-    expected = {row["id"]: row["proportions"] for row in rows if row["id"] != "d0"}
+    expected = {row["id"]: shares_of(row, 3) for row in rows if row["id"] != "d0"}
     model = TopicModel.load(tmp_path / "line").set_params(inference_seed=5)
     kept = [row for row in ROWS if row["id"] in expected]
     found = model.transform(texts(kept), ids=[row["id"] for row in kept])
     assert len(kept) > 50
     for row, mixture in zip(kept, found, strict=True):
-        assert mixture == pytest.approx(expected[row["id"]], abs=1e-12)
+        assert mixture == pytest.approx(expected[row["id"]], abs=1e-3)
 
 
 def test_the_end_of_the_stream_is_beams():

@@ -29,7 +29,7 @@ class OfNumbers(TopicModel):
     def partial_fit(self, X, y=None):
         return super().partial_fit(self._texts(X, not hasattr(self, "n_features_in_")))
 
-    def transform(self, X):
+    def transform(self, X, ids=None):
         check_is_fitted(self, "version_")
         return super().transform(self._texts(X, False))
 

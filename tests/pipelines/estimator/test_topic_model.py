@@ -197,6 +197,21 @@ def test_in_a_pipeline():
     assert found.score(TEXTS, KINDS) > 0.9
 
 
+def test_a_document_without_a_known_word_has_no_topic(model):
+    found, ids = model.transform(["zzz", TEXTS[0], ""]), model.topics_.tolist()
+    assert not found[[0, 2]].any() and found[1].sum() == pytest.approx(1)
+    assert model.predict(["zzz", TEXTS[0], ""]).tolist() == [-1, ids[found[1].argmax()], -1]
+
+
+def test_columns_are_named_by_the_ids_of_topics(model):
+    copied = pickle.loads(pickle.dumps(model))
+    copied.topics_ = np.array([7, 3])
+    assert copied.get_feature_names_out().tolist() == ["topicmodel7", "topicmodel3"]
+    assert set(copied.predict(TEXTS)) == {7, 3}
+    with pytest.raises(NotFittedError):
+        made().get_feature_names_out()
+
+
 def test_frames_of_pandas():
     pytest.importorskip("pandas")
     found = made().set_output(transform="pandas").fit_transform(TEXTS)

@@ -387,22 +387,6 @@ def test_what_a_sink_needs_and_does_not_have(flags, error, message):
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "sink",
-    [
-        ["--output=m"],
-        ["--output=m", "--file_period=1h"],
-        ["--sink=kafka", "--kafka_servers=b", "--output_topic=o"],
-    ],
-)
-def test_no_sink_names_all_topics_but_the_last_ones(sink):
-    with pytest.raises(OptionError) as raised:
-        written(*sink, "--top_topics=-1")
-    assert (
-        str(raised.value) == "--top_topics: -1 was given; allowed is 0 or more. Correct the value."
-    )
-
-
 def test_servers_may_be_the_sinks_alone(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "timestamp": 0, "text": "word"}))
     given = [f"--input={tmp_path}/a.jsonl", "--sink=kafka", "--kafka_servers=b", "--output_topic=o"]

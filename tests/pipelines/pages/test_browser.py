@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pytest
-from reported import HOSTILE, documents_of, mixture_rows, published, written
+from reported import HOSTILE, documents_of, listed, mixture_rows, published, shares_of, written
 
 from model.publishing.catalogue import Catalogue, CatalogueStore
 from model.publishing.store import ModelStore
@@ -167,7 +167,7 @@ def test_the_figures_that_are_shown_are_those_of_the_store_and_the_mixtures(tab,
     documents = list(map(number, shown["Documents"]))
     assert sum(documents) == len(rows)
     mean = np.dot(documents, list(map(number, shown["Mean share"]))) / len(rows)
-    assert mean == pytest.approx(np.mean([row["proportions"][1] for row in rows]), abs=0.0051)
+    assert mean == pytest.approx(np.mean([shares_of(row)[1] for row in rows]), abs=0.0051)
     page = tab("health")
     shown = columns(page, "Documents that were labelled, and their known tokens")
     assert sum(map(number, shown["Tokens"])) == sum(row["tokens"] for row in rows)
@@ -279,9 +279,7 @@ def test_a_burst_is_on_the_overview_its_topic_and_its_period(browser, tmp_path):
     def planted(rows):
         at = rows[len(rows) * 9 // 10]["timestamp"][:7]
         even, burst = [0.2] * 5, [0.05, 0.8, 0.05, 0.05, 0.05]
-        return [
-            {**row, "proportions": burst if row["timestamp"][:7] == at else even} for row in rows
-        ]
+        return [{**row, **listed(burst if row["timestamp"][:7] == at else even)} for row in rows]
 
     path, page = page_at(tmp_path, change=planted, versions=20), browser.new_page()
     page.goto(path.as_uri())
@@ -308,7 +306,7 @@ def test_a_part_is_a_topic_with_a_number_below_zero(tab_of_parts):
     assert row.inner_text().split()[0] == "-1" and HOSTILE[0] in row.inner_text()
     row.locator("a").first.click()
     page.locator("main p.lead", has_text="Topic -1").wait_for()
-    assert page.evaluate("location.hash") == "#/topic/5"
+    assert page.evaluate("location.hash") == "#/topic/-1"
     assert HOSTILE[0] in page.inner_text("main h1")
     words = page.locator("ol.words >> nth=0 >> li a").all_inner_texts()
     assert {"word1", "word8"} <= {word.strip() for word in words}

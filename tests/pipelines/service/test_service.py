@@ -81,17 +81,23 @@ def client(address):
 
 
 def test_a_text_has_the_bits_of_inference(client, store):
-    text, manifest = "a ship came into the harbour", store.manifest("")
+    text, manifest = "a ship came into the harbour: שלום", store.manifest("")
     found = client.post("/label", json={"text": text}).json()
     method, settings = inference_for(Gibbs3()), Gibbs3()
     model = PublishedModel(store.get_snapshot(manifest), manifest.version)
     document = tokenised(text, "", Tokeniser(manifest.tokeniser))
     (expected,) = method.infer(method.prepare(settings, model), [document])
-    shares = [topic["share"] for topic in found["documents"][0]["topics"]]
-    assert shares == list(map(float, expected.proportions))
+    listed = [(one["topic"], one["share"]) for one in found["documents"][0]["topics"]]
+    assert listed == [(topic, round(share, 6)) for topic, share in expected.top_topics(9)]
+    assert found["documents"][0]["topic"] == listed[0][0]
     (none,) = NoneShares(model.snapshot).of(NumberedDocuments(model.snapshot, [document]))
-    assert found["documents"][0]["none"] == float(none)
+    assert found["documents"][0]["none"] == round(float(none), 6)
     assert found["version"] == manifest.version
+
+
+def test_a_text_without_a_known_word_has_no_topic(client):
+    found = client.post("/label", json={"text": "zebra"}).json()["documents"]
+    assert found == [{"topic": None, "topics": [], "none": 1.0, "words_known": 0, "tokens": 1}]
 
 
 @pytest.mark.parametrize(

@@ -529,11 +529,11 @@ MIXTURES = [
 ]
 
 
-MIXTURE_MESSAGES = Messages(partial(mixture_message, top_topics=1), "mixture", "--output_topic")
+MIXTURE_MESSAGES = Messages(mixture_message, "mixture", "--output_topic")
 
 
 def sent(topic="out"):
-    sink = WriteMixturesToKafka("b:9", topic, top_topics=1)
+    sink = WriteMixturesToKafka("b:9", topic)
     _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(MIXTURES) | sink})
     return counters
 
@@ -555,12 +555,12 @@ def test_mixtures_are_sent_under_their_names(sink):
         ["k", f"d{n}", time, "v1"] for n, time in enumerate(times)
     )
     value = json.loads(dict(sink.sent)[b'["k","d3","1970-01-01T00:00:00.000003Z","v1"]'])
-    assert (value["id"], value["proportions"], value["top_topics"], value["timestamp"]) == (
+    assert (value["id"], value["topic"], value["timestamp"]) == (
         "d3",
-        [0.25, 0.75],
-        [1],
+        1,
         "1970-01-01T00:00:00.000003Z",
     )
+    assert value["topics"] == [{"topic": 1, "share": 0.75}, {"topic": 0, "share": 0.25}]
 
 
 def trend(topic, start="2026-01-01T00:00:00Z"):

@@ -1,0 +1,64 @@
+"""Take the README's sample and its picture from one run of the demo: ``make sample``.
+
+The table is what the demo prints, and the picture shows the page that it writes, so both are of one
+model. The picture needs ``chromium`` on the path, or ``BEAM_TOPICS_CHROMIUM``; without it only the
+table is renewed, and the script says so.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import redirect_stdout
+from pathlib import Path
+
+from pipelines import demo, show
+
+ROOT = Path(__file__).parent.parent
+PICTURE = ROOT / "docs" / "images" / "report.png"
+SAMPLE = re.compile(r"```\n(version \d+-.*?)\n```", re.DOTALL)
+_TOPICS = 4
+
+
+def sample_of(folder: Path) -> str:
+    """Return the head of the table of topics that the demo prints."""
+    stream = io.StringIO()
+    with redirect_stdout(stream):
+        if show.main(demo.show_options(folder)):
+            sys.exit("the topics cannot be shown; the message is above")
+    title, head, rule, *rows = stream.getvalue().splitlines()
+    return "\n".join(map(str.rstrip, (title, head, rule, *rows[:_TOPICS], "  ...")))
+
+
+def take_picture(page: Path, chromium: str) -> None:
+    """Make the picture of a page."""
+    # A profile of its own, so that a browser that is open is left alone.
+    with tempfile.TemporaryDirectory() as profile:
+        flags = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+        flags += [f"--user-data-dir={profile}", "--window-size=1180,1120"]
+        flags += ["--virtual-time-budget=5000", f"--screenshot={PICTURE}", page.as_uri()]
+        subprocess.run([chromium, *flags], check=True)
+
+
+def main() -> None:
+    """Run the demo and renew both."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, readme = Path(place) / "demo", ROOT / "README.md"
+        if demo.main([f"--folder={folder}"]):
+            sys.exit("the demo failed; its message is above")
+        text, sample = readme.read_text(encoding="utf-8"), sample_of(folder)
+        renewed = SAMPLE.sub(lambda _: f"```\n{sample}\n```", text, count=1)
+        readme.write_text(renewed, encoding="utf-8")
+        chromium = os.environ.get("BEAM_TOPICS_CHROMIUM") or shutil.which("chromium")
+        if chromium is None:
+            sys.exit(f"{PICTURE.name} is as before: there is no chromium on the path")
+        take_picture(folder / demo.PAGE, chromium)
+
+
+if __name__ == "__main__":
+    main()
