@@ -9,8 +9,8 @@ The cases:
   ``first`` is the version after 75 documents. nMI and purity are those of the largest topic of each
   document; ``used`` is the number of topics that hold 95 % of the tokens.
 * ``posts``: n posts of 20 Newsgroups. ``short``: the first eight words of every eighth abstract
-  of arXiv. ``abstracts``: these abstracts. ``news``: 20 Newsgroups, bydate. ``de-news``: every document
-  but each tenth. Other documents score, as in :mod:`benchmarks.comparison`.
+  of arXiv. ``abstracts``: these abstracts. ``news``: 20 Newsgroups, bydate. ``de-news``: every
+  document but each tenth. Other documents score, as in :mod:`benchmarks.comparison`.
 
 A line is a case: the mean of the seeds and the worst seed.
 """
