@@ -5,9 +5,10 @@ with parameters gamma / T, where gamma is a concentration with a nearly flat pri
 learned with ``--topics=auto``, where e is :data:`EVEN`, and where topics were united when learning
 began (:mod:`model.learners.particles.uniting`), where e is 0. The even part keeps topics of few
 documents, such as those of a new domain, from losing their weight to the largest ones. A table is
-of the even part or of pi, and only tables of pi count when pi and gamma are drawn. They are drawn after each minibatch, given the topics of the documents of
-the history (:mod:`model.learners.particles.kernels.topic_weights`). Documents that have left the
-history do not count. So the weights are those of the newest documents and of a sample of the past,
+of the even part or of pi, and only tables of pi count when pi and gamma are drawn. They are drawn
+after each minibatch, given the topics of the documents of the history
+(:mod:`model.learners.particles.kernels.topic_weights`). Documents that have left the history do not
+count. So the weights are those of the newest documents and of a sample of the past,
 and the weight of a topic that fades falls.
 
 The sampler is exact for the documents at hand. P(w, z) takes the factor by which the probability of
