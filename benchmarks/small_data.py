@@ -144,12 +144,6 @@ def learned(
     for minibatch in minibatches(list(documents), size):
         learner.step(state, minibatch)
     snapshot = learner.snapshot(state)
-    import os
-
-    if os.environ.get("SHOW_A"):
-        from model.learners.particles.provisional import initialised
-
-        print("    a, a_0", initialised(state).population.concentration.tolist(), flush=True)
     return model_of(snapshot), time.process_time() - started
 
 

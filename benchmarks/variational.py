@@ -28,7 +28,7 @@ _COMMON: dict[str, Any] = {
     "max_words": 20_000,
 }
 OURS: dict[str, dict[str, Any]] = {
-    "infvoc, 15 sweeps": {"learner": "infvoc", "truncation": 4000, "concentration": 2000.0},
+    "infvoc, 15 sweeps": {"learner": "infvoc", "truncation": 4000, "stick_concentration": 2000.0},
     "fixvoc-hybrid, 15 sweeps": {"learner": "fixvoc-hybrid"},
     "fixvoc-vb, 50 iterations": {"learner": "fixvoc-vb"},
 }

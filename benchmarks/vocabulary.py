@@ -144,7 +144,7 @@ _STEPS: dict[str, Any] = {"tau0": 64.0, "kappa": 0.6}
 _INFVOC: dict[str, Any] = {
     **_STEPS,
     "learner": "infvoc",
-    "concentration": 3000.0,
+    "stick_concentration": 3000.0,
     "truncation": 40_000,
     "max_words": types,
 }

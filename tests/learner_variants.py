@@ -254,7 +254,7 @@ VARIANTS = {
     "infvoc, contracting": {"learner": "infvoc", "truncation": 5, "reorder_every": 2},
     "infvoc, few words": {"learner": "infvoc", "max_words": 30, "reorder_every": 2},
     "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
-    "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "concentration": 20.0},
+    "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "stick_concentration": 20.0},
     "infvoc, as printed": {
         "learner": "infvoc",
         "remainder": "stick",

@@ -106,7 +106,7 @@ def test_options_reach_the_part_that_they_belong_to():
         ),
         (
             {"learner": "infvoc", "kappa": 0.0, "entry": "one"},
-            "--entry=one has an effect only where --kappa > 0 and --concentration > 1.",
+            "--entry=one has an effect only where --kappa > 0 and --stick_concentration > 1.",
         ),
     ],
 )

@@ -154,7 +154,7 @@ class InfvocLearner:
         settings, sticks, words = state.settings, state.sticks, len(state.vocabulary)
         shares, left = expectations(state, means)
         # A topic gets as many counts as it has tokens, so that new tokens have the right weight.
-        tokens = sticks.use.sum(axis=1, where=used_entries(sticks)) + settings.concentration
+        tokens = sticks.use.sum(axis=1, where=used_entries(sticks)) + settings.stick_concentration
         topics, places = np.nonzero(used_entries(sticks))
         numbers = sticks.words[topics, places]
         by_word = np.lexsort((topics, numbers))
@@ -295,7 +295,7 @@ class InfvocLearner:
         sizes = state.sticks.size + count_new(local.rows, counts, state.sticks)
         longest = int(sizes.max(initial=0))
         state.sticks = resize(state.sticks, longest, words)
-        concentration = state.settings.concentration
+        concentration = state.settings.stick_concentration
         entry = concentration if state.settings.entry == "prior" else 1.0
         update = StickUpdate(scale, step, concentration, entry)
 

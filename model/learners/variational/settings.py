@@ -124,7 +124,7 @@ class Infvoc(SampledLocally):
 
     kind = "infvoc"
 
-    concentration: float = option(
+    stick_concentration: float = option(
         1000.0,
         "alpha^beta: the larger, the more of a topic's stick is left for new words",
         least=1,
@@ -157,5 +157,5 @@ class Infvoc(SampledLocally):
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         # A step of size 1 forgets where a word began.
-        begins = self.kappa > 0 and self.concentration != 1, "--kappa > 0 and --concentration > 1"
+        begins = self.kappa > 0 and self.stick_concentration != 1, "--kappa > 0 and --stick_concentration > 1"
         return {**super().conditions(), "entry": begins}

@@ -76,8 +76,8 @@ from model.errors import OptionError
             r"--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; .*infvoc is",
         ),
         (
-            {"learner": "infvoc", "concentration": 0.5},
-            r"--concentration: 0.5 .* allowed is 1 or more",
+            {"learner": "infvoc", "stick_concentration": 0.5},
+            r"--stick_concentration: 0.5 .* allowed is 1 or more",
         ),
         (
             {"vocabulary": "full-hash"},

@@ -16,7 +16,7 @@ SMALL = {
     "topics": 3,
     "local_burn_in": 1,
     "local_sweeps": 3,
-    "concentration": 30.0,
+    "stick_concentration": 30.0,
     "alpha": 0.3,
     "tau0": 2.0,
 }
@@ -152,7 +152,7 @@ def test_a_word_that_was_dropped_and_comes_back_is_new():
     assert list(state.vocabulary.words) == ["often", "rare"]
     step = (settings.tau0 + 3) ** -settings.kappa
     assert state.sticks.use[0, 1] == pytest.approx(step * 3 * 2)
-    assert state.sticks.rest[0, 1] == pytest.approx(settings.concentration)
+    assert state.sticks.rest[0, 1] == pytest.approx(settings.stick_concentration)
 
 
 def test_the_vocabulary_is_bounded_where_every_word_is_new():
