@@ -122,7 +122,9 @@ class InfvocTwin:
         for word in self.order[k] if self.bug == "earlier" else reversed(self.order[k]):
             count = scale * uses.get(word, 0.0)
             self.nu1[k][word] += step * (1 + count - self.nu1[k][word])
-            self.nu2[k][word] += step * (self.settings.stick_concentration + later - self.nu2[k][word])
+            self.nu2[k][word] += step * (
+                self.settings.stick_concentration + later - self.nu2[k][word]
+            )
             base = 1.0 if self.bug == "no G0" else math.exp(self.letters.log_probability(word))
             self.rank[k][word] = (1 - step) * self.rank[k][word] + step * base * count
             later += count

@@ -47,7 +47,11 @@ def test_show_refuses_nested_json(made, capsys):
 def test_show_prints_no_control_characters_of_a_manifest(made, capsys):
     store, versions = made
     path = manifest_path(store, versions[2])
-    resealed(path, changes=[{"topic": 1, "entered": {"w\x1b[2J": 1}, "left": {"\u202eevil": None}}])
+    resealed(
+        path,
+        changes=[{"topic": 1, "entered": {"w\x1b[2J": 1}, "left": {}}],
+        new_words=[{"topic": 1, "words": ["w\x1b[2J", "\u202eevil"]}],
+    )
     version = Manifest.from_json(path.read_bytes()).version
     path.rename(manifest_path(store, version))
     pointed(store, version)

@@ -155,7 +155,7 @@ ROWS = [
     (
         "train 'data[1].jsonl' TRAIN --stop_words=xx",
         2,
-        "none, or one of",
+        "none, or one or more, with commas, of",
         "train 'data[1].jsonl' TRAIN --stop_words=none --model_store=n3",
     ),
     ("versions lst feb.topics", 2, "list, pin", "versions list feb.topics"),
@@ -166,10 +166,10 @@ ROWS = [
         "export feb.topics --format=json --output=o",
     ),
     (
-        "train umlaut.csv TRAIN --model_store=n4",
+        "train umlaut.csv TRAIN --encoding=utf-8 --model_store=n4",
         3,
         "--encoding=latin-1",
-        "train umlaut.csv TRAIN --encoding=latin-1 --model_store=n5",
+        "train umlaut.csv TRAIN --encoding=latin-1 --model_store=n4",
     ),
     (
         "train feb.jsonl TRAIN --topics=3",

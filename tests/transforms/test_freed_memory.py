@@ -54,7 +54,7 @@ def test_a_library_without_it_is_left_alone(monkeypatch, error):
 
 
 def test_a_publisher_gives_back_after_sixteen_versions(monkeypatch):
-    calls, step = [], PublishDoFn(None)
+    calls, step = [], PublishDoFn(None, False)
     monkeypatch.setattr(publish, "give_back", lambda: calls.append(made))
     step._since = 0
     for made in (1, 14, 2, 15, 1, 40):

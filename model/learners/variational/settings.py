@@ -157,5 +157,8 @@ class Infvoc(SampledLocally):
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         # A step of size 1 forgets where a word began.
-        begins = self.kappa > 0 and self.stick_concentration != 1, "--kappa > 0 and --stick_concentration > 1"
+        begins = (
+            self.kappa > 0 and self.stick_concentration != 1,
+            "--kappa > 0 and --stick_concentration > 1",
+        )
         return {**super().conditions(), "entry": begins}

@@ -43,7 +43,5 @@ def test_means_over_documents_with_known_words():
 
 def test_nothing_to_compare():
     assert agreement([], []) == {"documents": 0, "cosine": None, "kl": None, "f1": None}
-    with pytest.raises(
-        OptionError, match="--mass: 1 was given; allowed is a share between 0 and 1"
-    ):
+    with pytest.raises(OptionError, match="mass: 1 was given; allowed is a share between 0 and 1"):
         agreement([], [], 1)

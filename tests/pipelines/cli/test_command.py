@@ -60,7 +60,7 @@ def parsed(*flags):
         (
             "--format=xml",
             (
-                "--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet."
+                "--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet, txt, mail, xlsx."
                 " Correct the spelling."
             ),
         ),

@@ -4,6 +4,7 @@ from corpora import minibatches_of, topical
 from learner_options import made
 
 from model.learners import learner_for
+from model.learners.particles.topic_priors import A_WORD
 
 
 def concentrations(**others):
@@ -26,7 +27,8 @@ def concentrations(**others):
 
 
 def test_learned_and_fixed():
-    assert (concentrations(concentrations="fixed") == 1000.0).all()
+    fixed = concentrations(concentrations="fixed", concentration=1000.0)
+    assert (fixed == 1000.0).all()
     learned = concentrations()
     assert len(set(learned.ravel().tolist())) == learned.size
     assert (learned > 0).all()
@@ -34,4 +36,8 @@ def test_learned_and_fixed():
 
 
 def test_minimal_tables_say_too_little():
-    assert (concentrations(tables="minimal") == 1000.0).all()
+    assert (concentrations(tables="minimal", concentration=1000.0) == 1000.0).all()
+
+
+def test_a_begins_at_a_tenth_of_the_first_words():
+    assert concentrations(concentrations="fixed").tolist() == [[17 * A_WORD, 1000.0]]

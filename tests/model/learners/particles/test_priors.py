@@ -20,7 +20,8 @@ PRIORS = [
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
 def test_word_probabilities(prior):
-    settings = made(topics=3, initial_documents=10, chains=2, initial_sweeps=3, moves=2, **prior)
+    given = prior if prior["prior"] == "flat" else {**prior, "concentration": 100.0}
+    settings = made(topics=3, initial_documents=10, chains=2, initial_sweeps=3, moves=2, **given)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches_of(topical(40), 10):

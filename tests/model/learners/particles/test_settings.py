@@ -32,7 +32,7 @@ from model.learners import (
     ],
 )
 def test_what_has_to_be_above_zero(given, name, usual, value):
-    word = ", or auto" if name == "alpha" else ""
+    word = ", or auto" if name in ("alpha", "concentration") else ""
     with pytest.raises(OptionError) as error:
         made(**given, **{name: value})
     assert (
