@@ -59,10 +59,7 @@ def parsed(*flags):
         ("--window=3m", "--window: '3m' was given; allowed is a length of time such as 15min"),
         (
             "--format=xml",
-            (
-                "--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet, txt, mail, xlsx."
-                " Correct the spelling."
-            ),
+            "--format: 'xml' was given; allowed is one of auto, jsonl, csv, avro, parquet, txt, ",
         ),
         ("--runner=SparkRuner", "the full name of a class. Did you mean --runner=SparkRunner?"),
         ("--runner=x", "--runner: 'x' was given; allowed is one of "),
