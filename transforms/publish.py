@@ -32,7 +32,7 @@ from model.learner_log.options import LearnOptions
 from model.learner_log.publisher import publisher_of
 from model.publishing.candidates import Candidate
 from model.publishing.expiry import Expiry
-from model.publishing.manifest import Manifest
+from model.publishing.manifest import Manifest, sequence_of
 from model.publishing.publication import PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of, superseding
@@ -105,6 +105,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             superseded[manifest.version] = [superseding(manifest, names)]
 
         on_superseded = note if self._streams else None
+        published = sequence_of(candidate.base, "base") if candidate.base else -1
         publisher = publisher_of(self._options, key.decode(), self._store, on_superseded)
         after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)
@@ -114,8 +115,8 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
             # The time of a version that an earlier job published is past. At that time it would
             # not hold the watermark, so it travels at the time of the candidate.
             travels = max(Timestamp(micros=at), now)
-            # Versions of an earlier job come before the candidate.
-            if manifest.sequence >= candidate.sequence:
+            # Versions of an earlier job come before the candidate, or are the base of the run.
+            if manifest.sequence >= candidate.sequence > published:
                 more = superseded.get(manifest.version, [])
                 log_events(manifest, more)
                 for record in records_of(manifest, more):

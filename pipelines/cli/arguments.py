@@ -69,7 +69,7 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     bare, rest = places.without_name(expanded(argv, own, known))
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
     if bare and {"learner", "input"} <= own:
-        return _learner(bare, rest, prog, given, own)
+        return _learner(bare, rest, prog, own, known)
     pairs: list[tuple[str, str]] = []
     if bare or prog == "pipelines.label":
         pairs = [
@@ -136,35 +136,77 @@ def _as_the_input_is(
 
 
 def _learner(
-    bare: Sequence[str], rest: Sequence[str], prog: str, given: set[str], own: frozenset[str]
+    bare: Sequence[str],
+    rest: Sequence[str],
+    prog: str,
+    own: frozenset[str],
+    known: frozenset[str],
 ) -> Arranged:
+    run, files = places.run_to_continue(prog, bare)
+    folder, values = run or places.run_folder(files[0]), dict(_values(rest))
+    before = places.stored_options(run, known) if run else {}
+    earlier = before.pop("input", "")
+    given = {one.removeprefix("--").partition("=")[0] for one in rest}
+    where = places.of_learner(files, folder, given, own)
+    before = {name: value for name, value in before.items() if name in own - given}
+    options = {n: before[n] for n in before if n not in {*places.READING, *where}}
+    _say(prog, options, f"as {run} has learned")
+    kept: dict[str, str] = {}
+    if "input" in where:
+        chosen, kept = _looked(where["input"].split(","), rest, prog, before, own)
+        options |= chosen
+    _say(prog, where, "the input, and what is written")
+    options |= where
+    head = f"What {shown(prog)} chose, for --config and for the programs that follow."
+    read = ",".join(dict.fromkeys(filter(None, (earlier, where.get("input", "")))))
+    lasting = {n: v for n, v in values.items() if n in own and n != "resume_from"}
+    stored = {**options, **({"input": read} if read else {}), **lasting}
+    return Arranged(
+        [*(f"--{name}={value}" for name, value in options.items()), *rest],
+        Path(folder),
+        {places.RUN_FILE: places.as_yaml(stored, head), **kept},
+    )
+
+
+def _looked(
+    patterns: Sequence[str],
+    rest: Sequence[str],
+    prog: str,
+    before: Mapping[str, str],
+    own: frozenset[str],
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Look at the input of a program that learns, and print what is found.
+
+    Args:
+        patterns: the files.
+        rest: the options of the command line.
+        prog: the name of the program.
+        before: the options of the run that learns more documents. They stay, but for those that say
+            how its own files are written.
+        own: the names of the options that the program has.
+
+    Returns:
+        The options that are found; files to keep for the programs that follow, by name.
+    """
     # Imported here, because --help reads no file.
     from pipelines.cli import profiling
 
-    where = places.of_learner(bare, given, own)
-    chosen: dict[str, str] = {}
-    kept: dict[str, str] = {}
-    if files := profiling.files_of(where["input"].split(",")) if "input" in where else []:
-        profile, _ = profiling.look_at(files, rest)
-        profiling.check_clear(profile, given, files[0])
-        lengths, words = profiling.learning_of(profile, own)
-        _say(prog, profile.options, f"how {files[0]} is written, and its fields")
-        _say(prog, words, "what the texts are")
-        _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
-        topics = dict(_values(rest)).get("topics")
-        for remark in profiling.remarks_of(profile, topics):
-            _tell(f"{shown(prog)}: {remark}")
-        chosen = {**profile.options, **words, **lengths}
-        kept[places.PROFILE_FILE] = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
-    _say(prog, where, "the input, and what is written")
-    options = {**where, **chosen}
-    head = f"What {shown(prog)} chose, for --config and for the programs that follow."
-    own_values = {name: value for name, value in _values(rest) if name in own}
-    return Arranged(
-        [*(f"--{name}={value}" for name, value in options.items()), *rest],
-        Path(places.run_folder(bare[0])),
-        {places.RUN_FILE: places.as_yaml({**options, **own_values}, head), **kept},
-    )
+    files = profiling.files_of(patterns)
+    if not files:
+        return {}, {}
+    given = {name for name, _ in _values(rest)}
+    stored = {name: value for name, value in before.items() if name in places.READING}
+    profile, kept = profiling.look_at(files, rest, stored)
+    profiling.check_clear(profile, given, files[0])
+    lengths, words = ({}, {}) if before else profiling.learning_of(profile, own)
+    read = {**kept, **profile.options}
+    _say(prog, read, f"how {files[0]} is written, and its fields")
+    _say(prog, words, "what the texts are")
+    _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
+    for remark in profiling.remarks_of(profile, dict(_values(rest)).get("topics")) * (not before):
+        _tell(f"{shown(prog)}: {remark}")
+    text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
+    return {**read, **words, **lengths}, {} if before else {places.PROFILE_FILE: text}
 
 
 def _values(rest: Sequence[str]) -> list[tuple[str, str]]:

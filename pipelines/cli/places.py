@@ -80,12 +80,13 @@ def is_run(path: str) -> bool:
 
 
 def of_learner(
-    files: Sequence[str], given: Collection[str], own: Collection[str]
+    files: Sequence[str], folder: str, given: Collection[str], own: Collection[str]
 ) -> dict[str, str]:
     """Return the options of a program that learns: the input, and where everything goes.
 
     Args:
-        files: the arguments without a name.
+        files: the arguments without a name that are no folder of a run.
+        folder: the folder of the run.
         given: the names of the options that are given.
         own: the names of the options that the program has.
 
@@ -97,13 +98,34 @@ def of_learner(
             f"{far[0]}: a folder beside the input is made on this machine only. Give --input,"
             " --model_store and --dead_letters."
         )
-    folder = Path(run_folder(files[0]))
     found = {"input": ",".join(map(_input_of, files))}
     for name in ("model_store", "dead_letters"):
-        found[name] = str(folder / _PARTS[name])
+        found[name] = str(Path(folder, _PARTS[name]))
     if "output" in own:
-        found["output"] = str(folder / _PARTS["mixtures"])
+        found["output"] = str(Path(folder, _PARTS["mixtures"]))
     return {name: value for name, value in found.items() if name not in given}
+
+
+def run_to_continue(prog: str, bare: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the folder of the run that learns more documents, if there is one, and the files.
+
+    Raises:
+        UsageError: there are several such folders, or no file.
+    """
+    runs = [path for path in bare if is_run(path)]
+    files = [path for path in bare if path not in runs]
+    if len(runs) > 1:
+        raise UsageError(f"{runs[1]}: {_why_wrong(prog, runs[1])}. Leave it out.")
+    if not files:
+        example = f"{shown(prog)} {runs[0]} february.csv --add_documents"
+        raise UsageError(f"{runs[0]}: give the files to learn next behind it, as in {example}.")
+    return (runs[0] if runs else None), files
+
+
+def stored_options(folder: str, known: Collection[str]) -> dict[str, str]:
+    """Return the options with which the run of a folder learned; none where it keeps none."""
+    stored = Path(folder) / RUN_FILE
+    return dict(read_config(str(stored), known)) if stored.is_file() else {}
 
 
 def _input_of(path: str) -> str:
@@ -233,8 +255,7 @@ def _of_run(
     prog: str, folder: Path, own: Collection[str], known: Collection[str]
 ) -> dict[str, str]:
     """Return the options that name the parts of a run and say how its records are read."""
-    stored = folder / RUN_FILE
-    options = read_config(str(stored), known) if stored.is_file() else {}
+    options = stored_options(str(folder), known)
     # Another program may use such a name for something else: --format of export.
     reads = (*READING, "input") if "text_field" in own else ()
     found = {name: options[name] for name in reads if name in options}

@@ -121,7 +121,7 @@ def test_a_folder_stands_for_its_files_of_the_commonest_ending(here, names, patt
         (here / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (here / "in" / name).write_text("a text", encoding="utf-8")
     (here / "in").mkdir(exist_ok=True)
-    assert places.of_learner(["in/"], {}, ())["input"] == pattern
+    assert places.of_learner(["in/"], "in.topics", {}, ())["input"] == pattern
 
 
 def test_texts_of_a_folder_get_their_times_from_their_names_or_their_order(here, capsys):
@@ -208,6 +208,37 @@ def test_a_run_from_the_first_file_to_the_page(here, capsys):
     assert versions.main(["list", "posts.topics"]) == 0
     assert export.main(["posts.topics", "--format=csv", "--output=of/topics.csv"]) == 0
     assert (here / "of" / "topics.csv").read_text().startswith("topic,name,share,rank,word,")
+
+
+def test_a_run_learns_more_documents_as_it_has_learned(here, capsys):
+    assert train.main(["posts.jsonl", *FAKE, "--window=60d"]) == 0
+    later = [{**row, "date": row["date"].replace("20", "21", 1)} for row in ROWS]
+    lines(here / "later.jsonl", later)
+    argv = ["posts.topics", "later.jsonl", *FAKE[:1]]
+    assert train.main(argv) == 2
+    told = capsys.readouterr().err
+    assert "--publish_every=365d --topics=2 --window=60d (as posts.topics has learned)" in told
+    assert "add --add_documents" in told
+    assert train.main([*argv, "--add_documents"]) == 0
+    kept = options_of_text((here / "posts.topics" / "run.yaml").read_text("utf-8"), "x")
+    assert kept["input"] == "posts.jsonl,later.jsonl" and kept["window"] == "60d"
+    assert "resume_from" not in kept and not (here / "later.topics").exists()
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (
+            ["posts.topics"],
+            "give the files to learn next behind it, as in .* posts.topics february",
+        ),
+        (["posts.topics", "posts.topics", "a.jsonl"], "stands before it already. Leave it out."),
+    ],
+)
+def test_a_run_that_learns_more_needs_one_folder_and_files(here, argv, said):
+    (here / "posts.topics" / "models").mkdir(parents=True)
+    with pytest.raises(UsageError, match=said):
+        arranged(argv, "pipelines.train", train.GROUPS)
 
 
 def test_new_files_are_read_as_they_are_written(here, capsys):
