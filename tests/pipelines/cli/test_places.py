@@ -217,7 +217,7 @@ def test_a_run_learns_more_documents_as_it_has_learned(here, capsys):
     argv = ["posts.topics", "later.jsonl", *FAKE[:1]]
     assert train.main(argv) == 2
     told = capsys.readouterr().err
-    assert "--publish_every=365d --topics=2 --window=60d (as posts.topics has learned)" in told
+    assert "--topics=2 --window=60d (as posts.topics has learned)" in told
     assert "add --add_documents" in told
     assert train.main([*argv, "--add_documents"]) == 0
     kept = options_of_text((here / "posts.topics" / "run.yaml").read_text("utf-8"), "x")
