@@ -217,7 +217,6 @@ def main() -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--set", nargs="*", default=[], metavar="OPTION=VALUE")
-    parser.add_argument("--only", default="", help="lines whose title has this")
     given = parser.parse_args()
     settings = {name: _value(text) for name, _, text in (one.partition("=") for one in given.set)}
     for name in given.cases:
