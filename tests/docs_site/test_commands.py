@@ -88,8 +88,13 @@ def write_documents(folder):
     (folder / "posts" / "2026.jsonl").write_text(lines, "utf-8")
     (folder / "seeds.yaml").write_text("sea: [ship, sail]\nlaw: [court, trial]\n", "utf-8")
     csv = "".join(f"{row['text']},{row['timestamp']}\n" for row in rows)
-    for name in ("data.csv", "posts.csv"):
+    for name in ("data.csv", "posts.csv", "january.csv"):
         (folder / name).write_text(f"headline,date\n{csv}", "utf-8")
+    later = csv.replace(",2026", ",2027")
+    (folder / "february.csv").write_text(f"headline,date\n{later}", "utf-8")
+    for name in ("tickets.jsonl", "day.jsonl", "next-day.jsonl"):
+        (folder / name).write_text("".join(texts), "utf-8")
+    (folder / "comments.jsonl").write_text(lines, "utf-8")
 
 
 @pytest.fixture(scope="module")
