@@ -84,7 +84,7 @@ def remove_stale_caches() -> list[Path]:
         folder
         for place in cache_places(_ROOT)
         for folder in sorted(place.glob("kernels-*"))
-        if str(folder) != _FOLDER
+        if str(folder) != FOLDER
     ]
     for folder in stale:
         shutil.rmtree(folder, ignore_errors=True)
@@ -92,7 +92,8 @@ def remove_stale_caches() -> list[Path]:
 
 
 _ROOT = Path(__file__).parent.parent
-_FOLDER = str(cache_folder(_ROOT))
+# Where compiled kernels are kept.
+FOLDER = str(cache_folder(_ROOT))
 
 
 def _compiled(**flags: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -102,7 +103,7 @@ def _compiled(**flags: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
+        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, FOLDER
         try:
             return numba.njit(nogil=True, error_model="numpy", cache=True, **flags)(function)
         finally:

@@ -20,6 +20,7 @@ from model.evaluation.perplexity import Score, first_moment
 from model.inference import PublishedModel, inference_for
 from model.learner_log.local import learn_documents
 from model.learner_log.options import LearnOptions
+from model.learners.particles.ahead import compiling_ahead
 from model.publishing.store import ModelStore
 from model.reading.settings import ParseSettings
 from model.records import FloatArray, LongArray, TokenisedDocument
@@ -239,7 +240,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
         learning = replace(learning, run=replace(learning.run, add_documents=adds))
         form = getattr(self, "_form", "iso")
         read, letters = _read(X, given, form, learning, store if adds else None)
-        with progress() if self.verbose else nullcontext():
+        shown = progress() if self.verbose else nullcontext()
+        with shown, compiling_ahead(learning.settings):
             made = learn_documents(read, learning, letters.append)
         self.dead_letters_, self.versions_ = letters, [one.version for one in made]
         return self._use("latest")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
+from contextlib import nullcontext
 from shlex import quote
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.encoding import json_lines
 from model.errors import (
@@ -24,6 +25,7 @@ from model.interrupts import INTERRUPTS
 from model.learner_log.log import keep_live
 from model.learner_log.options import LearnOptions, RunSettings
 from model.learner_log.starting import find_start
+from model.learners.particles.ahead import compiling_ahead
 from model.publishing.blobs import blobs_at
 from model.publishing.checkpoint_store import rollback
 from model.publishing.store import ModelStore
@@ -52,7 +54,7 @@ from pipelines.graphs.adding import (
     print_start,
 )
 from pipelines.graphs.execute import run
-from pipelines.graphs.runners import streams
+from pipelines.graphs.runners import is_local, streams
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import Sequence
@@ -144,8 +146,11 @@ def run_and_check(
     began = additions_began(options)
     store = ModelStore(settings_of(options, StoreSettings).root)
     before = store.latest("")
+    settings = learner_settings_of(options)
+    is_here = is_local(options.view_as(StandardOptions).runner)
     try:
-        run(build, options, lambda counted: check_learned(counted, options))
+        with compiling_ahead(settings) if is_here else nullcontext():
+            run(build, options, lambda counted: check_learned(counted, options))
     except BaseException as error:
         if INTERRUPTS.asked:
             raise interrupted(options, began) from error

@@ -48,7 +48,7 @@ def test_folders_of_other_contents_are_removed_and_ours_stays(sources, monkeypat
     (sources / "kernels" / "rows.py").write_text("SHIFT = 4\n")
     older = cache_folder(sources)
     monkeypatch.setattr(jit, "_ROOT", sources)
-    monkeypatch.setattr(jit, "_FOLDER", str(ours))
+    monkeypatch.setattr(jit, "FOLDER", str(ours))
     assert remove_stale_caches() == [older]
     assert ours.exists()
     assert not older.exists()
