@@ -9,8 +9,8 @@ The cases:
   ``first`` is the version after 75 documents. nMI and purity are those of the largest topic of each
   document; ``used`` is the number of topics that hold 95 % of the tokens.
 * ``posts``: n posts of 20 Newsgroups. ``short``: the first eight words of every eighth abstract
-  of arXiv. ``abstracts``: these abstracts. ``news``: 20 Newsgroups, bydate. ``de-news``: every
-  document but each tenth. Other documents score, as in :mod:`benchmarks.comparison`.
+  of arXiv. ``abstracts``: these abstracts. ``news``: 20 Newsgroups, bydate. Other documents score,
+  as in :mod:`benchmarks.comparison`.
 
 A line is a case: the mean of the seeds and the worst seed.
 """
@@ -102,9 +102,6 @@ def texts(name: str) -> Corpus:
     if name == "news":
         found = corpus("20news")
         return Corpus(found.train, found.test[:: -(-len(found.test) // TESTED)])
-    if name == "de-news":
-        every = [{**one, "label": None} for one in records("de-news-en-stemmed")]
-        return Corpus([one for n, one in enumerate(every) if n % 10], every[::10])
     most = 8 if name == "short" else None
     stop = stop_words()
     parts: dict[str, list[dict[str, str]]] = {"train": [], "test": []}
@@ -191,7 +188,7 @@ def _real(
 CASES = {
     "toy": toys,
     "posts": posts,
-    **{name: whole(name) for name in ("short", "abstracts", "news", "de-news")},
+    **{name: whole(name) for name in ("short", "abstracts", "news")},
 }
 
 
