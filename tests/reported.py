@@ -64,10 +64,10 @@ def listed(shares):
     return {"topic": topics[0]["topic"] if topics else None, "topics": topics}
 
 
-def shares_of(row, topics=TOPICS):
-    """The shares of a row, by topic."""
+def shares_of(row, topics=None):
+    """The shares of a row, in the order of the ids of topics."""
     found = {one["topic"]: one["share"] for one in row["topics"]}
-    return [found.get(topic, 0.0) for topic in range(topics)]
+    return [found.get(topic, 0.0) for topic in (range(TOPICS) if topics is None else topics)]
 
 
 def mixture_rows(store, count=60, topics=TOPICS, step=30 * DAY):

@@ -24,7 +24,7 @@ def said(capsys, *argv):
 
 def test_the_topics_of_a_text_with_shares_and_names(root, capsys):
     lines = said(capsys, f"--model_store={root}", "--text=ship harbour storm and zebra")
-    head, none = lines[0].split(", none ")
+    head, none = lines[0].split(", no topic explains ")
     assert head == "ship harbour storm and zebra (3 of 4 words known" and len(lines) == 3
     assert 0 < float(none.removesuffix("%)")) < 100
     topics = ModelStore(str(root)).get_snapshot(ModelStore(str(root)).manifest("")).top_words(10)
@@ -36,7 +36,7 @@ def test_the_topics_of_a_text_with_shares_and_names(root, capsys):
 def test_each_line_of_standard_input_is_a_text(root, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("ship harbour\n\ncourt judge\n"))
     lines = said(capsys, f"--model_store={root}", "--most_topics=1")
-    assert [line.split(", none ")[0] for line in (lines[0], lines[2])] == [
+    assert [line.split(", no topic explains ")[0] for line in (lines[0], lines[2])] == [
         "ship harbour (2 of 2 words known",
         "court judge (2 of 2 words known",
     ]
@@ -47,16 +47,16 @@ def test_none_is_small_for_texts_of_the_model_and_large_for_mixed_words(root, ca
     own, mixed = "ship harbour storm crew " * 4, "ship court " * 8
     lines = said(capsys, f"--model_store={root}", "--most_topics=1", f"--text={own}")
     lines += said(capsys, f"--model_store={root}", "--most_topics=1", f"--text={mixed}")
-    few, many = (float(line.split("none ")[1].removesuffix("%)")) for line in lines[::2])
+    few, many = (float(line.split("explains ")[1].removesuffix("%)")) for line in lines[::2])
     assert few < 5 and many > 2 * few
 
 
 def test_a_text_without_a_known_word_has_no_topic(root, capsys):
     lines = said(capsys, f"--model_store={root}", "--text=zebra", "--text=")
     assert lines == [
-        "zebra (0 of 1 words known, none 100.0%)",
+        "zebra (0 of 1 words known, no topic explains 100.0%)",
         "  100.0%  none  the model knows none of its words",
-        " (0 of 0 words known, none 100.0%)",
+        " (0 of 0 words known, no topic explains 100.0%)",
         "  100.0%  none  the model knows none of its words",
     ]
 

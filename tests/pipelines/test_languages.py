@@ -139,7 +139,7 @@ def test_label_takes_the_model_of_the_language(root, capsys):
     assert label.main([f"--model_store={root}", *(f"--text={text}" for text in texts)]) == 0
     heads = [line for line in capsys.readouterr().out.splitlines() if not line.startswith(" ")]
     assert len(heads) == 3
-    assert "(5 of 5 words known" in heads[0] and "(4 of 4 words known" in heads[1]
+    assert "(6 of 6 words known" in heads[0] and "(5 of 5 words known" in heads[1]
     assert heads[2].endswith("(its key is ru, which has no model)")
     assert label.main([f"--model_store={root}", "--model_key=de", f"--text={texts[2]}"]) == 0
     assert "(0 of " in capsys.readouterr().out

@@ -106,7 +106,7 @@ def test_mixtures_with_names_list_the_part_and_without_them_the_topics(store, sh
     plain, named = rows["plain"], rows["named"]
     ids = [one["topic"] for one in plain["topics"]]
     assert plain["topic"] == ids[0] and sorted(ids) == [0, 1]
-    shares = shown.grouping.sums(shares_of(plain, 2))
+    shares = shown.grouping.sums(shares_of(plain, range(2)))
     order = np.argsort(-shares, kind="stable").tolist()
     assert named["topic"] == shown.ids[order[0]]
     assert [one["topic"] for one in named["topics"]] == [shown.ids[group] for group in order]

@@ -42,7 +42,7 @@ def test_label_cuts_texts_as_the_model_does(root, capsys):
     text = "<p>足球银行</p>"
     assert label.main([f"--model_store={root}", f"--text={text}"]) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.startswith(f"{text} (2 of 2 words known, none ")
+    assert first.startswith(f"{text} (2 of 2 words known, no topic explains ")
 
 
 def test_serve_cuts_texts_as_the_model_does(root):

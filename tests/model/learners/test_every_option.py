@@ -130,7 +130,7 @@ BESIDE = {
     "initial_choice": {"initial_sweeps": 6, "chains": 6},
     "sampler": {"prior": "flat"},
     "max_words": {"truncation": 30},
-    "remainder": {"concentration": 20.0},
+    "remainder": {"stick_concentration": 20.0},
     "challengers": {"resampling": "never", "judges": 5},
     "max_topics": {"topics": "auto", "resampling": "never", "particles": 1},
     "room": {"resampling": "never", "judges": 1},

@@ -274,7 +274,7 @@ def test_a_text_is_labelled_by_the_only_run_of_the_folder(here, capsys):
     told = capsys.readouterr()
     assert "--model_store=posts.topics/models" in told.err
     first, *rest = told.out.splitlines()
-    assert first.startswith("a ship in the harbour (2 of 2 words known, none ")
+    assert first.startswith("a ship in the harbour (2 of 2 words known, no topic explains ")
     assert len(rest) == 2
     assert train.main(["posts.jsonl", *FAKE, "--model_store=second.topics/models"]) == 0
     assert label.main(["a ship"]) == 2
