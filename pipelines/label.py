@@ -115,7 +115,8 @@ def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]],
 
 def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
     """Return what is printed of a text: its beginning, and its largest topics."""
-    known = f"{mixture.words_known} of {mixture.tokens} words known, no topic explains {mixture.none:.1%}"
+    known = f"{mixture.words_known} of {mixture.tokens} words known"
+    known += f", no topic explains {mixture.none:.1%}"
     rows = [
         f"  {share:6.1%}  {shown.ids[group]:4}  {shown.names[group]}"
         for group, share in shown.grouping.groups.largest(mixture.proportions, most)
