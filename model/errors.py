@@ -45,6 +45,10 @@ class DamagedDataError(BeamTopicsError):
     """Stored bytes do not have the digest, the form or the version that they should have."""
 
 
+class LimitError(DamagedDataError):
+    """Data, damaged or not, exceed a limit that protects the process that reads them."""
+
+
 class DivergedError(BeamTopicsError):
     """A replay came to other bits than the run that it repeats.
 

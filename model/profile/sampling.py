@@ -25,7 +25,6 @@ from typing import Any, BinaryIO
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.avro import MAX_BLOCK, AvroFile
 from model.reading.chats import JsonFile, documents_of
 from model.reading.delimited import CsvFile
 from model.reading.encodings import find_encoding, is_utf_8, to_utf_8
@@ -43,7 +42,7 @@ _WINDOWS, _WINDOW = 24, 2**16
 _FILES = 64
 # The bytes up to which a gzip is unzipped, because it cannot be entered in the middle.
 _UNZIPPED = 2**28
-# The records that a file without lines gives, and the places in it.
+# The records that a file without lines gives, and the fewest of one of many files.
 _RECORDS, _PLACES = 5000, 40
 _TABLES = ("avro", "parquet")
 _GZIP = b"\x1f\x8b"
@@ -344,22 +343,15 @@ def _from_a_row(part: bytes, layout: Layout) -> bytes:
 def _sample_table(
     sample: FileSample, stream: BinaryIO, settings: ReadSettings, part: float
 ) -> None:
-    sample.encoding, wanted = None, max(round(_RECORDS * part), _PLACES)
-    if sample.format == "avro":
-        most = max(MAX_BLOCK, 2 * settings.parse.max_document_bytes)
-        table: Any = AvroFile(stream, sample.path, most)
-        sample.count = table.count()
-        for items in table.sample(_PLACES):
-            sample.take(items, wanted // _PLACES)
-        sample.whole = len(sample.records) == sample.count
-    else:
-        # Imported here: most runs read no Parquet.
-        from model.reading.parquet import ParquetTable
+    # Imported here: most runs read no tables.
+    from model.reading.child import Request
+    from model.reading.tables import TableFile
 
-        table = ParquetTable(stream, sample.path, None)
-        step = max(-(-table.rows // wanted), 1)
-        sample.take(table.records(step))
-        sample.whole, sample.count = step == 1, table.rows
+    sample.encoding, wanted = None, max(round(_RECORDS * part), _PLACES)
+    largest = settings.parse.max_document_bytes
+    table = TableFile(stream, Request(sample.format, sample.path, largest, sample=wanted))
+    sample.take(table.records())
+    sample.whole, sample.count = len(sample.records) == table.count, table.count
     units = ((name, table.time_unit(name)) for name in table.names)
     sample.units = {name: unit for name, unit in units if unit is not None}
 

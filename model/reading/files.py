@@ -23,10 +23,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, get_args
 
 from model.dead_letters import DeadLetter
-from model.errors import DamagedDataError, OptionError
-from model.reading.avro import MAX_BLOCK, AvroFile
+from model.errors import DamagedDataError, LimitError, OptionError
 from model.reading.chats import JsonFile
-from model.reading.codecs import LimitError
 from model.reading.delimited import CsvFile
 from model.reading.encodings import is_utf_8, to_utf_8
 from model.reading.hints import listed, missing
@@ -52,8 +50,8 @@ from model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:
     from model.reading.mails import MailFile
-    from model.reading.parquet import ParquetTable
     from model.reading.sheets import SheetFile
+    from model.reading.tables import TableFile
 
 # The number of items that are searched for a record that shows which fields may be meant.
 _SEARCHED = 10
@@ -89,6 +87,7 @@ class Source(NamedTuple):
         settings: How the file is read.
         folder: The folder that is read (:func:`folder_of`); ids of files are paths within it.
         every_field: Whether records have all of their fields, or those that are needed.
+        start: The number and the first byte of the block of an Avro file to begin with.
     """
 
     stream: BinaryIO
@@ -96,6 +95,7 @@ class Source(NamedTuple):
     settings: ReadSettings
     folder: str = ""
     every_field: bool = False
+    start: tuple[int, int] = (1, 0)
 
     @property
     def text(self) -> Iterator[bytes]:
@@ -223,20 +223,18 @@ def _open_csv(source: Source) -> CsvFile | None:
     return table if table.names else None
 
 
-def _open_avro(source: Source) -> AvroFile:
-    # A document and the other fields of its record must fit into a block.
-    most = max(MAX_BLOCK, 2 * source.settings.parse.max_document_bytes)
-    return AvroFile(source.stream, source.name, most)
-
-
-def _open_parquet(source: Source) -> ParquetTable:
+def _open_table(source: Source) -> TableFile:
     # Imported here, and below: most runs read none of these.
-    from model.reading.parquet import ParquetTable
+    from model.reading.child import Request
+    from model.reading.tables import TableFile
 
     settings = source.settings
     needed = needed_fields(settings.parse, settings.time_from == "field")
     wanted = None if source.every_field else (*needed, *settings.parse.fields.optional())
-    return ParquetTable(source.stream, source.name, wanted)
+    kind = format_of(source.name, settings)
+    largest = settings.parse.max_document_bytes
+    request = Request(kind, source.name, largest, wanted, start=source.start)
+    return TableFile(source.stream, request)
 
 
 def _open_text(source: Source) -> TextFile:
@@ -258,22 +256,24 @@ def _open_sheet(source: Source) -> SheetFile:
 _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "jsonl": _open_json,
     "csv": _open_csv,
-    "avro": _open_avro,
-    "parquet": _open_parquet,
+    "avro": _open_table,
+    "parquet": _open_table,
     "txt": _open_text,
     "mail": _open_mail,
     "xlsx": _open_sheet,
 }
 
 
-def open_avro(stream: BinaryIO, name: str, settings: ReadSettings) -> AvroFile | DeadLetter | None:
-    """Open an Avro file.
+def open_avro(
+    stream: BinaryIO, name: str, settings: ReadSettings, start: tuple[int, int] = (1, 0)
+) -> TableFile | DeadLetter | None:
+    """Open an Avro file from a block on.
 
     Returns:
         The file; a dead letter if it cannot be read or lacks fields; None if it is empty.
     """
-    found: Any = _open(Source(stream, name, replace(settings, format="avro")))
-    checked: AvroFile | DeadLetter | None = found
+    found: Any = _open(Source(stream, name, replace(settings, format="avro"), start=start))
+    checked: TableFile | DeadLetter | None = found
     return checked
 
 

@@ -30,9 +30,15 @@ from typing import Any
 
 from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reading.avro_limits import NESTING
 from model.reading.lines import BYTE_ORDER_MARK, HEAD
-from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, place_id, too_large
+from model.reading.parsing import (
+    DAMAGED,
+    NESTING,
+    TOO_LARGE,
+    dead_letter,
+    place_id,
+    too_large,
+)
 from model.reading.settings import ParseSettings
 from model.words.cleaning import without_html
 

@@ -27,7 +27,6 @@ from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.publishing.blobs import escape_key
 from model.reading import hints
-from model.reading.avro_limits import NESTING
 from model.reading.found_forms import advice
 from model.reading.settings import FieldNames, ParseSettings
 from model.reading.time_forms import accepted, read_time
@@ -74,6 +73,9 @@ REASONS = (
     SCHEMA,
     BAD_ROW,
 )
+
+# The deepest nesting of a record.
+NESTING = 100
 
 _OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import BinaryIO
 
 from model.dead_letters import DeadLetter
@@ -82,13 +84,13 @@ def _read_file(
     file: int, stream: BinaryIO, path: str, settings: ReadSettings, start: Position
 ) -> Iterator[tuple[Position, Document | DeadLetter]]:
     _, block, byte, item = start
-    source = open_avro(stream, path, settings)
+    source = open_avro(stream, path, settings, (max(block, 1), byte))
     if isinstance(source, DeadLetter) and not item:
         yield (file, 0, 0, 0), source
     if source is None or isinstance(source, DeadLetter):
         return
     unit = source.time_unit(settings.parse.fields.timestamp)
-    for number, at, items in source.blocks(block, byte) if block else source.blocks():
-        for place, found in enumerate(items):
+    for (number, at), items in groupby(source.placed(), itemgetter(0)):
+        for place, (_, found) in enumerate(items):
             if (number, place) >= (block, item):
                 yield (file, number, at, place), parse_item(found, settings, unit)

@@ -23,8 +23,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from zipfile import BadZipFile, ZipFile
 
 from model.dead_letters import DeadLetter
-from model.errors import DamagedDataError
-from model.reading.codecs import LimitError
+from model.errors import DamagedDataError, LimitError
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
 from model.units import MEGABYTE

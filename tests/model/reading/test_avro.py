@@ -1,6 +1,6 @@
 import io
 import zlib
-from fractions import Fraction
+from typing import NamedTuple
 
 import cramjam
 import fastavro
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.avro import AvroFile
 
@@ -31,11 +30,27 @@ def avro(rows=ROWS, codec="null", schema=SCHEMA):
     return out.getvalue()
 
 
+class Lost(NamedTuple):
+    source: str
+    what: str
+    error: Exception
+
+    @property
+    def detail(self):
+        return f"{self.what}: {self.error}"
+
+
+def items_of(data):
+    blocks = AvroFile(io.BytesIO(data), "a.avro").blocks()
+    return [item for _, _, items in blocks for item in items]
+
+
 def read(data):
-    items = list(AvroFile(io.BytesIO(data), "a.avro").records())
-    return [item[1] for item in items if isinstance(item, tuple)], [
-        item for item in items if isinstance(item, DeadLetter)
-    ]
+    items = items_of(data)
+    return (
+        [item[1] for item in items if len(item) == 2],
+        [Lost(*item) for item in items if len(item) == 3],
+    )
 
 
 def blocks(data):
@@ -72,32 +87,6 @@ def long(value):
 
 
 @pytest.mark.parametrize("codec", ["null", "snappy"])
-@pytest.mark.parametrize("swallowed", [1, 3])
-def test_a_wrong_size_that_ends_at_a_later_marker_costs_its_own_block_only(codec, swallowed):
-    data = avro(codec=codec)
-    starts = blocks(data)
-    begin, end = starts[2], starts[3 + swallowed]
-    block = io.BytesIO(data[begin:])
-    count, size = (
-        fastavro.schemaless_reader(block, "long", None),
-        fastavro.schemaless_reader(block, "long", None),
-    )
-    rest = data[begin + block.tell() : end]
-    wrong = data[:begin] + long(count) + long(len(rest) - 16) + rest + data[end:]
-    rows, (letter,) = read(wrong)
-    assert size < len(rest) - 16
-    before = sum(1 for _ in AvroFile(io.BytesIO(data[:begin]), "a").records())
-    # Where nothing is packed, the block's records can be seen to be sound.
-    assert rows == (ROWS if codec == "null" else ROWS[:before] + ROWS[before + count :])
-    said = f"a marker follows after {size} of its {len(rest) - 16} bytes"
-    assert letter.detail.endswith(
-        f"{said}; the block's {count} records are not damaged"
-        if codec == "null"
-        else f"cannot be read: {said}"
-    )
-
-
-@pytest.mark.parametrize("codec", ["null", "snappy"])
 @pytest.mark.parametrize("less", [1, 8, 15, 16, 17, 40])
 def test_a_size_that_is_too_small_costs_its_own_block_only(codec, less):
     data = avro(codec=codec)
@@ -109,7 +98,7 @@ def test_a_size_that_is_too_small_costs_its_own_block_only(codec, less):
     )
     wrong = data[:begin] + long(count) + long(size - less) + data[begin + block.tell() :]
     rows, dead = read(wrong)
-    before = sum(1 for _ in AvroFile(io.BytesIO(data[:begin]), "a").records())
+    before = len(items_of(data[:begin]))
     assert len(dead) == 1
     assert rows == ROWS[:before] + ROWS[before + count :]
 
@@ -119,7 +108,7 @@ def test_an_empty_file_of_records():
 
 
 def test_places_name_block_and_record():
-    places = [place for place, _ in AvroFile(io.BytesIO(avro()), "a.avro").records()]
+    places = [place for place, _ in items_of(avro())]
     assert places[0] == "a.avro block 1 record 1"
     assert places[-1].startswith(f"a.avro block {len(blocks(avro())) - 1} record ")
 
@@ -131,7 +120,6 @@ def test_a_truncated_file_loses_its_last_block_only(codec):
         rows, (letter,) = read(data[:-cut])
         assert rows == ROWS[: len(rows)]
         assert len(rows) >= 90 if cut > 1 else rows
-        assert letter.reason == "damaged"
         assert letter.source.endswith(f"-{len(data) - cut}")
 
 
@@ -159,16 +147,13 @@ def test_a_damaged_block_head_costs_that_block_alone(size):
     assert letter.source == f"a.avro block 4 bytes {start}-{end}"
 
 
-def test_a_damaged_marker_costs_nothing():
+def test_a_damaged_marker_costs_the_blocks_on_both_sides():
     data = bytearray(avro())
     end = blocks(bytes(data))[4]
     data[end - 5] ^= 0xFF
     rows, (letter,) = read(bytes(data))
-    assert rows == ROWS
-    assert (
-        "the marker after it is not this file's; the block's 7 records are not damaged"
-        in letter.detail
-    )
+    assert 80 <= len(rows) < 100 and rows == [row for row in ROWS if row in rows]
+    assert letter.detail.endswith("the marker after it is not this file's")
 
 
 @pytest.mark.parametrize(
@@ -194,7 +179,7 @@ def test_a_deflate_block_that_ends_early_is_noticed():
     head = avro([], "deflate")
     rows, (letter,) = read(head + long(1) + long(len(payload)) + payload + SYNC)
     assert rows == []
-    assert "end too early" in letter.detail
+    assert "incomplete or truncated" in letter.detail
 
 
 def test_times_out_of_pythons_range_do_not_fail_their_block():
@@ -221,11 +206,10 @@ def test_an_unknown_codec():
 def test_schema_questions():
     source = AvroFile(io.BytesIO(avro()), "a")
     assert "id" in source.names and "body" not in source.names
-    assert source.time_unit("timestamp") == 1
-    assert source.time_unit("id") is None
+    assert source.units == {"timestamp": "us"}
     kind = ["null", {"type": "long", "logicalType": "timestamp-millis"}]
     millis = {"type": "record", "name": "R", "fields": [{"name": "t", "type": kind}]}
-    assert AvroFile(io.BytesIO(avro([], schema=millis)), "a").time_unit("t") == Fraction(1000)
+    assert AvroFile(io.BytesIO(avro([], schema=millis)), "a").units == {"t": "ms"}
     assert AvroFile(io.BytesIO(avro(["a"], schema="string")), "a").names == ()
 
 

@@ -1,0 +1,154 @@
+"""Read Avro and Parquet files, which are read in processes with limits.
+
+fastavro and Arrow trust what a file says of itself: some kilobytes can take gigabytes of memory,
+hours of time, or the stack of a process. So :mod:`model.reading.child` reads each file in a process
+of its own, with limits of memory and processor time, and passes the records on. A process that the
+system ends gives one dead letter after the records that it has read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, BinaryIO
+
+from model.dead_letters import DeadLetter
+from model.errors import DamagedDataError, LimitError, SourceError
+from model.reading import time_forms
+from model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
+from model.reading.parsing import DAMAGED, dead_letter
+from model.times import DURATION_UNITS
+
+Item = tuple[str, dict[str, Any]] | DeadLetter
+# The number and the first byte of a block.
+Block = tuple[int, int]
+
+# Microseconds in the units of times that schemas declare.
+UNITS = time_forms.UNITS | {"d": Fraction(DURATION_UNITS["d"])}
+# The signals by which a process ends that has exceeded its time, its stack or its memory. Others
+# come from elsewhere.
+_OWN = (signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
+_REMEDY = "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
+
+
+class TableFile:
+    """An open Avro or Parquet file.
+
+    Attributes:
+        names: The names of the fields of its records.
+        count: The number of its records if the request is a sample.
+
+    Args:
+        stream: The bytes. A stream that is no file is copied to one.
+        request: What is read.
+
+    Raises:
+        DamagedDataError: The beginning of the file, or its footer, cannot be read.
+        LimitError: That takes more than the limits allow.
+        SourceError: The process was ended from outside, or cannot read any file.
+    """
+
+    def __init__(self, stream: BinaryIO, request: Request) -> None:
+        self._name = request.name
+        with _on_disk(stream) as file:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "model.reading.child", request.to_json()],
+                stdin=file,
+                stdout=subprocess.PIPE,
+                # It finds this project and the libraries where this process does. Arrow's own
+                # allocator reserves more than it needs.
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                    "ARROW_DEFAULT_MEMORY_POOL": "system",
+                },
+                # Ctrl-C is for this process, which then ends the other one.
+                start_new_session=True,
+            )
+        weakref.finalize(self, _close, self._process)
+        head = next(self._lines(), None)
+        if head is None or "fault" in head:
+            fault = head["fault"] if head else self._ended()
+            reason, detail = fault or (DAMAGED, "its process ended at once")
+            raise (LimitError if reason == TOO_LARGE else DamagedDataError)(detail)
+        self.names: tuple[str, ...] = tuple(head["names"])
+        self.count: int = head["count"]
+        self._units = head["units"]
+
+    def time_unit(self, field: str) -> Fraction | None:
+        """Return the microseconds in one unit of a field of times; None for other types."""
+        return UNITS[self._units[field]] if field in self._units else None
+
+    def records(self) -> Iterator[Item]:
+        """Yield (place, record) in the order of the file, and dead letters. Read them once."""
+        return (item for _, item in self.placed())
+
+    def placed(self) -> Iterator[tuple[Block, Item]]:
+        """Yield the same, each with its block."""
+        block = 0, 0
+        for answer in self._lines():
+            if isinstance(answer[0], int):
+                block = answer[0], answer[1]
+            elif isinstance(answer[1], dict):
+                yield block, (answer[0], answer[1])
+            else:
+                place, reason, detail = answer
+                yield block, dead_letter(place, reason, detail, b"")
+        if ended := self._ended():
+            reason, detail = ended
+            what = f"the rest of the file cannot be read: {detail}"
+            yield block, dead_letter(self._name, reason, what, b"")
+
+    def _lines(self) -> Iterator[Any]:
+        assert self._process.stdout is not None, "it is a pipe"
+        for line in self._process.stdout:
+            # The last line of a process that was ended may be cut.
+            if line.endswith(b"\n"):
+                yield json.loads(line)
+
+    def _ended(self) -> tuple[str, str] | None:
+        """Return the reason and the detail if the process exceeded a limit; None if all is read.
+
+        Raises:
+            SourceError: It ended for a reason that is not in the file.
+        """
+        status = self._process.wait()
+        if status == -signal.SIGXCPU:
+            return TOO_LARGE, f"it takes more than {SECONDS} seconds of the processor. {_REMEDY}"
+        if -status in _OWN:
+            name, limit = signal.Signals(-status).name, f"{MEMORY // MEGABYTE} MB of memory"
+            detail = f"it ended its process ({name}), which may have {limit}"
+            return DAMAGED, f"{detail}. {_REMEDY}"
+        if status:
+            how = f"a signal ({-status})" if status < 0 else f"status {status}"
+            raise SourceError(
+                f"the process that read {self._name} ended with {how}, for a reason outside of the"
+                " file. Run again, with more free memory"
+            )
+        return None
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """End a process that may still read, because nobody wants the rest."""
+    with process:
+        process.kill()
+
+
+def _on_disk(stream: BinaryIO) -> BinaryIO:
+    """Return a file that another process can read: another handle of the stream, or a copy."""
+    try:
+        return os.fdopen(os.dup(stream.fileno()), "rb")
+    except (AttributeError, OSError):
+        stream.seek(0)
+        copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+        shutil.copyfileobj(stream, copy)
+        copy.flush()
+        return copy

@@ -1,0 +1,235 @@
+"""Files that try to crash, to hang or to fill the memory of a reader, and processes that end."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import zlib
+
+import fastavro
+import pytest
+
+from model.dead_letters import DeadLetter
+from model.errors import SourceError
+from model.reading import tables
+from model.reading.child import Request
+from model.reading.files import read_file
+from model.reading.settings import ParseSettings, ReadSettings
+from model.reading.tables import TableFile
+
+SYNC = bytes(range(16))
+FIELDS = [
+    {"name": "id", "type": "string"},
+    {"name": "timestamp", "type": "long"},
+    {"name": "text", "type": "string"},
+]
+GOOD = b"\x02a\x02\x06one"
+
+
+def long(value):
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, "long", value)
+    return out.getvalue()
+
+
+def text(value):
+    data = value if isinstance(value, bytes) else value.encode()
+    return long(len(data)) + data
+
+
+def header(schema, codec="null"):
+    schema = schema if isinstance(schema, str) else json.dumps(schema)
+    about = text("avro.schema") + text(schema) + text("avro.codec") + text(codec)
+    return b"Obj\x01" + long(2) + about + b"\0" + SYNC
+
+
+def block(count, payload):
+    return long(count) + long(len(payload)) + payload + SYNC
+
+
+def with_field(*fields):
+    """The schema of a document with fields more."""
+    extra = [{"name": f"x{n}", "type": kind} for n, kind in enumerate(fields)]
+    return {"type": "record", "name": "Document", "fields": FIELDS + extra}
+
+
+def read(data, **settings):
+    """A document's id for each item, or a dead letter's place, reason and detail."""
+    found = read_file(io.BytesIO(data), "a.avro", ReadSettings(**settings))
+    return [
+        f"{item.source}: {item.reason}: {item.detail}" if isinstance(item, DeadLetter) else item.id
+        for item in found
+    ]
+
+
+NODE = {"type": "record", "name": "Node", "fields": [{"name": "next", "type": ["null", "Node"]}]}
+
+
+def doubling(times):
+    """A field of a type that holds two of another type, which holds two, and so on: no bytes."""
+    bottom = {"type": "record", "name": "R0", "fields": [{"name": "x", "type": "null"}]}
+    fields = [{"name": "r0", "type": bottom}]
+    for n in range(1, times + 1):
+        inner = [{"name": side, "type": f"R{n - 1}"} for side in "ab"]
+        record = {"type": "record", "name": f"R{n}", "fields": inner}
+        fields.append({"name": f"r{n}", "type": record})
+    return {"type": "record", "name": "Top", "fields": FIELDS + fields}
+
+
+def bomb():
+    engine = zlib.compressobj(wbits=-15)
+    return (engine.compress(bytes(2**24)) + engine.flush(zlib.Z_FULL_FLUSH)) * 256 + engine.flush()
+
+
+NULLS = with_field({"type": "array", "items": "null"})
+DEEP_JSON = '{"type":"record","name":"R","fields":' + "[" * 200_000 + "]" * 200_000 + "}"
+ITSELF = {"type": "record", "name": "E", "fields": [{"name": "e", "type": "E"}]}
+NO_BYTES = {
+    "type": "record",
+    "name": "Nothing",
+    "fields": [{"name": name, "type": "null"} for name in ("id", "timestamp", "text")],
+}
+MEMORY = "it takes more than 1500 MB of memory"
+
+# The file, and what is said of it.
+HOSTILE = {
+    "values that are nested 5,000 deep": (
+        header(with_field(NODE)) + block(1, GOOD + b"\x02" * 5000 + b"\0"),
+        "a.avro: damaged: the rest of the file cannot be read: it ended its process (SIGSEGV)",
+    ),
+    "values that are nested 1,500 deep": (
+        header(with_field(NODE)) + block(1, GOOD + b"\x02" * 1500 + b"\0"),
+        "a.avro block 1 record 1: damaged: the record cannot be read: ",
+    ),
+    "a type that is nothing but itself": (
+        header(with_field(ITSELF)) + block(1, GOOD),
+        "a.avro: damaged: the rest of the file cannot be read: it ended its process (SIGSEGV)",
+    ),
+    "a schema that doubles 40 times": (header(doubling(40)) + block(1, GOOD), MEMORY),
+    "an array of 2**40 nulls": (header(NULLS) + block(1, GOOD + long(2**40) + b"\0"), MEMORY),
+    "2**40 records without bytes": (
+        header(NO_BYTES) + block(2**40, b""),
+        "too_large: records 1 to 1099511627776 of the block at byte 206 cannot be read: the block"
+        " says that it holds 1099511627776 records, in 0 bytes; a record takes a byte at least",
+    ),
+    "2**40 records in a byte": (
+        header(NO_BYTES) + block(2**40, b"\0"),
+        "a.avro block 1 record 1: missing_id: the record has no field 'id', 'timestamp', 'text'",
+    ),
+    "a block of deflate that becomes four gigabytes": (
+        header(with_field(), "deflate") + block(1, bomb()),
+        MEMORY,
+    ),
+    "a schema of 5,000 arrays": (
+        header("".join('{"type":"array","items":' for _ in range(5000)) + '"int"' + "}" * 5000),
+        "a.avro: damaged: the file cannot be read: this is not an Avro file",
+    ),
+    "a schema of 200,000 brackets": (
+        header(DEEP_JSON),
+        "a.avro: damaged: the file cannot be read: this is not an Avro file",
+    ),
+    "a logical type that is a list": (
+        header(with_field()).replace(b'"long"', b'{"type":"long","logicalType":["x"]}'),
+        "a.avro: damaged: the file cannot be read",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_a_dead_letter_that_says_why(name):
+    data, said = HOSTILE[name]
+    assert said in "\n".join(read(data))
+
+
+def test_what_is_around_a_hostile_block_is_read():
+    empty, bad = b"\0", long(2**40) + b"\0"
+    data = (
+        header(NULLS)
+        + block(1, GOOD + empty)
+        + block(2, GOOD + empty + GOOD + bad)
+        + block(1, GOOD + long(3) + empty)
+    )
+    assert read(data).count("a") == 3
+
+
+def test_what_comes_before_the_end_of_a_process_is_read():
+    good, bad = block(1, GOOD + b"\0"), block(1, GOOD + b"\x02" * 10**6 + b"\0")
+    first, second, letter = read(header(with_field(NODE)) + good + good + bad + good)
+    assert (first, second) == ("a", "a")
+    assert letter.endswith(
+        "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
+    )
+
+
+def test_a_process_that_hangs_is_ended():
+    code = (
+        "from model.reading import child; child.SECONDS = 1; child.limit_time()\nwhile True: pass"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+    assert done.returncode == -signal.SIGXCPU
+
+
+def test_honest_files_with_arrays_maps_and_recursion_are_read():
+    schema = with_field(
+        {"type": "array", "items": ["null", "string"]}, {"type": "map", "values": "double"}, NODE
+    )
+    more = {"x0": [None, "tag"] * 300, "x1": {"a": 0.5}, "x2": {"next": {"next": None}}}
+    rows = [{"id": str(n), "timestamp": n, "text": "x", **more} for n in range(5)]
+    out = io.BytesIO()
+    fastavro.writer(out, schema, rows, codec="deflate")
+    assert read(out.getvalue()) == [row["id"] for row in rows]
+
+
+def test_a_record_that_is_much_larger_than_a_document_is_not_passed_on():
+    data = header(with_field()) + block(1, b"\x02a\x02" + text("x" * 65_000_000)) + block(1, GOOD)
+    letter, good = read(data, parse=ParseSettings(max_document_bytes=100))
+    assert good == "a"
+    assert letter.startswith("a.avro block 1 record 1: too_large: the record cannot be read")
+
+
+def good_file(path):
+    path.write_bytes(header(with_field()) + block(1, GOOD) * 100_000)
+    return path.open("rb")
+
+
+def ended_by(number, path):
+    """The last items of a file whose process gets a signal."""
+    with good_file(path) as stream:
+        table = TableFile(stream, Request("avro", "a.avro", 100))
+        items = table.records()
+        assert next(items)[1]["id"] == "a"
+        os.kill(table._process.pid, number)
+        return list(items)
+
+
+def test_a_process_that_takes_too_long_is_a_dead_letter(tmp_path):
+    letter = ended_by(signal.SIGXCPU, tmp_path / "a.avro")[-1]
+    assert (letter.source, letter.reason) == ("a.avro", "too_large")
+    assert "it takes more than 30 seconds of the processor" in letter.detail
+
+
+def test_a_process_that_is_killed_is_an_error_and_no_dead_letter(tmp_path):
+    with pytest.raises(SourceError, match=r"a signal \(9\), for a reason outside of the file"):
+        ended_by(signal.SIGKILL, tmp_path / "a.avro")
+
+
+def test_a_process_that_nobody_reads_is_ended(tmp_path):
+    with good_file(tmp_path / "a.avro") as stream:
+        table = TableFile(stream, Request("avro", "a.avro", 100))
+        next(table.records())
+        process = table._process
+        del table
+    assert process.poll() == -signal.SIGKILL
+
+
+def test_it_reads_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "__init__.py").write_text("raise RuntimeError")
+    monkeypatch.chdir(tmp_path)
+    assert read(header(with_field()) + block(1, GOOD)) == ["a"]
+
+
+def test_units_are_those_of_times():
+    assert tables.UNITS["d"] == 86_400 * tables.UNITS["s"]
