@@ -9,20 +9,16 @@ The files are sorted by time, one for each period.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
-from pipelines.cli.input_options import InputOptions, RecordOptions
-from pipelines.cli.options import ArchiveOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
+from pipelines.cli.groups import Options
+from pipelines.cli.options import ArchiveOptions, InputOptions, RecordOptions
 
 GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
+def run(options: Options) -> None:
     """Run the graph. It is imported here, because --help needs no Beam."""
     from pipelines.graphs import archive
 

@@ -18,19 +18,16 @@ manifests.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
-from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
     ModelVersionOptions,
+    RecordOptions,
     StoreOptions,
 )
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     EvaluationOptions,
@@ -42,7 +39,7 @@ GROUPS = (
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
+def run(options: Options) -> None:
     """Run the graph. It is imported here, because --help needs no Beam."""
     from pipelines.graphs import evaluate
 

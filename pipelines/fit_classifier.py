@@ -11,15 +11,18 @@ learned from will do.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
-from pipelines.cli.inference_options import FitOptions
-from pipelines.cli.input_options import InputOptions, RecordOptions
-from pipelines.cli.options import InferenceOptions, MethodOptions, ModelVersionOptions, StoreOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
+from pipelines.cli.groups import Options
+from pipelines.cli.options import (
+    FitOptions,
+    InferenceOptions,
+    InputOptions,
+    MethodOptions,
+    ModelVersionOptions,
+    RecordOptions,
+    StoreOptions,
+)
 
 GROUPS = (
     InputOptions,
@@ -33,7 +36,7 @@ GROUPS = (
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
+def run(options: Options) -> None:
     """Run the graph. It is imported here, because --help needs no Beam."""
     from pipelines.graphs import fit_classifier
 

@@ -12,30 +12,27 @@ each window's words that the model knows (:mod:`transforms.coverage`).
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
-from pipelines.cli.inference_options import (
-    CoverageOptions,
-    ModelCacheOptions,
-    RetrainOptions,
-    TrainingDocumentsOptions,
-)
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
+    CoverageOptions,
     InferenceOptions,
+    InputOptions,
+    KafkaOptions,
     MethodOptions,
+    ModelCacheOptions,
     ModelVersionOptions,
     OutputOptions,
+    RecordOptions,
+    RetrainOptions,
     StoreOptions,
+    TrainingDocumentsOptions,
 )
 from pipelines.graphs.sinks import SinkOptions
 from pipelines.graphs.sources import (
     SourceOptions,
 )
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     InputOptions,
@@ -56,7 +53,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
+def run(options: Options) -> None:
     """Run the graph. It is imported here, because --help needs no Beam."""
     from pipelines.graphs import infer
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.invocation import shown
-from pipelines.cli.options import FigureOptions
+from pipelines.cli.options import FigureOptions, InputOptions, RecordOptions
 from pipelines.cli.program_settings import FigureSettings, InputSettings
 from pipelines.cli.settings_options import settings_of
 

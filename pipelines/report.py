@@ -14,8 +14,13 @@ import sys
 
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import RecordOptions
-from pipelines.cli.options import LabelledOptions, ModelVersionOptions, ReportOptions, StoreOptions
+from pipelines.cli.options import (
+    LabelledOptions,
+    ModelVersionOptions,
+    RecordOptions,
+    ReportOptions,
+    StoreOptions,
+)
 
 
 class _PageOptions(OptionGroup):

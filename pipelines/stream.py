@@ -9,16 +9,19 @@ Each document is labelled by the newest model that was published before the end 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines import train
 from pipelines.cli.command import command
-from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
-from pipelines.cli.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
+from pipelines.cli.groups import Options
+from pipelines.cli.options import (
+    CoverageOptions,
+    InferenceOptions,
+    MethodOptions,
+    ModelCacheOptions,
+    OutputOptions,
+    StreamOptions,
+)
 from pipelines.graphs.sinks import SinkOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     *train.GROUPS[:4],
@@ -34,7 +37,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
+def run(options: Options) -> None:
     """Run the graph. It is imported here, because --help needs no Beam."""
     from pipelines.graphs import stream
 

@@ -26,11 +26,11 @@ from model.reporting.relevance import word_statistics
 from model.snapshot import Snapshot
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import (
     CatalogueOptions,
     LabelledOptions,
     ModelVersionOptions,
+    RecordOptions,
     StoreOptions,
     TopicOptions,
 )

@@ -11,7 +11,6 @@ The trends of the mixtures have sinks of their own (:mod:`pipelines.graphs.trend
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -20,19 +19,18 @@ from model.compositions import Choice
 from model.errors import one_of
 from model.kinds import Kinds
 from model.options import Record, option
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import (
     EventSettings,
     KafkaClientSettings,
     OutputFileSettings,
 )
-from pipelines.cli.settings_options import add_choice, settings_of
+from pipelines.cli.settings_options import group, settings_of
 from pipelines.cli.shared_options import settings_of_choice
 from pipelines.graphs.trend_sinks import write_trends
 
 if TYPE_CHECKING:
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 SINKS = Kinds()
 
@@ -48,7 +46,7 @@ class SinkSettings(Record):
     shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
 
-    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
+    def write(self, options: Options, streams: bool) -> beam.PTransform:
         """Return the transform that writes blocks of mixtures.
 
         Args:
@@ -72,7 +70,7 @@ class FilesSink(SinkSettings):
     output: str | None = option(None, "folder for the mixtures", first=True)
     output_format: Literal["jsonl", "avro"] = option("jsonl", "format of the mixtures")
 
-    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
+    def write(self, options: Options, streams: bool) -> beam.PTransform:
         # Imported here, because --help needs no Beam.
         from transforms.infer_by_key import EachMixture
         from transforms.sinks.write_by_period import WriteByPeriod
@@ -102,7 +100,7 @@ class KafkaSink(SinkSettings):
 
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
-    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
+    def write(self, options: Options, streams: bool) -> beam.PTransform:
         from transforms.infer_by_key import EachMixture
         from transforms.sinks.kafka import WriteMixturesToKafka
         from transforms.sources.kafka_client import client_library, properties
@@ -116,19 +114,10 @@ class KafkaSink(SinkSettings):
 
 
 SINK: Choice[SinkSettings] = Choice("sink", "where the mixtures go", SINKS, default="files")
+SinkOptions = group("Sink", choice=SINK)
 
 
-class SinkOptions(OptionGroup):
-    """Sink."""
-
-    CHOICE = SINK
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_choice(parser, SINK)
-
-
-def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
+def shared_by_sink(options: Options) -> tuple[str, ...]:
     """Return the options of other groups that ``--sink`` reads, or ``--events``."""
     name = options.view_as(SinkOptions).sink or SINK.default
     one_of("--sink", name, tuple(SINKS))
@@ -136,7 +125,7 @@ def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
     return (*SINKS[name].shared, *of_events)  # type: ignore[attr-defined]
 
 
-def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
+def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) -> None:
     """Write mixtures to ``--sink``, and their trends to where they are wanted.
 
     Args:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from model.errors import OptionError
 from model.options import options_of
 from model.times import duration_text
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import OptionGroup, Options
 from pipelines.cli.options import OutputOptions
 from pipelines.cli.program_settings import DAY, KafkaClientSettings, TrendSettings
 from pipelines.cli.settings_from_options import read_settings_of
@@ -25,12 +25,11 @@ from pipelines.cli.settings_options import fields_given, settings_of
 
 if TYPE_CHECKING:
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 _TABLE = re.compile(r"(?:[a-z][-a-z0-9.:]*[a-z0-9]:)?[A-Za-z0-9_]{1,1024}\.[\w-]{1,1024}")
 
 
-def write_trends(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
+def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> None:
     """Write the trends of mixtures, if they are wanted.
 
     Args:
@@ -117,7 +116,7 @@ def _check_table(table: str) -> None:
         raise OptionError("--trends_table", table, allowed, remedy)
 
 
-def _to_kafka(topic: str, options: PipelineOptions) -> beam.PTransform:
+def _to_kafka(topic: str, options: Options) -> beam.PTransform:
     from transforms.sinks.kafka import WriteTrendsToKafka
     from transforms.sources.kafka_client import client_library, properties
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model.settings import TokeniserSettings
+from pipelines.cli.groups import Options
 from pipelines.cli.shared_options import settings_of_choice
 from pipelines.graphs.sinks import shared_by_sink
 from pipelines.graphs.sources.base import (
@@ -26,7 +27,6 @@ from pipelines.graphs.sources.replay import Replay
 
 if TYPE_CHECKING:
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
 
     from model.document_blocks import Blocks
     from transforms.read import Documents
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 
-def source_settings_of(options: PipelineOptions) -> SourceSettings:
+def source_settings_of(options: Options) -> SourceSettings:
     """Return the checked settings of ``--source``.
 
     Raises:
@@ -59,7 +59,7 @@ def source_settings_of(options: PipelineOptions) -> SourceSettings:
 
 def read_source(
     pipeline: beam.Pipeline,
-    options: PipelineOptions,
+    options: Options,
     tokeniser: TokeniserSettings,
     *,
     blocks: Blocks | None = None,

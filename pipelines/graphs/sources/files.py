@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
+from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import settings_of
@@ -15,7 +16,6 @@ from pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 if TYPE_CHECKING:
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
 
     from model.document_blocks import Blocks
     from model.publishing.manifest import Manifest
@@ -34,14 +34,14 @@ class Files(SourceSettings):
     endless = "never"
 
     def read(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadDocuments:
         patterns = settings_of(options, InputSettings).input
         return read_files(options, tokeniser, patterns, blocks=blocks)
 
 
 def read_files(
-    options: PipelineOptions,
+    options: Options,
     tokeniser: TokeniserSettings,
     patterns: Sequence[str],
     option: str = "--input",
@@ -63,7 +63,7 @@ def read_files(
 
 def files_of_model(
     pipeline: beam.Pipeline,
-    options: PipelineOptions,
+    options: Options,
     manifest: Manifest,
     patterns: Sequence[str],
     option: str = "--input",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from model.options import option
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
+from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import KafkaClientSettings
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import settings_of
@@ -16,8 +17,6 @@ from pipelines.graphs.sources.base import SOURCES, SourceSettings, max_future
 from transforms.sources.kafka_client import Until
 
 if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
-
     from model.document_blocks import Blocks
     from transforms.sources.kafka import ReadKafka
     from transforms.sources.kafka_client import KafkaSettings
@@ -57,7 +56,7 @@ class Kafka(SourceSettings):
     )
     max_future: int = max_future()
 
-    def settings(self, options: PipelineOptions) -> KafkaSettings:
+    def settings(self, options: Options) -> KafkaSettings:
         """Return the settings of the transform. Raises OptionError."""
         # Imported here, because --help needs no Beam.
         from transforms.sources.kafka_client import KafkaSettings
@@ -75,7 +74,7 @@ class Kafka(SourceSettings):
         )
 
     def read(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadKafka:
         from transforms.sources.kafka import ReadKafka, partitions_of
         from transforms.sources.kafka_client import properties

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from model.options import option
 from model.settings import TokeniserSettings
+from pipelines.cli.groups import Options
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings, max_future
 
 if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
-
     from model.document_blocks import Blocks
     from transforms.sources.pubsub import ReadPubSub
 
@@ -38,7 +37,7 @@ class PubSub(SourceSettings):
     max_future: int = max_future()
 
     def read(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadPubSub:
         # Imported here, because --help needs no Beam.
         from transforms.sources.pubsub import ReadPubSub

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from model.options import option
 from model.settings import TokeniserSettings
+from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
-
     from model.document_blocks import Blocks
     from transforms.sources.replay import ReplayArchive
 
@@ -38,7 +37,7 @@ class Replay(SourceSettings):
     )
 
     def read(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReplayArchive:
         # Imported here, because --help needs no Beam.
         from transforms.sources.replay import ReplayArchive, archive_of
