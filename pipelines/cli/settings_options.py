@@ -51,11 +51,12 @@ def group(
         records: the records.
         choice: the choice, whose composition is checked where its settings are made.
     """
-    found = [item for record in records for item in plain_options(record)]
-    if choice is not None:
-        found += [choice.option(), *(placement.option for placement in placements(choice))]
 
     def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
+        found = [item for record in records for item in plain_options(record)]
+        if choice is not None:
+            # Only here, because a kind may be registered after the group is made.
+            found += [choice.option(), *(place.option for place in placements(choice))]
         add_options(parser, found)
 
     members = {"__doc__": title, "_add_argparse_args": classmethod(add)}
