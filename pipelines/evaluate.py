@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
@@ -39,14 +38,7 @@ GROUPS = (
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: Options) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import evaluate
-
-    evaluate.evaluate_versions(options)
-
-
-main = command("pipelines.evaluate", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.evaluate", __doc__, GROUPS, REQUIRED, later("evaluate.evaluate_versions"))
 
 if __name__ == "__main__":
     sys.exit(main())

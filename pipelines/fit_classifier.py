@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
     FitOptions,
     InferenceOptions,
@@ -36,14 +35,13 @@ GROUPS = (
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: Options) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import fit_classifier
-
-    fit_classifier.fit_and_show(options)
-
-
-main = command("pipelines.fit_classifier", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command(
+    "pipelines.fit_classifier",
+    __doc__,
+    GROUPS,
+    REQUIRED,
+    later("fit_classifier.fit_and_show"),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

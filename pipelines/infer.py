@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
@@ -53,14 +52,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: Options) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import infer
-
-    infer.run_graph(options)
-
-
-main = command("pipelines.infer", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.infer", __doc__, GROUPS, REQUIRED, later("infer.run_graph"))
 
 if __name__ == "__main__":
     sys.exit(main())

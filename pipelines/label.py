@@ -139,7 +139,7 @@ def _together(texts: Iterable[str]) -> Iterator[list[str]]:
         yield part
 
 
-main = command("pipelines.label", __doc__.partition("\n")[0], GROUPS, REQUIRED, label, graph=False)
+main = command("pipelines.label", __doc__, GROUPS, REQUIRED, label, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -96,7 +96,7 @@ def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str
     return " ".join([shown("pipelines.train"), *words])
 
 
-main = command("pipelines.look", __doc__.partition("\n")[0], GROUPS, REQUIRED, look, graph=False)
+main = command("pipelines.look", __doc__, GROUPS, REQUIRED, look, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -86,7 +86,7 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     )
 
 
-main = command("pipelines.serve", __doc__.partition("\n")[0], GROUPS, REQUIRED, serve, graph=False)
+main = command("pipelines.serve", __doc__, GROUPS, REQUIRED, serve, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

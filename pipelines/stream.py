@@ -11,8 +11,7 @@ from __future__ import annotations
 import sys
 
 from pipelines import train
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
@@ -37,14 +36,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: Options) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import stream
-
-    stream.run_graph(options)
-
-
-main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.stream", __doc__, GROUPS, REQUIRED, later("train.stream"))
 
 if __name__ == "__main__":
     sys.exit(main())

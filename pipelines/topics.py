@@ -229,14 +229,7 @@ def _marks(entry: Entry, topic: int, root: int) -> str:
     return ", ".join(mark for mark, holds in marks.items() if holds)
 
 
-main = command(
-    "pipelines.topics",
-    __doc__.partition("\n")[0],
-    GROUPS,
-    {"model_store": "models"},
-    topics,
-    graph=False,
-)
+main = command("pipelines.topics", __doc__, GROUPS, {"model_store": "models"}, topics, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

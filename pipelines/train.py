@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
     InputOptions,
     KafkaOptions,
@@ -38,14 +37,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: Options) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import train
-
-    train.run_graph(options)
-
-
-main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.train", __doc__, GROUPS, REQUIRED, later("train.train"))
 
 if __name__ == "__main__":
     sys.exit(main())
