@@ -68,9 +68,8 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     """
     import uvicorn
 
-    from pipelines.service.app import Service
-    from pipelines.service.hosts import Hosts, names_of
-    from pipelines.service.patience import protocol_with
+    from pipelines.service.app import Hosts, Service, names_of
+    from pipelines.service.limits import protocol_with
 
     return uvicorn.Config(
         Hosts(Service(models, limits, wanted.poll / 1e6).app(), names_of(wanted)),
