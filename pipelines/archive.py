@@ -9,27 +9,40 @@ The files are sorted by time, one for each period.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
-from pipelines.cli.input_options import InputOptions, RecordOptions
-from pipelines.cli.options import ArchiveOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
+from pipelines.cli.groups import Options
+from pipelines.cli.options import ArchiveOptions, InputOptions, RecordOptions
+from pipelines.cli.program_settings import ArchiveSettings, InputSettings
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.cli.settings_options import settings_of
 
 GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import archive
+def archive(options: Options) -> None:
+    """Run the graph: read, sort into periods, write."""
+    # Imported here, because --help needs no Beam.
+    import apache_beam as beam
 
-    archive.run_graph(options)
+    from pipelines.graphs.execute import run
+    from pipelines.graphs.learning import write_dead_letters
+    from transforms.archive import WriteArchive
+    from transforms.read import ReadRecords, check_patterns
+
+    def build(pipeline: beam.Pipeline, options: Options) -> None:
+        patterns, settings = settings_of(options, InputSettings).input, read_settings_of(options)
+        check_patterns(list(patterns), settings)
+        given = settings_of(options, ArchiveSettings)
+        documents, unreadable = pipeline | "Read" >> ReadRecords(list(patterns), settings)
+        _ = documents | "Archive" >> WriteArchive(given.archive, given.shard_period)
+        write_dead_letters([unreadable], options)
+
+    run(build, options)
 
 
-main = command("pipelines.archive", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.archive", __doc__, GROUPS, REQUIRED, archive)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -103,7 +103,7 @@ def page_options(folder: Path) -> tuple[str, ...]:
     )
 
 
-main = command("pipelines.demo", __doc__.partition("\n")[0], GROUPS, {}, demo, graph=False)
+main = command("pipelines.demo", __doc__, GROUPS, {}, demo, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -18,19 +18,15 @@ manifests.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from pipelines.cli.command import command
-from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
     ModelVersionOptions,
+    RecordOptions,
     StoreOptions,
 )
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     EvaluationOptions,
@@ -42,14 +38,7 @@ GROUPS = (
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import evaluate
-
-    evaluate.evaluate_versions(options)
-
-
-main = command("pipelines.evaluate", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.evaluate", __doc__, GROUPS, REQUIRED, later("evaluate.evaluate_versions"))
 
 if __name__ == "__main__":
     sys.exit(main())

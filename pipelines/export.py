@@ -124,9 +124,7 @@ def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Shown]
     return [shown_of(catalogue, one, store.get_snapshot(one)) for one in thin(there, most)]
 
 
-main = command(
-    "pipelines.export", __doc__.partition("\n")[0], GROUPS, REQUIRED, export, graph=False
-)
+main = command("pipelines.export", __doc__, GROUPS, REQUIRED, export, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,15 +11,17 @@ learned from will do.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from pipelines.cli.command import command
-from pipelines.cli.inference_options import FitOptions
-from pipelines.cli.input_options import InputOptions, RecordOptions
-from pipelines.cli.options import InferenceOptions, MethodOptions, ModelVersionOptions, StoreOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
+from pipelines.cli.command import command, later
+from pipelines.cli.options import (
+    FitOptions,
+    InferenceOptions,
+    InputOptions,
+    MethodOptions,
+    ModelVersionOptions,
+    RecordOptions,
+    StoreOptions,
+)
 
 GROUPS = (
     InputOptions,
@@ -33,14 +35,13 @@ GROUPS = (
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import fit_classifier
-
-    fit_classifier.fit_and_show(options)
-
-
-main = command("pipelines.fit_classifier", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command(
+    "pipelines.fit_classifier",
+    __doc__,
+    GROUPS,
+    REQUIRED,
+    later("fit_classifier.fit_and_show"),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

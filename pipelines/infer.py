@@ -12,30 +12,26 @@ each window's words that the model knows (:mod:`transforms.coverage`).
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from pipelines.cli.command import command
-from pipelines.cli.inference_options import (
-    CoverageOptions,
-    ModelCacheOptions,
-    RetrainOptions,
-    TrainingDocumentsOptions,
-)
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
+    CoverageOptions,
     InferenceOptions,
+    InputOptions,
+    KafkaOptions,
     MethodOptions,
+    ModelCacheOptions,
     ModelVersionOptions,
     OutputOptions,
+    RecordOptions,
+    RetrainOptions,
     StoreOptions,
+    TrainingDocumentsOptions,
 )
 from pipelines.graphs.sinks import SinkOptions
 from pipelines.graphs.sources import (
     SourceOptions,
 )
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     InputOptions,
@@ -56,14 +52,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import infer
-
-    infer.run_graph(options)
-
-
-main = command("pipelines.infer", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.infer", __doc__, GROUPS, REQUIRED, later("infer.run_graph"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -12,17 +12,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from model.errors import OptionError
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.keys_from_texts import settings_of_keys
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings, VersionSettings
-from model.reporting.shown import Shown, shown_of
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
@@ -35,6 +28,10 @@ from pipelines.cli.options import (
 from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain
+
+if TYPE_CHECKING:
+    from model.reporting.shown import Shown
+    from pipelines.service.models import Loaded, Models
 
 # Texts of standard input that are labelled together.
 _TOGETHER = 1000
@@ -54,63 +51,43 @@ def label(options: OptionGroup) -> None:
         OptionError: there is no such version, or the method needs more than the model.
     """
     # Imported here, because --help needs no kernels.
-    from model.inference import inference_for
-    from model.words.tokeniser import Tokeniser
+    from pipelines.service.models import Models
 
-    settings, wanted = inference_settings_of(options), options.view_as(TextOptions)
-    method, which = inference_for(settings), settings_of(options, VersionSettings)
-    if method.needs or method.needs_all_documents:
-        allowed = "a method that labels one text by the model alone"
-        raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
-    store = ModelStore(settings_of(options, StoreSettings).root)
+    wanted, which = options.view_as(TextOptions), settings_of(options, VersionSettings)
+    root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
+    models = Models(root, settings, _MOST_MODELS, which.version)
     texts = wanted.text if wanted.text is not None else _lines()
-    of_texts = None if which.key else settings_of_keys(store)
-    if of_texts is None:
-        lines = _labelled(options, chosen_version(options))
-        found = (line for part in _together(texts) for line in lines(part))
+    key_of = None if which.key else models.key_of_text()
+    if key_of is None:
+        loaded = models.load(chosen_version(options))
+        found = (
+            line
+            for part in _together(texts)
+            for line in _labelled(loaded, part, wanted.most_topics)
+        )
     else:
-        found = _by_key(options, store, Tokeniser(of_texts).key, texts)
+        found = _by_key(models, key_of, texts, wanted.most_topics)
     out = console()
     for line in found:
         out.print(plain(line), soft_wrap=True)
 
 
 def _by_key(
-    options: OptionGroup, store: ModelStore, key_of: Callable[[str], str], texts: Iterable[str]
+    models: Models, key_of: Callable[[str], str], texts: Iterable[str], most: int
 ) -> Iterator[str]:
     """Yield what is printed of each text, by the model of its key."""
-    version = settings_of(options, VersionSettings).version
-    lines = lru_cache(_MOST_MODELS)(lambda key: _labelled(options, store.manifest(key, version)))
     for text in texts:
         key = key_of(text)
-        if store.has_versions(key):
-            yield from lines(key)([text])
+        if models.store.has_versions(key):
+            yield from _labelled(models.get(key), [text], most)
         else:
             yield f"{_begin(text)} (its key is {key}, which has no model)"
 
 
-def _labelled(options: OptionGroup, manifest: Manifest) -> Callable[[list[str]], Iterator[str]]:
-    """Return the function that labels texts by a version, and gives what is printed."""
-    from model.inference import PublishedModel, inference_for
-    from model.inference.features import numbered
-    from model.inference.labelling_texts import tokenised
-    from model.inference.none_share import NoneShares
-    from model.words.tokeniser import Tokeniser
-
-    settings, most = inference_settings_of(options), options.view_as(TextOptions).most_topics
-    method, store = inference_for(settings), ModelStore(settings_of(options, StoreSettings).root)
-    snapshot = store.get_snapshot(manifest)
-    shown = shown_of(CatalogueStore(store.root).latest(manifest.key)[1], manifest, snapshot)
-    prepared = method.prepare(settings, PublishedModel(snapshot, manifest.version))
-    tokeniser, none = Tokeniser(manifest.tokeniser), NoneShares(snapshot)
-
-    def labelled(texts: list[str]) -> Iterator[str]:
-        documents = numbered(snapshot, [tokenised(text, manifest.key, tokeniser) for text in texts])
-        mixtures = none.added_to(method.infer(prepared, documents), documents)
-        for text, mixture in zip(texts, mixtures, strict=True):
-            yield from lines_of(text, mixture, shown, most)
-
-    return labelled
+def _labelled(loaded: Loaded, texts: list[str], most: int) -> Iterator[str]:
+    """Yield what is printed of texts, by a version."""
+    for text, mixture in zip(texts, loaded.mixtures(texts), strict=True):
+        yield from lines_of(text, mixture, loaded.shown, most)
 
 
 def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
@@ -140,7 +117,7 @@ def _together(texts: Iterable[str]) -> Iterator[list[str]]:
         yield part
 
 
-main = command("pipelines.label", __doc__.partition("\n")[0], GROUPS, REQUIRED, label, graph=False)
+main = command("pipelines.label", __doc__, GROUPS, REQUIRED, label, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

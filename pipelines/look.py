@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import InputOptions, RecordOptions
 from pipelines.cli.invocation import shown
-from pipelines.cli.options import FigureOptions
+from pipelines.cli.options import FigureOptions, InputOptions, RecordOptions
 from pipelines.cli.program_settings import FigureSettings, InputSettings
 from pipelines.cli.settings_options import settings_of
 
@@ -97,7 +96,7 @@ def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str
     return " ".join([shown("pipelines.train"), *words])
 
 
-main = command("pipelines.look", __doc__.partition("\n")[0], GROUPS, REQUIRED, look, graph=False)
+main = command("pipelines.look", __doc__, GROUPS, REQUIRED, look, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -12,10 +12,15 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pipelines.cli.command import command
+from pipelines.cli.command import command, later
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import RecordOptions
-from pipelines.cli.options import LabelledOptions, ModelVersionOptions, ReportOptions, StoreOptions
+from pipelines.cli.options import (
+    LabelledOptions,
+    ModelVersionOptions,
+    RecordOptions,
+    ReportOptions,
+    StoreOptions,
+)
 
 
 class _PageOptions(OptionGroup):
@@ -39,14 +44,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "output": "report.html"}
 
 
-def run(options: OptionGroup) -> None:
-    """Write the page. What writes it is imported here, because --help needs no Beam."""
-    from pipelines.graphs import report
-
-    report.report(options)
-
-
-main = command("pipelines.report", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.report", __doc__, GROUPS, REQUIRED, later("report.report"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -68,9 +68,8 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     """
     import uvicorn
 
-    from pipelines.service.app import Service
-    from pipelines.service.hosts import Hosts, names_of
-    from pipelines.service.patience import protocol_with
+    from pipelines.service.app import Hosts, Service, names_of
+    from pipelines.service.limits import protocol_with
 
     return uvicorn.Config(
         Hosts(Service(models, limits, wanted.poll / 1e6).app(), names_of(wanted)),
@@ -86,7 +85,7 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     )
 
 
-main = command("pipelines.serve", __doc__.partition("\n")[0], GROUPS, REQUIRED, serve, graph=False)
+main = command("pipelines.serve", __doc__, GROUPS, REQUIRED, serve, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -139,14 +139,7 @@ def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
     return set(chosen) or set(shown.ids).difference(compress(shown.ids, shown.hidden))
 
 
-main = command(
-    "pipelines.show",
-    __doc__.partition("\n")[0],
-    GROUPS,
-    {"model_store": "models"},
-    show,
-    graph=False,
-)
+main = command("pipelines.show", __doc__, GROUPS, {"model_store": "models"}, show, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

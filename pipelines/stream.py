@@ -9,16 +9,18 @@ Each document is labelled by the newest model that was published before the end 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from pipelines import train
-from pipelines.cli.command import command
-from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
-from pipelines.cli.options import InferenceOptions, MethodOptions, OutputOptions, StreamOptions
+from pipelines.cli.command import command, later
+from pipelines.cli.options import (
+    CoverageOptions,
+    InferenceOptions,
+    MethodOptions,
+    ModelCacheOptions,
+    OutputOptions,
+    StreamOptions,
+)
 from pipelines.graphs.sinks import SinkOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     *train.GROUPS[:4],
@@ -34,14 +36,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import stream
-
-    stream.run_graph(options)
-
-
-main = command("pipelines.stream", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.stream", __doc__, GROUPS, REQUIRED, later("train.stream"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -26,11 +26,11 @@ from model.reporting.relevance import word_statistics
 from model.snapshot import Snapshot
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import (
     CatalogueOptions,
     LabelledOptions,
     ModelVersionOptions,
+    RecordOptions,
     StoreOptions,
     TopicOptions,
 )
@@ -229,14 +229,7 @@ def _marks(entry: Entry, topic: int, root: int) -> str:
     return ", ".join(mark for mark, holds in marks.items() if holds)
 
 
-main = command(
-    "pipelines.topics",
-    __doc__.partition("\n")[0],
-    GROUPS,
-    {"model_store": "models"},
-    topics,
-    graph=False,
-)
+main = command("pipelines.topics", __doc__, GROUPS, {"model_store": "models"}, topics, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

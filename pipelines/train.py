@@ -7,22 +7,20 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
-from pipelines.cli.command import command
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
+from pipelines.cli.command import command, later
 from pipelines.cli.options import (
+    InputOptions,
+    KafkaOptions,
     KeepOptions,
     LearnerOptions,
+    RecordOptions,
     SequenceOptions,
     StoreOptions,
     TokeniserOptions,
     TrainingOptions,
 )
 from pipelines.graphs.sources import SourceOptions
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 GROUPS = (
     InputOptions,
@@ -39,14 +37,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-def run(options: PipelineOptions) -> None:
-    """Run the graph. It is imported here, because --help needs no Beam."""
-    from pipelines.graphs import train
-
-    train.run_graph(options)
-
-
-main = command("pipelines.train", __doc__.partition("\n")[0], GROUPS, REQUIRED, run)
+main = command("pipelines.train", __doc__, GROUPS, REQUIRED, later("train.train"))
 
 if __name__ == "__main__":
     sys.exit(main())

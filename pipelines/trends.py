@@ -10,26 +10,18 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.command import command, later
 from pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
 
 GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions)
 
 
-def run(options: OptionGroup) -> None:
-    """Show the trends. What reads them is imported here, because --help needs no Beam."""
-    from pipelines.graphs import trends
-
-    trends.trends(options)
-
-
 main = command(
     "pipelines.trends",
-    __doc__.partition("\n")[0],
+    __doc__,
     GROUPS,
     {"rows": "trends", "model_store": "models"},
-    run,
+    later("trends.trends"),
 )
 
 if __name__ == "__main__":

@@ -135,15 +135,8 @@ _STORE = {"model_store": "models"}
 def _action(
     name: str, run: Callable[[OptionGroup], None], *groups: type[OptionGroup], **more: str
 ) -> Callable[[Sequence[str] | None], int]:
-    summary = str(run.__doc__).partition("\n")[0]
-    return command(
-        f"pipelines.versions {name}",
-        summary,
-        (*_WHICH, *groups),
-        {**_STORE, **more},
-        run,
-        graph=False,
-    )
+    prog, required = f"pipelines.versions {name}", {**_STORE, **more}
+    return command(prog, str(run.__doc__), (*_WHICH, *groups), required, run, graph=False)
 
 
 _EXPIRE = {"keep": "versions:30d,checkpoints:3"}

@@ -14,14 +14,15 @@ from model.errors import OptionError
 from model.options import plain_options
 from model.reading.settings import ParseSettings
 from pipelines.cli.command import parse, parser_for
-from pipelines.cli.inference_options import CoverageOptions, ModelCacheOptions
-from pipelines.cli.input_options import RecordOptions
 from pipelines.cli.options import (
+    CoverageOptions,
     InferenceOptions,
     KeepOptions,
     LearnerOptions,
     MethodOptions,
+    ModelCacheOptions,
     ModelVersionOptions,
+    RecordOptions,
     SequenceOptions,
     StoreOptions,
     StreamOptions,

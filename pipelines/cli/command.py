@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import importlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -214,9 +215,21 @@ def _all_flags() -> set[str]:
     return {flag for action in parser._actions for flag in action.option_strings}
 
 
+def later(name: str) -> Callable[[Any], None]:
+    """Return a function that imports another one and calls it, because --help needs no Beam.
+
+    Args:
+        name: a module of :mod:`pipelines.graphs` and its function, for example ``train.stream``.
+    """
+    module, _, function = name.partition(".")
+    return lambda options: getattr(importlib.import_module(f"pipelines.graphs.{module}"), function)(
+        options
+    )
+
+
 def command(
     prog: str,
-    description: str,
+    text: str,
     groups: Groups,
     required: Mapping[str, str],
     run: Callable[[Any], Any],
@@ -230,12 +243,13 @@ def command(
 
     Args:
         prog: the name of the program, for example ``pipelines.train``.
-        description: one line of help.
+        text: its first line describes the program.
         groups: the groups of options that the pipeline has.
         required: options that must be given, each with an example.
         run: takes the parsed options (:func:`parse`).
         graph: whether the program runs a graph. If not, it begins without Beam.
     """
+    summary = text.partition("\n")[0]
 
     @quiet_pipes()
     def main(argv: Sequence[str] | None = None) -> int:
@@ -246,7 +260,7 @@ def command(
         try:
             with interruptible(), collected_later():
                 given = arranged(line, prog, groups)
-                options = parse(given.argv, prog, description, groups, required, graph=graph)
+                options = parse(given.argv, prog, summary, groups, required, graph=graph)
                 if not graph:
                     collect_now()
                 run(options)

@@ -20,9 +20,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from model.compositions import Choice
+from model.options import Record
 
 G = TypeVar("G", bound="OptionGroup")
+
+
+class Options(Protocol):
+    """The options of a command line: an :class:`OptionGroup`, or Beam's ``PipelineOptions``."""
+
+    def view_as(self, group: type[Any]) -> Any:
+        """Return these options as a group."""
 
 
 class OptionGroup:
@@ -32,7 +42,14 @@ class OptionGroup:
 
     Args:
         flags: the command line.
+
+    Attributes:
+        RECORDS: the records whose options the group declares.
+        CHOICE: the choice whose options the group declares, or None.
     """
+
+    RECORDS: ClassVar[tuple[type[Record], ...]] = ()
+    CHOICE: ClassVar[Choice[Any] | None] = None
 
     def __init__(self, flags: Sequence[str] = ()) -> None:
         parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)

@@ -15,6 +15,7 @@ from typing import Any
 
 from model.compositions import Choice, Placement, chosen, placements
 from model.options import Option
+from pipelines.cli.groups import OptionGroup
 from pipelines.cli.settings_options import described
 from pipelines.cli.values import choices
 
@@ -228,9 +229,9 @@ def _formatted(parser: argparse.ArgumentParser, sections: Iterable[Section], eve
     return formatter.format_help()
 
 
-def iter_choices(groups: Iterable[type]) -> Iterator[tuple[str, Choice[Any] | None]]:
+def iter_choices(groups: Iterable[type[OptionGroup]]) -> Iterator[tuple[str, Choice[Any] | None]]:
     """Iterate over the titles of option groups, with the choice that each declares."""
-    return ((titled(group), getattr(group, "CHOICE", None)) for group in groups)
+    return ((titled(group), group.CHOICE) for group in groups)
 
 
 def titled(group: type) -> str:

@@ -13,26 +13,34 @@ import argparse
 from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
+from model.inference.fit_settings import FitSettings
 from model.inference.label_settings import LabelSettings
+from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
 from model.learner_log.options import RunSettings
 from model.learners import LEARNER
 from model.publishing.choice_settings import PublishSettings
 from model.publishing.store_settings import StoreSettings, VersionSettings
+from model.reading.settings import ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli import values
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.keeping import KEEP_HELP, keep
 from pipelines.cli.program_settings import (
     ArchiveSettings,
+    CoverageFileSettings,
     DemoSettings,
     EvaluationInputSettings,
     EventSettings,
     FigureSettings,
+    InputSettings,
+    KafkaClientSettings,
     MixtureSettings,
+    OutputFileSettings,
     ShowSettings,
+    TrainingInputSettings,
     TrendSettings,
 )
-from pipelines.cli.settings_options import add_choice, add_options, declares
+from pipelines.cli.settings_options import add_options, group
 from pipelines.service.settings import LimitSettings, ServiceSettings
 
 # Options that name what workers write, through Beam's file systems. The model store has file
@@ -40,29 +48,29 @@ from pipelines.service.settings import LimitSettings, ServiceSettings
 OUTPUTS = ("archive", "output", "dead_letters", "coverage", "trends", "events", "json")
 
 
-@declares(TokeniserSettings)
-class TokeniserOptions(OptionGroup):
-    """Words."""
-
-
-@declares(SequenceSettings)
-class SequenceOptions(OptionGroup):
-    """Minibatches."""
-
-
-class LearnerOptions(OptionGroup):
-    """Learner."""
-
-    CHOICE = LEARNER
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_choice(parser, LEARNER)
-
-
-@declares(StoreSettings)
-class StoreOptions(OptionGroup):
-    """Model store."""
+TokeniserOptions = group("Words", TokeniserSettings)
+SequenceOptions = group("Minibatches", SequenceSettings)
+LearnerOptions = group("Learner", choice=LEARNER)
+StoreOptions = group("Model store", StoreSettings)
+TrainingOptions = group("Running", RunSettings, PublishSettings, EventSettings)
+ServiceOptions = group("Service", ServiceSettings)
+LimitOptions = group("Limits of requests", LimitSettings)
+ModelVersionOptions = group("Which model", VersionSettings)
+StreamOptions = group("Labelling", LabelSettings)
+OutputOptions = group("Output", MixtureSettings, TrendSettings)
+FigureOptions = group("Figures", FigureSettings)
+EvaluationOptions = group("Evaluation", EvaluationInputSettings, EvaluationSettings)
+ShowOptions = group("Display", ShowSettings)
+DemoOptions = group("Demo", DemoSettings)
+ArchiveOptions = group("Archive", ArchiveSettings)
+InputOptions = group("Input", InputSettings)
+KafkaOptions = group("Kafka", KafkaClientSettings)
+RecordOptions = group("Records", ReadSettings, OutputFileSettings)
+TrainingDocumentsOptions = group("Training documents", TrainingInputSettings)
+ModelCacheOptions = group("Models in memory", CacheSettings)
+CoverageOptions = group("Coverage", CoverageFileSettings, CoverageSettings)
+RetrainOptions = group("Retraining", RetrainSettings)
+FitOptions = group("Classifier", FitSettings)
 
 
 class KeepOptions(OptionGroup):
@@ -83,26 +91,6 @@ class BaseVersionOptions(OptionGroup):
         )
 
 
-@declares(RunSettings, PublishSettings, EventSettings)
-class TrainingOptions(OptionGroup):
-    """Running."""
-
-
-@declares(ServiceSettings)
-class ServiceOptions(OptionGroup):
-    """Service."""
-
-
-@declares(LimitSettings)
-class LimitOptions(OptionGroup):
-    """Limits of requests."""
-
-
-@declares(VersionSettings)
-class ModelVersionOptions(OptionGroup):
-    """Which model."""
-
-
 class MethodOptions(OptionGroup):
     """Method."""
 
@@ -119,31 +107,6 @@ class InferenceOptions(OptionGroup):
     @classmethod
     def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
         add_options(parser, (placement.option for placement in placements(METHOD)))
-
-
-@declares(LabelSettings)
-class StreamOptions(OptionGroup):
-    """Labelling."""
-
-
-@declares(MixtureSettings, TrendSettings)
-class OutputOptions(OptionGroup):
-    """Output."""
-
-
-@declares(FigureSettings)
-class FigureOptions(OptionGroup):
-    """Figures."""
-
-
-@declares(EvaluationInputSettings, EvaluationSettings)
-class EvaluationOptions(OptionGroup):
-    """Evaluation."""
-
-
-@declares(ShowSettings)
-class ShowOptions(OptionGroup):
-    """Display."""
 
 
 class LabelledOptions(OptionGroup):
@@ -284,13 +247,3 @@ class TrendFileOptions(OptionGroup):
         parser.add_argument(
             "--trends_group", help="only the rows of this group; without it, all are added up"
         )
-
-
-@declares(DemoSettings)
-class DemoOptions(OptionGroup):
-    """Demo."""
-
-
-@declares(ArchiveSettings)
-class ArchiveOptions(OptionGroup):
-    """Archive."""

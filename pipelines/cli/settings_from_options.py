@@ -24,13 +24,14 @@ from model.publishing.choice_settings import PublishSettings
 from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reading.settings import ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
-from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
     OUTPUTS,
     InferenceOptions,
     KeepOptions,
     LearnerOptions,
     MethodOptions,
+    RecordOptions,
     TokeniserOptions,
     TrainingOptions,
 )
@@ -39,8 +40,6 @@ from pipelines.cli.seeds_file import seeds_of_file
 from pipelines.cli.settings_options import fields_given, given_of, settings_of
 
 if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
-
     from model.publishing.manifest import Manifest
 
 Words = Mapping[str, tuple[str, ...]]
@@ -101,7 +100,7 @@ def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
     )
 
 
-def read_settings_of(options: PipelineOptions) -> ReadSettings:
+def read_settings_of(options: Options) -> ReadSettings:
     """Return the settings of reading.
 
     Raises:
@@ -122,7 +121,7 @@ def _refuse_beside(option: str, value: str, given: Mapping[str, Any], names: lis
             raise OptionError(f"--{name}", given[name], allowed, "Leave one of the two out.")
 
 
-def chosen_version(options: PipelineOptions) -> Manifest:
+def chosen_version(options: Options) -> Manifest:
     """Return the version of the model store that the options name.
 
     Raises:
@@ -135,7 +134,7 @@ def chosen_version(options: PipelineOptions) -> Manifest:
     return ModelStore(settings_of(options, StoreSettings).root).manifest(which.key, which.version)
 
 
-def tokeniser_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> TokeniserSettings:
+def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> TokeniserSettings:
     """Return the settings of the tokeniser; a file of stop words is read here.
 
     Args:
@@ -153,7 +152,7 @@ def tokeniser_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> 
     return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
 
 
-def publish_settings_of(options: PipelineOptions, learner: LearnerSettings) -> PublishSettings:
+def publish_settings_of(options: Options, learner: LearnerSettings) -> PublishSettings:
     """Return when a version may come from another particle or island than its parent.
 
     Raises:
@@ -167,7 +166,7 @@ def publish_settings_of(options: PipelineOptions, learner: LearnerSettings) -> P
     return settings_of(options, PublishSettings)
 
 
-def learner_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> LearnerSettings:
+def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSettings:
     """Return the settings of the learner; files of words are read here.
 
     Args:
@@ -184,7 +183,7 @@ def learner_settings_of(options: PipelineOptions, words: Words = NO_WORDS) -> Le
     return compose(LEARNER, {**given, **read, **listed})
 
 
-def learn_options_of(options: PipelineOptions, words: Words = NO_WORDS) -> LearnOptions:
+def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
     """Return the checked options of learning.
 
     Args:
@@ -220,7 +219,7 @@ def learn_options_of(options: PipelineOptions, words: Words = NO_WORDS) -> Learn
     )
 
 
-def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
+def inference_settings_of(options: Options) -> InferenceSettings:
     """Return the settings of the inference method that ``--method`` names."""
     return compose(
         METHOD,
@@ -228,14 +227,14 @@ def inference_settings_of(options: PipelineOptions) -> InferenceSettings:
     )
 
 
-def inference_options_of(options: PipelineOptions) -> dict[str, Any]:
+def inference_options_of(options: Options) -> dict[str, Any]:
     """Return the options of inference that are given, by name, without the method."""
     return given_of(
         options, InferenceOptions, (placement.option for placement in placements(METHOD))
     )
 
 
-def _words(name: str, path: str, kind: str, options: PipelineOptions) -> tuple[str, ...]:
+def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]:
     """Return the words of a file: its lines, or the sorted words that the tokeniser finds in it.
 
     A file of seeds gives a line for each topic.

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from model.compositions import Choice, placements
 from model.learner_log.options import Publication
 from model.options import Option, Record, options_of, plain_options
 from pipelines.cli import values
-from pipelines.cli.groups import OptionGroup
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
+from pipelines.cli.groups import OptionGroup, Options
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
     int: values.whole,
@@ -39,28 +36,36 @@ _PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
     "names": values.names,
     "words": values.words,
 }
-G = TypeVar("G", bound="type[OptionGroup]")
 R = TypeVar("R", bound=Record)
 # The group that declares the options of a record.
 _GROUPS: dict[type[Record], type[OptionGroup]] = {}
 
 
-def declares(*records: type[Record]) -> Callable[[G], G]:
-    """Make a group declare the options of records; a class decorator."""
+def group(
+    title: str, *records: type[Record], choice: Choice[Any] | None = None
+) -> type[OptionGroup]:
+    """Make the group that declares the options of records, and every option of a choice.
 
-    def declared(group: G) -> G:
-        def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
-            add_options(parser, (item for record in records for item in plain_options(record)))
+    Args:
+        title: the title in the help.
+        records: the records.
+        choice: the choice, whose composition is checked where its settings are made.
+    """
 
-        group._add_argparse_args = classmethod(add)
-        group.RECORDS = records  # type: ignore[attr-defined]
-        _GROUPS.update(dict.fromkeys(records, group))
-        return group
+    def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
+        found = [item for record in records for item in plain_options(record)]
+        if choice is not None:
+            # Only here, because a kind may be registered after the group is made.
+            found += [choice.option(), *(place.option for place in placements(choice))]
+        add_options(parser, found)
 
-    return declared
+    members = {"__doc__": title, "_add_argparse_args": classmethod(add)}
+    made = type(title, (OptionGroup,), {**members, "RECORDS": records, "CHOICE": choice})
+    _GROUPS.update(dict.fromkeys(records, made))
+    return made
 
 
-def settings_of(options: PipelineOptions, record: type[R]) -> R:
+def settings_of(options: Options, record: type[R]) -> R:
     """Make a record of the options that are given.
 
     Args:
@@ -73,7 +78,7 @@ def settings_of(options: PipelineOptions, record: type[R]) -> R:
     return _made(record, options.view_as(_GROUPS[record]))
 
 
-def _made(record: type[R], given: PipelineOptions) -> R:
+def _made(record: type[R], given: Options) -> R:
     found = {}
     for item in options_of(record):
         if item.nested:
@@ -83,21 +88,16 @@ def _made(record: type[R], given: PipelineOptions) -> R:
     return record(**found)
 
 
-def check_settings(options: PipelineOptions, groups: Iterable[type[OptionGroup]]) -> None:
+def check_settings(options: Options, groups: Iterable[type[OptionGroup]]) -> None:
     """Check the records that the groups declare, but for those with a file of words.
 
     Raises:
         OptionError: a value is not allowed.
     """
     for group in groups:
-        for record in getattr(group, "RECORDS", ()):
+        for record in group.RECORDS:
             if not any(item.file for item in plain_options(record)):
                 settings_of(options, record)
-
-
-def add_choice(parser: argparse._ActionsContainer, choice: Choice[Any]) -> None:
-    """Declare every option of every composition, each name once."""
-    add_options(parser, [choice.option(), *(placement.option for placement in placements(choice))])
 
 
 def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
@@ -181,9 +181,7 @@ def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
         yield f"{name}: {summary[:1].lower()}{summary[1:]}"
 
 
-def given_of(
-    options: PipelineOptions, group: type[PipelineOptions], found: Iterable[Option]
-) -> dict[str, Any]:
+def given_of(options: Options, group: type[OptionGroup], found: Iterable[Option]) -> dict[str, Any]:
     """Return the options of a group that are given, by name."""
     view = options.view_as(group)
     names = dict.fromkeys(option.name for option in found)
@@ -191,7 +189,7 @@ def given_of(
 
 
 def fields_given(
-    options: PipelineOptions, group: type[PipelineOptions], record: type[Record]
+    options: Options, group: type[OptionGroup], record: type[Record]
 ) -> dict[str, Any]:
     """Return the options of a record that are given, by field."""
     given = given_of(options, group, options_of(record))

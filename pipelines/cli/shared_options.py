@@ -9,15 +9,13 @@ for example ``--input``, is in a group of its own. The records name it in ``shar
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from model.compositions import Choice, compose, placements
 from model.errors import BeamTopicsError, OptionError
 from model.options import Record
+from pipelines.cli.groups import OptionGroup, Options
 from pipelines.cli.settings_options import given_of
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 
 class UsageError(BeamTopicsError):
@@ -28,8 +26,8 @@ R = TypeVar("R", bound=Record)
 
 
 def settings_of_choice(
-    options: PipelineOptions,
-    group: type[PipelineOptions],
+    options: Options,
+    group: type[OptionGroup],
     choice: Choice[R],
     elsewhere: Collection[str] = (),
 ) -> R:
@@ -52,7 +50,7 @@ def settings_of_choice(
 
 
 def _check_shared(
-    options: PipelineOptions, choice: Choice[Any], made: Any, elsewhere: Collection[str]
+    options: Options, choice: Choice[Any], made: Any, elsewhere: Collection[str]
 ) -> None:
     # Settings of a choice are made where a graph is built. Imported here, because it imports Beam.
     from pipelines.graphs.beam_options import given_options

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
+from model.errors import OptionError
 from model.evaluation.classification import check_classifier
 from model.evaluation.coherence import TOP_WORDS
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
-from pipelines.cli.figures import run_for_figures, write_figures
-from pipelines.cli.program_settings import EvaluationInputSettings
+from pipelines.cli.options import FigureOptions
+from pipelines.cli.program_settings import EvaluationInputSettings, FigureSettings
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
@@ -26,7 +32,9 @@ from pipelines.cli.terminal import (
     rank_table,
     thin,
 )
+from pipelines.graphs.execute import run
 from pipelines.graphs.learning import write_dead_letters
+from pipelines.graphs.runners import LOCAL_RUNNER
 from pipelines.graphs.sources import files_of_model
 from transforms.evaluate import Evaluate, EvaluationPlan
 
@@ -127,3 +135,46 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
         console().print(
             f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
         )
+
+
+def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
+    """Write JSON lines into the one file ``--json``."""
+    _ = lines | "Write" >> beam.io.WriteToText(
+        settings_of(options, FigureSettings).json, num_shards=1, shard_name_template=""
+    )
+
+
+def run_for_figures(
+    build: Callable[[beam.Pipeline, PipelineOptions], Any],
+    options: PipelineOptions,
+    show: Callable[[list[dict[str, Any]]], None],
+) -> None:
+    """Run a graph that ends in :func:`write_figures`, and show its lines.
+
+    Without ``--json`` the lines are in a temporary file. Nothing is shown where the job is only
+    submitted: ``--json`` will have the lines.
+
+    Args:
+        build: builds the graph.
+        options: the parsed command line.
+        show: prints the lines, which come in any order.
+
+    Raises:
+        OptionError: the workers of another runner have no file to write to.
+    """
+    given = options.view_as(FigureOptions)
+    if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
+        raise OptionError(
+            "--json",
+            None,
+            "a file that the runner's workers can write",
+            "Give for example --json=gs://bucket/figures.jsonl.",
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        given.json = given.json or str(Path(folder) / "figures.jsonl")
+        run(build, options, lambda counted: show(_lines(given.json)))
+
+
+def _lines(path: str) -> list[dict[str, Any]]:
+    with FileSystems.open(path) as lines:
+        return [json.loads(line) for line in lines.read().splitlines()]

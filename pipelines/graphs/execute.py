@@ -22,10 +22,8 @@ from model.errors import BeamTopicsError
 from model.interrupts import INTERRUPTS
 from pipelines.cli.progress import progress
 from pipelines.cli.terminal import tell
-from pipelines.graphs import refusals
-from pipelines.graphs.bundle_metrics import metrics_consolidated
+from pipelines.graphs import local_runner, refusals
 from pipelines.graphs.garbage import collect_now
-from pipelines.graphs.local_state import state_uncached
 from transforms.constants import NAMESPACE
 from transforms.event_times import PREFIX, lags
 from transforms.wordless import LOST
@@ -79,7 +77,7 @@ def run(
     _BEAM_ERRORS.addFilter(_is_unreported)
     collect_now()
     try:
-        with metrics_consolidated(), state_uncached(), progress():
+        with local_runner.changed(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return

@@ -55,12 +55,12 @@ from pipelines.graphs.adding import (
 )
 from pipelines.graphs.execute import run
 from pipelines.graphs.runners import is_local, streams
+from pipelines.graphs.sinks import to_kafka
 from transforms.learn import Learn
 from transforms.publish import Publish
 from transforms.sequence import Sequence
-from transforms.sinks.kafka import WriteEventsToKafka
+from transforms.sinks.kafka import EVENTS
 from transforms.sinks.write_by_period import WriteByPeriod
-from transforms.sources.kafka_client import client_library, properties
 from transforms.wordless import LOST, WITHOUT_WORDS
 from transforms.write import WriteRecords
 
@@ -257,15 +257,12 @@ def write_events(events: beam.PCollection, options: PipelineOptions) -> None:
     """
     settings = settings_of(options, EventSettings)
     if settings.topic is not None:
-        kafka = settings_of(options, KafkaClientSettings)
-        if not kafka.servers:
+        if not settings_of(options, KafkaClientSettings).servers:
             raise UsageError(
                 f"--kafka_servers is missing. --events={settings.events} needs it, for example"
                 " --kafka_servers=localhost:9092."
             )
-        client_library("--events")
-        properties(kafka.config)
-        sink = WriteEventsToKafka(kafka.servers, settings.topic, kafka.config)
+        sink = to_kafka(settings.topic, options, EVENTS, "--events")
         _ = events | "Write events" >> sink
     elif settings.events is not None:
         _ = events | "Write events" >> _write_lines(settings.events, "events", options)

@@ -19,14 +19,12 @@ import argparse
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from model.errors import OptionError
+from pipelines.cli.groups import Options
 from pipelines.cli.options import OUTPUTS
 from pipelines.graphs.sources import SOURCES, SourceOptions, ends, is_log
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
@@ -88,7 +86,7 @@ def _live(streaming: Any, source: Any) -> bool:
     return bool(streaming) or is_log(source)
 
 
-def streams(options: PipelineOptions) -> bool:
+def streams(options: Options) -> bool:
     """Return whether event time advances, and windows close, while the job reads its source.
 
     This is so where documents come as a stream (``--streaming``, or a source that is a log) and the

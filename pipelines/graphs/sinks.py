@@ -6,35 +6,49 @@
 | ``kafka`` | JSON messages | ``--kafka_servers``, ``--kafka_config``, ``--output_topic`` |
 
 A file holds the mixtures of a bundle, or with ``--file_period`` those of a period of event time.
-The trends of the mixtures have sinks of their own (:mod:`pipelines.graphs.trend_sinks`).
+
+The trends of the mixtures go to any of these, one beside the others:
+
+| option | writes |
+|---|---|
+| ``--trends`` | files of ``--trends_format`` in a folder |
+| ``--trends_topic`` | JSON messages to a Kafka topic, with ``--kafka_servers`` |
+| ``--trends_table`` | rows of a BigQuery table, by Beam's own sink |
 """
 
 from __future__ import annotations
 
-import argparse
+import importlib.util
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from model.compositions import Choice
-from model.errors import one_of
+from model.errors import OptionError, one_of
 from model.kinds import Kinds
-from model.options import Record, option
-from pipelines.cli.groups import OptionGroup
+from model.options import Record, option, options_of
+from model.times import duration_text
+from pipelines.cli.groups import Options
+from pipelines.cli.options import OutputOptions
 from pipelines.cli.program_settings import (
+    DAY,
     EventSettings,
     KafkaClientSettings,
     OutputFileSettings,
+    TrendSettings,
 )
-from pipelines.cli.settings_options import add_choice, settings_of
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.cli.settings_options import fields_given, group, settings_of
 from pipelines.cli.shared_options import settings_of_choice
-from pipelines.graphs.trend_sinks import write_trends
 
 if TYPE_CHECKING:
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
+
+    from transforms.sinks.kafka import Messages
 
 SINKS = Kinds()
+_TABLE = re.compile(r"(?:[a-z][-a-z0-9.:]*[a-z0-9]:)?[A-Za-z0-9_]{1,1024}\.[\w-]{1,1024}")
 
 
 class SinkSettings(Record):
@@ -48,7 +62,7 @@ class SinkSettings(Record):
     shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
 
-    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
+    def write(self, options: Options, streams: bool) -> beam.PTransform:
         """Return the transform that writes blocks of mixtures.
 
         Args:
@@ -72,7 +86,7 @@ class FilesSink(SinkSettings):
     output: str | None = option(None, "folder for the mixtures", first=True)
     output_format: Literal["jsonl", "avro"] = option("jsonl", "format of the mixtures")
 
-    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
+    def write(self, options: Options, streams: bool) -> beam.PTransform:
         # Imported here, because --help needs no Beam.
         from transforms.infer_by_key import EachMixture
         from transforms.sinks.write_by_period import WriteByPeriod
@@ -102,33 +116,39 @@ class KafkaSink(SinkSettings):
 
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
-    def write(self, options: PipelineOptions, streams: bool) -> beam.PTransform:
+    def write(self, options: Options, streams: bool) -> beam.PTransform:
         from transforms.infer_by_key import EachMixture
-        from transforms.sinks.kafka import WriteMixturesToKafka
-        from transforms.sources.kafka_client import client_library, properties
+        from transforms.sinks.kafka import MIXTURES
 
-        kafka = settings_of(options, KafkaClientSettings)
-        client_library("--sink")
-        properties(kafka.config)
-        return EachMixture() | WriteMixturesToKafka(
-            kafka.servers, self.output_topic or "", kafka.config
-        )
+        return EachMixture() | to_kafka(self.output_topic or "", options, MIXTURES, "--sink")
+
+
+def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> beam.PTransform:
+    """Return the transform that sends elements to a topic of ``--kafka_servers``.
+
+    Args:
+        topic: the topic.
+        options: the parsed command line.
+        messages: what the elements are.
+        option: the option that asks for Kafka.
+
+    Raises:
+        OptionError: the client of Kafka is not installed, or its properties cannot be used.
+    """
+    from transforms.sinks.kafka import WriteToKafka
+    from transforms.sources.kafka_client import client_library, properties
+
+    kafka = settings_of(options, KafkaClientSettings)
+    client_library(option)
+    properties(kafka.config)
+    return WriteToKafka(kafka.servers, topic, kafka.config, messages=messages)
 
 
 SINK: Choice[SinkSettings] = Choice("sink", "where the mixtures go", SINKS, default="files")
+SinkOptions = group("Sink", choice=SINK)
 
 
-class SinkOptions(OptionGroup):
-    """Sink."""
-
-    CHOICE = SINK
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_choice(parser, SINK)
-
-
-def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
+def shared_by_sink(options: Options) -> tuple[str, ...]:
     """Return the options of other groups that ``--sink`` reads, or ``--events``."""
     name = options.view_as(SinkOptions).sink or SINK.default
     one_of("--sink", name, tuple(SINKS))
@@ -136,7 +156,7 @@ def shared_by_sink(options: PipelineOptions) -> tuple[str, ...]:
     return (*SINKS[name].shared, *of_events)  # type: ignore[attr-defined]
 
 
-def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: bool) -> None:
+def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) -> None:
     """Write mixtures to ``--sink``, and their trends to where they are wanted.
 
     Args:
@@ -153,3 +173,91 @@ def write_mixtures(blocks: beam.PCollection, options: PipelineOptions, streams: 
     sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
     _ = blocks | "Write mixtures" >> sink.write(options, streams)
     write_trends(blocks, options, streams)
+
+
+def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> None:
+    """Write the trends of mixtures, if they are wanted.
+
+    Args:
+        blocks: bytes of :class:`model.inference.mixture_blocks.MixtureBlock`.
+        options: the parsed command line.
+        streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
+
+    Raises:
+        OptionError: an option has no effect here, or a value cannot be used.
+    """
+    wanted = settings_of(options, TrendSettings)
+    if not check_trends(wanted, options):
+        return
+    # Imported here, because --help needs no Beam.
+    from transforms.sinks.kafka import TRENDS
+    from transforms.sinks.trends import WriteTrendsToBigQuery, trends_encoder
+    from transforms.trends import AddUpTrends
+    from transforms.write import WriteRecords
+
+    added = AddUpTrends(
+        wanted.window or DAY,
+        streams=streams,
+        by=wanted.by,
+        typical=wanted.typical,
+        groups=wanted.groups,
+    )
+    rows = blocks | "Trends" >> added
+    if wanted.trends is not None:
+        encode = trends_encoder(wanted.format)
+        written = WriteRecords(wanted.trends, "trends", f".{wanted.format}", encode)
+        _ = rows | "Write trends" >> written
+    if wanted.topic is not None:
+        _ = rows | "Send trends" >> to_kafka(wanted.topic, options, TRENDS, "--trends_topic")
+    if wanted.table is not None:
+        _ = rows | "Insert trends" >> WriteTrendsToBigQuery(wanted.table, streams=streams)
+
+
+def check_trends(wanted: TrendSettings, options: Options) -> bool:
+    """Return whether trends are wanted anywhere.
+
+    Raises:
+        OptionError: an option has no effect, or a value cannot be used.
+    """
+    places = {"trends", "topic", "table"}
+    names = {option.field: option.name for option in options_of(TrendSettings)}
+    given = fields_given(options, OutputOptions, TrendSettings)
+    _check_groups(wanted, options, given)
+    if not places & set(given):
+        for field, value in given.items():
+            allowed = "nothing without --trends, --trends_topic or --trends_table"
+            shown = duration_text(value) if field == "window" else value
+            raise OptionError(f"--{names[field]}", shown, allowed, "Leave it out.")
+        return False
+    if wanted.trends is None and "format" in given:
+        allowed = "nothing without --trends"
+        raise OptionError("--trends_format", wanted.format, allowed, "Leave it out.")
+    if wanted.topic is not None and not settings_of(options, KafkaClientSettings).servers:
+        allowed = "a topic with --kafka_servers beside it"
+        raise OptionError("--trends_topic", wanted.topic, allowed, "Say where the brokers are.")
+    if wanted.table is not None:
+        _check_table(wanted.table)
+    return True
+
+
+def _check_groups(wanted: TrendSettings, options: Options, given: Mapping[str, Any]) -> None:
+    field = read_settings_of(options).parse.fields.group
+    if field is not None and wanted.by != "group":
+        allowed = "nothing without --trends_by=group"
+        raise OptionError("--group_field", field, allowed, "Add it, or leave the field out.")
+    if field is None and wanted.by == "group":
+        allowed = "group beside --group_field"
+        raise OptionError("--trends_by", "group", allowed, "Name the field, for example region.")
+    if wanted.by == "all" and "groups" in given:
+        allowed = "nothing without --trends_by=label or group"
+        raise OptionError("--trends_groups", wanted.groups, allowed, "Leave it out.")
+
+
+def _check_table(table: str) -> None:
+    if not _TABLE.fullmatch(table):
+        allowed = "project:dataset.table or dataset.table"
+        raise OptionError("--trends_table", table, allowed, "Correct the name.")
+    if importlib.util.find_spec("google.cloud.bigquery") is None:
+        allowed = "nothing unless Beam's client of BigQuery is installed"
+        remedy = "Run: pip install 'apache-beam[gcp]'."
+        raise OptionError("--trends_table", table, allowed, remedy)

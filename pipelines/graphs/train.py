@@ -1,4 +1,4 @@
-"""The graph of ``pipelines.train``."""
+"""The graphs of ``pipelines.train`` and ``pipelines.stream``."""
 
 from __future__ import annotations
 
@@ -6,19 +6,29 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.document_blocks import Blocks
-from pipelines.cli.settings_from_options import learn_options_of
+from model.inference.label_settings import LabelSettings
+from model.inference.serving import Serving
+from model.inference.serving_settings import CacheSettings, CoverageSettings
+from pipelines.cli.program_settings import MixtureSettings
+from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.learning import (
     check_store,
     learn,
+    report_coverage,
     run_and_check,
     write_dead_letters,
     write_events,
 )
 from pipelines.graphs.runners import streams
+from pipelines.graphs.sinks import write_mixtures
 from pipelines.graphs.sources import read_source
+from transforms.coverage import Coverage
+from transforms.infer_by_key import InferLabelled
+from transforms.label import Label
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+def build_train(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
     blocks = Blocks(learning.sequence)
@@ -29,6 +39,45 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable, learned.dead_letters], options)
 
 
-def run_graph(options: PipelineOptions) -> None:
-    """Run the graph, and check what it learned."""
-    run_and_check(build, options)
+def build_stream(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
+    """
+    learning, settings = learn_options_of(options), inference_settings_of(options)
+    given = settings_of(options, LabelSettings)
+    blocks = Blocks(learning.sequence)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
+    check_store(options, learning)
+    learned = learn(documents, learning, streams=streams(options))
+    label = Label(
+        given.before_first_model, given.label_with, given.shards, streams=streams(options)
+    )
+    labelled = (learned.minibatches, learned.references) | "Label" >> label
+    serving = Serving(
+        learning.store,
+        settings,
+        topics=learning.settings.topic_count,
+        window=settings_of(options, CoverageSettings).window,
+        cache_mb=settings_of(options, CacheSettings).megabytes,
+        none_share=settings_of(options, MixtureSettings).none_share,
+        topic_names=settings_of(options, MixtureSettings).topic_names,
+    )
+    inferred = labelled.documents | "Infer" >> InferLabelled(serving)
+    # The model is being trained: low coverage is no signal to train it, as it is in
+    # pipelines.infer.
+    known = Coverage(serving.window, retrain_below=None, streams=streams(options))
+    report_coverage(inferred.tallies | "Coverage" >> known, options)
+    write_events(learned.events, options)
+    write_mixtures(inferred.blocks, options, streams(options))
+    write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
+
+
+def train(options: PipelineOptions) -> None:
+    """Run the graph of ``pipelines.train``, and check what it learned."""
+    run_and_check(build_train, options)
+
+
+def stream(options: PipelineOptions) -> None:
+    """Run the graph of ``pipelines.stream``, and check what it learned."""
+    run_and_check(build_stream, options)

@@ -12,18 +12,22 @@ from math import ceil
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from model.errors import BeamTopicsError, OptionError
-from pipelines.service.bodies import FIRST_WORDS, count_of, read, texts_of
+from model.publishing.store import ModelStore
+from model.reporting.figures import Sources, figures_of
+from model.reporting.limits import Limits
+from pipelines.pages.page import check_installed, render
+from pipelines.service.limits import FIRST_WORDS, Rate, count_of, read, texts_of
 from pipelines.service.metrics import FORM, Metrics
-from pipelines.service.models import Models
-from pipelines.service.rate import Rate
-from pipelines.service.reports import Reports
-from pipelines.service.settings import LimitSettings
+from pipelines.service.models import Loaded, Models
+from pipelines.service.settings import LimitSettings, ServiceSettings
 
 _LOGGER = logging.getLogger("beam_topics.service")
 _HEADERS = {
@@ -35,7 +39,53 @@ _HEADERS = {
 _PAGE = {**_HEADERS, "Content-Security-Policy": "frame-ancestors 'none'"}
 _DATA = {**_HEADERS, "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"}
 
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+ANY = "*"
+# Pages that are kept: a megabyte or more each.
+MOST_PAGES = 4
+_TITLE = "Topics"
+
 Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Reports:
+    """The pages that were asked for last, as ``beam-topics report`` makes them of a store alone.
+
+    A page is kept until another version, or another catalogue, is at hand. One thread at a time
+    calls the methods.
+
+    Args:
+        store: The model store.
+    """
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+        self._pages: dict[tuple[str, str, str | None], str] = {}
+
+    def page(self, loaded: Loaded) -> str:
+        """Return the page of a version.
+
+        Raises:
+            HTTPException: What makes pages is not installed.
+        """
+        try:
+            check_installed()
+        except BeamTopicsError as error:
+            raise HTTPException(501, str(error)) from None
+        name = (loaded.manifest.key, loaded.manifest.version, loaded.catalogue_digest)
+        if name not in self._pages:
+            while len(self._pages) >= MOST_PAGES:
+                del self._pages[next(iter(self._pages))]
+            self._pages[name] = self._made(loaded)
+        return self._pages[name]
+
+    def _made(self, loaded: Loaded) -> str:
+        store, manifest = self._store, loaded.manifest
+        history = [one for one in store.up_to(manifest) if one == manifest or store.has_model(one)]
+        sources = Sources(
+            history, loaded.snapshot, store.get_snapshot, catalogue=loaded.shown.catalogue
+        )
+        return render(figures_of(sources, Limits.of(loaded.snapshot.topic_count)), _TITLE)
 
 
 class Service:
@@ -203,3 +253,40 @@ def refusal(error: HTTPException) -> Response:
     """Return the answer to a request that is refused."""
     headers = {**_DATA, **(error.headers or {})}
     return JSONResponse({"error": error.detail}, status_code=error.status_code, headers=headers)
+
+
+def names_of(settings: ServiceSettings) -> frozenset[str]:
+    """Return the names under which a service answers, in small letters."""
+    own = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return frozenset(name.lower() for name in (*LOOPBACK, own, *settings.allowed_hosts))
+
+
+class Hosts:
+    """An application that passes on requests under one of its names.
+
+    A page of another site can reach a service of this machine under a name of its own (DNS
+    rebinding). Its requests carry that name in ``Host``.
+
+    Args:
+        app: The application behind it.
+        names: The names, in small letters; ``*`` stands for any.
+    """
+
+    def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:
+        self._app, self._names = app, names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or ANY in self._names or self._knows(scope):
+            await self._app(scope, receive, send)
+            return
+        told = "Host: the service has another name; name more with --allowed_hosts"
+        await refusal(HTTPException(400, told))(scope, receive, send)
+
+    def _knows(self, scope: Scope) -> bool:
+        given = Headers(scope=scope).getlist("host")
+        return len(given) == 1 and _without_port(given[0]).lower() in self._names
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdecimal() else host

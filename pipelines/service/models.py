@@ -1,4 +1,4 @@
-"""The newest model of each key, as the service holds it.
+"""The model of each key, as the service and ``pipelines.label`` hold it.
 
 A request names a model key and never a path. A key that the store does not list is refused before
 any path is made of it.
@@ -119,15 +119,18 @@ class Models:
         store: The root of the model store.
         settings: The settings of the method.
         most_keys: The keys whose models are held. The one used least recently leaves.
+        version: The version that is read of each key.
     """
 
-    def __init__(self, store: str, settings: InferenceSettings, most_keys: int) -> None:
+    def __init__(
+        self, store: str, settings: InferenceSettings, most_keys: int, version: str = "latest"
+    ) -> None:
         method = inference_for(settings)
         if method.needs or method.needs_all_documents:
             allowed = "a method that labels one text by the model alone"
             raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
         self.store, self._settings, self._most_keys = ModelStore(store), settings, most_keys
-        self._catalogues = CatalogueStore(store)
+        self._catalogues, self._version = CatalogueStore(store), version
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
         found = settings_of_keys(self.store)
         self._key_of_text = None if found is None else Tokeniser(found).key
@@ -147,7 +150,7 @@ class Models:
         return self._key_of_text
 
     def get(self, key: str) -> Loaded:
-        """Return the version of a key that is at hand, or read the newest one.
+        """Return the version of a key that is at hand, or read it.
 
         Raises:
             OptionError: The store has no version of this key.
@@ -158,7 +161,7 @@ class Models:
         known = self.store.keys()
         if key not in known:
             raise OptionError("key", key, "a key of the model store", "Correct the spelling.")
-        return self._load(self.store.manifest(key))
+        return self.load(self.store.manifest(key, self._version))
 
     def refresh(self) -> list[str]:
         """Read the newest version and catalogue of each key at hand where they changed.
@@ -171,7 +174,7 @@ class Models:
             newest = self.store.latest(key) or held.manifest
             catalogue = self._catalogues.latest(key)[0]
             if (newest.version, catalogue) != (held.manifest.version, held.catalogue_digest):
-                self._load(newest)
+                self.load(newest)
                 changed.append(key)
         return changed
 
@@ -179,7 +182,8 @@ class Models:
         """Return the version at hand of each key."""
         return {key: held.manifest.version for key, held in list(self._loaded.items())}
 
-    def _load(self, manifest: Manifest) -> Loaded:
+    def load(self, manifest: Manifest) -> Loaded:
+        """Read a version, and hold it for its key."""
         snapshot = self.store.get_snapshot(manifest)
         digest, catalogue = self._catalogues.latest(manifest.key)
         shown = shown_of(catalogue, manifest, snapshot)

@@ -18,7 +18,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
@@ -67,6 +67,11 @@ def trend_message(data: bytes) -> tuple[bytes, bytes]:
     """Return the key and the value of the message of a row of trends."""
     row = json.loads(data)
     return wire.canonical_json([row[name] for name in TREND_KEY]).encode(), data
+
+
+MIXTURES = Messages(mixture_message, "mixture", "--output_topic")
+EVENTS = Messages(event_message, "event", "--events")
+TRENDS = Messages(trend_message, "trend", "--trends_topic")
 
 
 class KafkaSinkDoFn(beam.DoFn):
@@ -147,56 +152,23 @@ def _note(answers: list[str | None], error: Any, _: Any) -> None:
     answers.append(None if error is None else error.str())
 
 
-class WriteMixturesToKafka(beam.PTransform):
-    """Write topic mixtures to a Kafka topic.
+class WriteToKafka(beam.PTransform):
+    """Write elements to a Kafka topic.
 
     Args:
         servers: Brokers, ``host:port`` separated by commas.
         topic: The topic. It must exist.
         config: A file of client properties, or ``""``. See
             :mod:`transforms.sources.kafka_client`.
+        messages: What the elements are: :data:`MIXTURES`, :data:`EVENTS` or :data:`TRENDS`.
     """
 
-    def __init__(self, servers: str, topic: str, config: str = "") -> None:
+    def __init__(
+        self, servers: str, topic: str, config: str = "", *, messages: Messages = MIXTURES
+    ) -> None:
         super().__init__()
-        messages = Messages(mixture_message, "mixture", "--output_topic")
         self._fn = KafkaSinkDoFn(servers, topic, config, messages)
 
-    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
-        return _sent_by(self._fn, mixtures)
-
-
-class _WriteJsonToKafka(beam.PTransform):
-    """Write JSON records to a Kafka topic.
-
-    Args:
-        servers: Brokers, ``host:port`` separated by commas.
-        topic: The topic. It must exist.
-        config: A file of client properties, or ``""``.
-    """
-
-    messages: ClassVar[Messages]
-
-    def __init__(self, servers: str, topic: str, config: str = "") -> None:
-        super().__init__()
-        self._fn = KafkaSinkDoFn(servers, topic, config, self.messages)
-
-    def expand(self, records: beam.PCollection) -> beam.PCollection:
-        return _sent_by(self._fn, records)
-
-
-class WriteTrendsToKafka(_WriteJsonToKafka):
-    """Write rows of trends to a Kafka topic."""
-
-    messages = Messages(trend_message, "trend", "--trends_topic")
-
-
-class WriteEventsToKafka(_WriteJsonToKafka):
-    """Write events to a Kafka topic."""
-
-    messages = Messages(event_message, "event", "--events")
-
-
-def _sent_by(fn: KafkaSinkDoFn, elements: beam.PCollection) -> beam.PCollection:
-    windowed = elements | "Global" >> beam.WindowInto(GlobalWindows())
-    return windowed | "Send" >> beam.ParDo(fn).with_output_types(bytes)
+    def expand(self, elements: beam.PCollection) -> beam.PCollection:
+        windowed = elements | "Global" >> beam.WindowInto(GlobalWindows())
+        return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)

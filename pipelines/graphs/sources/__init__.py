@@ -1,14 +1,23 @@
 """Sources: where documents come from, by ``--source``.
 
-:mod:`pipelines.graphs.sources.base` has the contract. A source is registered by importing its
-module here.
+:mod:`pipelines.graphs.sources.base` has the contract. A source in a module of its own is registered
+by importing that module here.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
+from model.options import option
+from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
+from model.times import MICROSECONDS_PER_SECOND
+from pipelines.cli.groups import Options
+from pipelines.cli.program_settings import InputSettings, KafkaClientSettings
+from pipelines.cli.settings_from_options import read_settings_of
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.shared_options import settings_of_choice
 from pipelines.graphs.sinks import shared_by_sink
 from pipelines.graphs.sources.base import (
@@ -18,24 +27,23 @@ from pipelines.graphs.sources.base import (
     SourceSettings,
     ends,
     is_log,
+    max_future,
 )
-from pipelines.graphs.sources.files import Files, files_of_model, read_files
-from pipelines.graphs.sources.kafka import Kafka
-from pipelines.graphs.sources.pubsub import PubSub
-from pipelines.graphs.sources.replay import Replay
+from transforms.sources.kafka_client import KafkaSettings, Until, properties
 
 if TYPE_CHECKING:
+    # A source imports Beam where it is read, because --help needs no Beam.
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
 
     from model.document_blocks import Blocks
-    from transforms.read import Documents
+    from model.publishing.manifest import Manifest
+    from transforms.read import Documents, ReadDocuments
+    from transforms.sources.kafka import ReadKafka
+    from transforms.sources.pubsub import ReadPubSub
+    from transforms.sources.replay import ReplayArchive
+
 __all__ = [
     "SOURCES",
-    "Files",
-    "Kafka",
-    "PubSub",
-    "Replay",
     "SourceOptions",
     "SourceSettings",
     "ends",
@@ -47,7 +55,148 @@ __all__ = [
 ]
 
 
-def source_settings_of(options: PipelineOptions) -> SourceSettings:
+@SOURCES.register
+@dataclass(frozen=True)
+class Files(SourceSettings):
+    """All files of --input, in any order."""
+
+    kind = "files"
+    shared = ("input", "format", "encoding", "chats", "time_from", "id_from", "timestamp_format")
+    needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
+    is_log = False
+    endless = "never"
+
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReadDocuments:
+        patterns = settings_of(options, InputSettings).input
+        return read_files(options, tokeniser, patterns, blocks=blocks)
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Replay(SourceSettings):
+    """An archive of pipelines.archive, in the order of time, as a stream."""
+
+    kind = "replay"
+    shared = ("input",)
+    needed: ClassVar[Mapping[str, str]] = {"input": "'archive/*.avro'"}
+    endless = "never"
+
+    replay_speed: float | None = option(
+        None,
+        "event time in relation to real time, for example 3600x; without it, as fast as possible",
+        unit="x",
+        above=0,
+    )
+
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReplayArchive:
+        from transforms.sources.replay import ReplayArchive, archive_of
+
+        patterns = list(settings_of(options, InputSettings).input)
+        settings = read_settings_of(options)
+        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed, blocks=blocks)
+        # Check now that the files are an archive.
+        archive_of(b"", patterns, settings)
+        return replay
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Kafka(SourceSettings):
+    """A Kafka topic of JSON objects, as a stream."""
+
+    kind = "kafka"
+    shared = ("kafka_servers", "kafka_config", "id_from", "timestamp_format")
+    needed: ClassVar[Mapping[str, str]] = {
+        "kafka_servers": "localhost:9092",
+        "kafka_topic": "documents",
+    }
+    endless = "until"
+
+    kafka_topic: str | None = option(None, "the topic to read")
+    kafka_start: str = option(
+        "earliest", "where to begin: earliest, latest, or the ISO 8601 time of a message"
+    )
+    until: Until = option(
+        "forever", "end: stop after the messages that the topic holds at the start"
+    )
+    idle_after: int = option(
+        60 * MICROSECONDS_PER_SECOND,
+        "a partition without a message for this time does not hold back the others",
+        unit="microseconds",
+        least=1,
+    )
+    max_delay: int | None = option(
+        None,
+        "largest difference in event time by which documents may be out of order; without it, none",
+        unit="microseconds",
+        least=0,
+    )
+    max_future: int = max_future()
+
+    def settings(self, options: Options) -> KafkaSettings:
+        """Return the settings of the transform. Raises OptionError."""
+        kafka = settings_of(options, KafkaClientSettings)
+        return KafkaSettings(
+            servers=kafka.servers,
+            topic=self.kafka_topic or "",
+            config=kafka.config,
+            start=self.kafka_start,
+            until=self.until,
+            idle_after=self.idle_after / MICROSECONDS_PER_SECOND,
+            max_delay=self.max_delay or 0,
+            max_future=self.max_future,
+        )
+
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReadKafka:
+        from transforms.sources.kafka import ReadKafka, partitions_of
+
+        settings = self.settings(options)
+        properties(settings.config)
+        # Check now that the topic exists. Workers list its partitions again.
+        next(iter(partitions_of(b"", settings)), None)
+        return ReadKafka(settings, read_settings_of(options).parse, tokeniser, blocks=blocks)
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class PubSub(SourceSettings):
+    """A Pub/Sub subscription of JSON objects, as a stream."""
+
+    kind = "pubsub"
+    shared = ("timestamp_format",)
+    needed: ClassVar[Mapping[str, str]] = {
+        "pubsub_subscription": "projects/me/subscriptions/documents"
+    }
+    endless = "always"
+    runner = "DataflowRunner"
+
+    pubsub_subscription: str | None = option(None, "projects/PROJECT/subscriptions/NAME")
+    pubsub_timestamp_attribute: str | None = option(
+        None, "the attribute with the event time of a message"
+    )
+    max_future: int = max_future()
+
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReadPubSub:
+        from transforms.sources.pubsub import ReadPubSub
+
+        return ReadPubSub(
+            self.pubsub_subscription or "",
+            self.pubsub_timestamp_attribute,
+            read_settings_of(options).parse,
+            tokeniser,
+            max_future=self.max_future,
+        )
+
+
+def source_settings_of(options: Options) -> SourceSettings:
     """Return the checked settings of ``--source``.
 
     Raises:
@@ -59,7 +208,7 @@ def source_settings_of(options: PipelineOptions) -> SourceSettings:
 
 def read_source(
     pipeline: beam.Pipeline,
-    options: PipelineOptions,
+    options: Options,
     tokeniser: TokeniserSettings,
     *,
     blocks: Blocks | None = None,
@@ -79,3 +228,51 @@ def read_source(
     """
     source = source_settings_of(options)
     return pipeline | "Read" >> source.read(options, tokeniser, blocks)
+
+
+def read_files(
+    options: Options,
+    tokeniser: TokeniserSettings,
+    patterns: Sequence[str],
+    option: str = "--input",
+    *,
+    blocks: Blocks | None = None,
+) -> ReadDocuments:
+    """Return the transform that reads all files that the patterns match, alone or in blocks.
+
+    Raises:
+        OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
+    """
+    from transforms.read import ReadDocuments, check_patterns
+
+    settings = read_settings_of(options)
+    check_patterns(list(patterns), settings, option)
+    return ReadDocuments(list(patterns), settings, tokeniser, blocks=blocks)
+
+
+def files_of_model(
+    pipeline: beam.Pipeline,
+    options: Options,
+    manifest: Manifest,
+    patterns: Sequence[str],
+    option: str = "--input",
+) -> Documents:
+    """Read documents for one model version, with its tokeniser.
+
+    Where documents have keys, those of other model keys become dead letters.
+    """
+    import apache_beam as beam
+
+    from transforms.read import Documents
+    from transforms.route import Route
+
+    tokeniser, name = manifest.tokeniser, option.removeprefix("--")
+    read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)
+    if settings_of(options, ReadSettings).parse.fields.key is None and not tokeniser.has_keys:
+        return read
+    routed = read.documents | f"Route {name}" >> Route([manifest.key])
+    dead_letters = (
+        read.dead_letters,
+        routed.dead_letters,
+    ) | f"Dead letters of {name}" >> beam.Flatten()
+    return Documents(routed.documents, dead_letters)

@@ -7,7 +7,6 @@ that reads it.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -15,13 +14,12 @@ from model.compositions import Choice
 from model.kinds import Kinds
 from model.options import Record, option
 from model.settings import TokeniserSettings
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import DAY
-from pipelines.cli.settings_options import add_choice
+from pipelines.cli.settings_options import group
 
 if TYPE_CHECKING:
     import apache_beam as beam
-    from apache_beam.options.pipeline_options import PipelineOptions
 
     from model.document_blocks import Blocks
 
@@ -46,7 +44,7 @@ class SourceSettings(Record):
     runner: ClassVar[str] = "PrismRunner"
 
     def read(
-        self, options: PipelineOptions, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> beam.PTransform:
         """Return the transform that reads the source into :class:`transforms.read.Documents`.
 
@@ -77,16 +75,7 @@ SOURCES = Kinds()
 SOURCE: Choice[SourceSettings] = Choice(
     "source", "where the documents come from", SOURCES, default="files"
 )
-
-
-class SourceOptions(OptionGroup):
-    """Source."""
-
-    CHOICE = SOURCE
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_choice(parser, SOURCE)
+SourceOptions = group("Source", choice=SOURCE)
 
 
 def is_log(source: str | None) -> bool:

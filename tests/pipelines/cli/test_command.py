@@ -11,10 +11,12 @@ from model.settings import SequenceSettings
 from pipelines.cli.all_groups import all_groups
 from pipelines.cli.command import UsageError, command, parse
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.input_options import InputOptions, KafkaOptions, RecordOptions
 from pipelines.cli.options import (
+    InputOptions,
+    KafkaOptions,
     LearnerOptions,
     OutputOptions,
+    RecordOptions,
     SequenceOptions,
     StoreOptions,
     TokeniserOptions,

@@ -16,7 +16,7 @@ from pipelines.cli.all_groups import all_groups
 from pipelines.cli.command import parser_for
 from pipelines.cli.options import SequenceOptions, TokeniserOptions, TrainingOptions
 from pipelines.cli.program_settings import InputSettings, OutputFileSettings
-from pipelines.cli.settings_options import add_choice, check_settings, settings_of
+from pipelines.cli.settings_options import check_settings, group, settings_of
 from pipelines.graphs.beam_options import add_beam_options
 
 
@@ -52,7 +52,8 @@ class Windowed(Record):
 
 def add(*kinds):
     parser = argparse.ArgumentParser()
-    add_choice(parser, Choice("shape", "what is drawn", Kinds(*kinds), "whole"))
+    choice = Choice("shape", "what is drawn", Kinds(*kinds), "whole")
+    group("Shape", choice=choice)._add_argparse_args(parser)
     return parser
 
 
@@ -83,8 +84,9 @@ def test_no_two_groups_and_no_option_of_beam_have_one_name():
 
 def test_a_setting_with_the_name_of_a_groups_option_is_refused():
     parser = parser_for("x", "", all_groups(), {})
+    shapes = group("Shape", choice=Choice("shape", "what is drawn", Kinds(Windowed), "windowed"))
     with pytest.raises(argparse.ArgumentError, match="conflicting option string: --window"):
-        add_choice(parser, Choice("shape", "what is drawn", Kinds(Windowed), "windowed"))
+        shapes._add_argparse_args(parser)
 
 
 def given(*flags):

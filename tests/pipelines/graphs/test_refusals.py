@@ -15,7 +15,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import LostMinibatchesError, OptionError, RefusedInputError
 from model.reading.refused import refused
 from pipelines import archive, evaluate, fit_classifier, infer, stream, train
-from pipelines.cli.input_options import RecordOptions
+from pipelines.cli.options import RecordOptions
 from pipelines.graphs import execute as running
 from pipelines.graphs import refusals
 

@@ -20,11 +20,7 @@ from model.settings import TokeniserSettings
 from transforms.sinks import kafka as kafka_sink
 from transforms.sinks.kafka import (
     KafkaSinkDoFn,
-    Messages,
-    WriteEventsToKafka,
-    WriteMixturesToKafka,
-    WriteTrendsToKafka,
-    mixture_message,
+    WriteToKafka,
 )
 from transforms.sources import kafka, kafka_client, log_source
 from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
@@ -529,11 +525,8 @@ MIXTURES = [
 ]
 
 
-MIXTURE_MESSAGES = Messages(mixture_message, "mixture", "--output_topic")
-
-
 def sent(topic="out"):
-    sink = WriteMixturesToKafka("b:9", topic)
+    sink = WriteToKafka("b:9", topic)
     _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(MIXTURES) | sink})
     return counters
 
@@ -570,7 +563,7 @@ def trend(topic, start="2026-01-01T00:00:00Z"):
 
 def test_rows_of_trends_are_sent_under_their_names(sink):
     rows = [trend(topic) for topic in range(3)]
-    into = WriteTrendsToKafka("b:9", "out")
+    into = WriteToKafka("b:9", "out", messages=kafka_sink.TRENDS)
     _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(rows) | into})
     assert counters["trends_written"] == 3
     assert sorted(value for _, value in sink.sent) == rows
@@ -629,7 +622,7 @@ def test_events_are_sent_under_their_names(sink):
         wire.canonical_json({"key": "k", "version": "v1", "number": n, "kind": "change"}).encode()
         for n in range(3)
     ]
-    write = WriteEventsToKafka("b:9", "events")
+    write = WriteToKafka("b:9", "events", messages=kafka_sink.EVENTS)
     _, counters = run(lambda pipeline: {"none": pipeline | beam.Create(events) | write})
     assert counters["events_written"] == 3
     assert sorted(sink.sent) == [(b'["k","v1",%d]' % n, event) for n, event in enumerate(events)]
@@ -637,14 +630,14 @@ def test_events_are_sent_under_their_names(sink):
 
 def test_events_that_are_refused_name_their_option(sink):
     sink.refuse = 1
-    write = WriteEventsToKafka("b:9", "events")
+    write = WriteToKafka("b:9", "events", messages=kafka_sink.EVENTS)
     data = b'{"key":"k","number":0,"version":"v1"}'
     with pytest.raises(Exception, match=r"1 of 1 events were not taken: .*Check --events and"):
         run(lambda pipeline: {"none": pipeline | beam.Create([data]) | write})
 
 
 def test_late_answers_to_a_bundle_that_failed_are_not_the_next_ones(sink):
-    fn = KafkaSinkDoFn("b:9", "out", "", MIXTURE_MESSAGES)
+    fn = KafkaSinkDoFn("b:9", "out", "", kafka_sink.MIXTURES)
     fn.setup()
 
     def send(mixtures):

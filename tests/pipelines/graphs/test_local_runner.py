@@ -6,13 +6,16 @@ import pytest
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics, MetricsFilter, monitoring_infos
 from apache_beam.options.pipeline_options import PipelineOptions
-from apache_beam.runners.portability.fn_api_runner import fn_runner
+from apache_beam.runners.portability.fn_api_runner import fn_runner, worker_handlers
+from apache_beam.runners.worker import statecache
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
 from apache_beam.utils.timestamp import Timestamp
 
-from pipelines.graphs.bundle_metrics import metrics_consolidated
 from pipelines.graphs.execute import run
+from pipelines.graphs.local_runner import changed
+
+OPTIONS = PipelineOptions(["--runner=FnApiRunner"])
 
 
 class Again(beam.DoFn):
@@ -67,14 +70,14 @@ def test_counters_survive_more_bundles_than_the_interpreter_has_frames(few_frame
 
 
 def test_beam_still_needs_it():
-    """If this fails, Beam adds up the metrics, and pipelines/graphs/bundle_metrics.py can go."""
+    """If this fails, Beam adds up the metrics, and local_runner.py can leave them."""
     assert fn_runner.consolidate_monitoring_infos is monitoring_infos.consolidate
     assert inspect.isgenerator(monitoring_infos.consolidate([]))
 
 
 def test_nothing_stays_replaced():
     before = fn_runner.consolidate_monitoring_infos
-    with pytest.raises(ZeroDivisionError), metrics_consolidated():
+    with pytest.raises(ZeroDivisionError), changed():
         assert fn_runner.consolidate_monitoring_infos is not before
         1 / 0  # noqa: B018
     assert fn_runner.consolidate_monitoring_infos is before
@@ -96,4 +99,57 @@ def test_the_sums_are_those_of_beam():
             ]
         ]
 
-    assert counted() == counted(metrics_consolidated()) == [20]
+    assert counted() == counted(changed()) == [20]
+
+
+class Sum(beam.DoFn):
+    """A sum by key in state."""
+
+    STATE = ReadModifyWriteStateSpec("sum", BytesCoder())
+    _STATE = beam.DoFn.StateParam(STATE)
+
+    def process(self, element, state=_STATE):
+        total = int(state.read() or 0) + element[1]
+        state.write(b"%d" % total)
+        Metrics.counter("beam_topics", "highest").inc(total)
+
+
+def sums(pipeline, options=None):
+    elements = [(b"ab"[n % 2 : n % 2 + 1], 1) for n in range(6)]
+    return (
+        pipeline
+        | beam.Create(elements).with_output_types(tuple[bytes, int])
+        | beam.ParDo(Sum()).with_output_types(bytes)
+    )
+
+
+def measured(monkeypatch):
+    """What the cache measures from now on."""
+    found, before = [], statecache.get_deep_size
+    monkeypatch.setattr(
+        statecache, "get_deep_size", lambda *values: found.append(values) or before(*values)
+    )
+    return found
+
+
+def test_no_value_is_measured_and_the_results_are_those_of_the_state(monkeypatch):
+    found, counted = measured(monkeypatch), {}
+    run(sums, OPTIONS, counted.update)
+    assert counted == {"highest": 2 * (1 + 2 + 3)} and not found
+
+
+def test_beam_still_measures_what_is_cached(monkeypatch):
+    """If this fails, local_runner.py can leave the cache, or has lost what it changes."""
+    found = measured(monkeypatch)
+    pipeline = beam.Pipeline(options=OPTIONS)
+    sums(pipeline)
+    pipeline.run()
+    assert found
+
+
+def test_the_cache_is_on_afterwards():
+    before = worker_handlers.STATE_CACHE_SIZE_MB
+    with pytest.raises(ZeroDivisionError), changed():
+        assert before > 0 == worker_handlers.STATE_CACHE_SIZE_MB
+        1 / 0  # noqa: B018
+    assert before == worker_handlers.STATE_CACHE_SIZE_MB

@@ -3,7 +3,7 @@ import pytest
 from model.errors import OptionError
 from pipelines import evaluate
 from pipelines.cli.command import parse
-from pipelines.cli.figures import run_for_figures
+from pipelines.graphs.evaluate import run_for_figures
 
 
 def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
@@ -22,7 +22,7 @@ def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
 
 
 def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path):
-    monkeypatch.setattr("pipelines.cli.figures.run", lambda build, options, then: None)
+    monkeypatch.setattr("pipelines.graphs.evaluate.run", lambda build, options, then: None)
     given = [
         "--held_out=x",
         "--model_store=x",

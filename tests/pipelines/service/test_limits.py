@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.service import rate
-from pipelines.service.rate import Rate
+from pipelines.service import limits
+from pipelines.service.limits import Rate
 
 
 def test_ten_seconds_at_once_and_then_one_for_each_interval():
@@ -25,7 +25,7 @@ def test_without_a_rate_everything_is_taken():
 
 
 def test_the_number_of_buckets_is_bounded(monkeypatch):
-    monkeypatch.setattr(rate, "MOST_CLIENTS", 2)
+    monkeypatch.setattr(limits, "MOST_CLIENTS", 2)
     found = Rate(0.1)
     for client in "abac":
         found.wait(client, 0.0)
