@@ -8,8 +8,8 @@ from learner_options import REAL_LEARNERS, made
 
 from model.compositions import placements
 from model.learners import LEARNER, Keep
+from model.learners.filters.settings import NoPhrases
 from model.learners.particles.settings import ParticleSettings
-from model.learners.phrase_settings import NoPhrases
 from model.learners.variational.settings import VariationalSettings
 from model.options import Record, options_of
 

@@ -4,9 +4,10 @@ An import of a learner's settings here registers the learner. The settings of th
 from the learners, which import kernels.
 """
 
-from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
+from model.learners.base import LEARNER, LearnerSettings, learner_names
 from model.learners.batch_gibbs.settings import BatchGibbs
-from model.learners.duplicates import CountOnce, Drop, Keep
+from model.learners.filters.settings import CountOnce, Drop, Keep
+from model.learners.making import learner_for
 from model.learners.particles.challenger_settings import Challengers, NoChallengers
 from model.learners.particles.history_settings import FullHistory, Reservoir
 from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
