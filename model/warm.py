@@ -7,13 +7,10 @@ an image for workers is built.
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 
 from model.compositions import compose
 from model.evaluation.held_out import evaluate
-from model.gibbs.samplers import Sampler
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier, Provenance
 from model.kernels.jit import remove_stale_caches
@@ -36,7 +33,7 @@ from model.learners import (
     learner_for,
 )
 from model.learners.base import LearnerSettings
-from model.learners.particles.kernels.divergence import divergence
+from model.learners.particles.kernels.arrivals import divergence
 from model.records import Document, Minibatch, TokenisedDocument
 from model.snapshot import Snapshot
 
@@ -72,7 +69,7 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(topics="auto", max_topics=4, initial=_FEW),
     # From 257 topics on words are in parts.
     OLda(topics=257, initial=NoInitialBatch()),
-    BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
+    BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat()),
     FixvocVb(topics=2),
     FixvocHybrid(topics=2),
     Infvoc(topics=2, reorder_every=1),
@@ -113,7 +110,7 @@ def warm() -> None:
 
 
 def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> None:
-    """Run every inference method with every sampler."""
+    """Run every inference method."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
     published = PublishedModel(
@@ -123,12 +120,9 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
         tuple(documents),
     )
     for name in inference_names():
-        for sampler in get_args(Sampler):
-            settings = compose(
-                METHOD, {"method": name}, {"inference_sweeps": 1, "inference_sampler": sampler}
-            )
-            method = inference_for(settings)
-            method.infer(method.prepare(settings, published), documents[:2])
+        settings = compose(METHOD, {"method": name}, {"inference_sweeps": 1})
+        method = inference_for(settings)
+        method.infer(method.prepare(settings, published), documents[:2])
 
 
 if __name__ == "__main__":

@@ -176,10 +176,9 @@ VARIANTS = {
     "one chain": {"chains": 1},
     "initial batch of one": {"initial_documents": 1},
     "initial batch never ends": {"initial_documents": 1000},
-    "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
+    "batch, sparse": {"learner": "batch-gibbs", "prior": "flat"},
     "batch, sparse, many topics": {
         "learner": "batch-gibbs",
-        "sampler": "sparse",
         "topics": 70,
         "chains": 2,
     },

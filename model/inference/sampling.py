@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
-from model.gibbs.samplers import SAMPLER_HELP, Sampler
 from model.inference.base import InferenceSettings
 from model.options import option
 
@@ -32,8 +31,6 @@ class GibbsSampling(Sampling):
 
     These are the fewest in which each topic is drawn given all other tokens.
     """
-
-    sampler: Sampler = option("auto", SAMPLER_HELP, name="inference_sampler")
 
     @property
     def sweeps(self) -> int:

@@ -24,7 +24,7 @@ from model.learners.particles.change_blocks import (
     divergences,
     total_shares,
 )
-from model.learners.particles.kernels.divergence import divergence
+from model.learners.particles.kernels.arrivals import divergence
 
 LEAST_BLOCKS = 3
 FALL, FALL_DEVIATIONS = 0.5, 4.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model.learners.particles.kernels.divergence import divergence
+from model.learners.particles.kernels.arrivals import divergence
 from model.records import FloatArray
 
 REMEMBERED = 20

@@ -15,10 +15,13 @@ import numpy as np
 
 from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.copying import with_free_parts
-from model.learners.particles.kernels.losses import add_losses, merge, names_of, sample_of
-from model.learners.particles.kernels.nearest_pairs import (
+from model.learners.particles.kernels.losses import (
+    add_losses,
+    merge,
+    names_of,
     nearest_pair,
     nearest_topics,
+    sample_of,
     update_nearest,
 )
 from model.learners.particles.kernels.particles import Population

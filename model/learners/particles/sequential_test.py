@@ -45,7 +45,7 @@ from model.learners.particles.change_blocks import (
     divergences,
     total_shares,
 )
-from model.learners.particles.kernels.divergence import divergence
+from model.learners.particles.kernels.arrivals import divergence
 from model.learners.particles.kernels.logarithm import ln
 
 LEAST_BLOCKS = 5

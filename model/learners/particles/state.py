@@ -71,7 +71,7 @@ class ParticleState:
             snapshot, and uses it again for the figures.
         begun: a copy that has learned some of the documents that wait for a complete initial batch
             (:mod:`model.learners.particles.provisional`).
-        chain: the same for ``batch-gibbs`` with the sparse sampler.
+        chain: the same for ``batch-gibbs`` on packed counts.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
         gamma: the concentration of the learned weights of topics.

@@ -33,7 +33,7 @@ from model.learners.particles.challengers import (
 )
 from model.learners.particles.following import STEADY, Following
 from model.learners.particles.history import Documents
-from model.learners.particles.kernels.divergence import sum_of_shares
+from model.learners.particles.kernels.arrivals import sum_of_shares
 from model.learners.particles.merging import room_of
 from model.learners.particles.past_documents import split_history
 from model.learners.particles.population import best_particle

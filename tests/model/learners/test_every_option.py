@@ -102,7 +102,6 @@ OTHER = {
     "stream_documents": (0, 500),
     "tau0": (64.0, 2.0),
     # ``auto`` is one of the two.
-    "sampler": ("dense", "sparse"),
     "chains": (3, 1),
     "rejuvenation_decay": (1.0, 2.0),
     "initial_documents": (10, 20),
@@ -128,7 +127,6 @@ OTHER = {
 BESIDE = {
     "evidence_window": {"islands": 2},
     "initial_choice": {"initial_sweeps": 6, "chains": 6},
-    "sampler": {"prior": "flat"},
     "max_words": {"truncation": 30},
     "remainder": {"concentration": 20.0},
     "challengers": {"resampling": "never", "judges": 5},

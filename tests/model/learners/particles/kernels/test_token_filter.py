@@ -13,13 +13,13 @@ from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import (
     MOVES,
+    MULTINOMIAL,
     RESAMPLINGS,
     SCHEDULED,
     Resampler,
     resample,
     reweight,
 )
-from model.learners.particles.kernels.resampling_schemes import MULTINOMIAL
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
 from model.learners.particles.population import new_population, with_capacity
