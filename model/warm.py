@@ -17,7 +17,6 @@ from model.kernels.jit import remove_stale_caches
 from model.learners import (
     AfterResampling,
     BatchGibbs,
-    Challengers,
     CountOnce,
     EveryDocument,
     FixvocHybrid,
@@ -38,6 +37,15 @@ from model.records import Document, Minibatch, TokenisedDocument
 from model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
+# The third step holds a trial after 400 documents, with topics enough for its challengers to merge
+# some.
+_CHALLENGED = ParticleFilter(
+    topics=16,
+    initial=InitialBatch(documents=2, chains=2, sweeps=1),
+    half_life=(1,),
+    duplicates=CountOnce(),
+    rejuvenation=EveryDocument(moves=1),
+)
 _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1, challengers=NoChallengers())
@@ -56,16 +64,7 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
         rejuvenation=AfterResampling(unit="token"),
         initial=NoInitialBatch(),
     ),
-    # The third step holds a later trial, with topics enough for its challengers to merge some.
-    ParticleFilter(
-        topics=16,
-        initial=InitialBatch(documents=2, chains=2, sweeps=1),
-        half_life=(1,),
-        duplicates=CountOnce(),
-        rejuvenation=EveryDocument(
-            moves=1, challengers=Challengers(room=1.0, judges=1, first_trial=1)
-        ),
-    ),
+    _CHALLENGED,
     ParticleFilter(topics="auto", max_topics=4, initial=_FEW),
     # From 257 topics on words are in parts.
     OLda(topics=257, initial=NoInitialBatch()),
@@ -85,17 +84,18 @@ def warm() -> None:
         TokenisedDocument.from_words(
             Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9
         )
-        for d in range(24)
+        for d in range(400)
     ]
     for settings in _SETTINGS:
+        size = 200 if settings is _CHALLENGED else 12
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         for sequence in (1, 2):
-            part = documents[12 * (sequence - 1) : 12 * sequence]
+            part = documents[size * (sequence - 1) : size * sequence]
             learner.step(state, Minibatch.from_documents("", sequence, sequence, True, part))
         state = learner.load(settings, "", 0, learner.save(state))
         # In a job the arrays of a minibatch are read-only, for which kernels are compiled anew.
-        last = Minibatch.from_documents("", 3, 3, True, documents[:3])
+        last = Minibatch.from_documents("", 3, 3, True, documents[: size // 2])
         learner.step(state, Minibatch.from_bytes(last.to_bytes()))
         # What a candidate tells of the state.
         for unlearned in (False, True):
@@ -103,8 +103,8 @@ def warm() -> None:
         learner.summary(state)
         learner.witness(state)
         snapshot = learner.snapshot(state)
-        warm_inference(snapshot, documents)
-        evaluate(snapshot, documents)
+        warm_inference(snapshot, documents[:24])
+        evaluate(snapshot, documents[:24])
     # A change of the stream is looked for after more documents.
     divergence(np.ones(2), np.ones(2))
 

@@ -94,7 +94,7 @@ STORES = {
     "infvoc": {**_SMALL, "learner": "infvoc", "truncation": 20, "reorder_every": 3},
     "islands": {**_STREAMING, "concentrations": "fixed", "particles": 4, "islands": 2},
     "keys": {**_STREAMING, "concentrations": "fixed"},
-    "challenged": {**_STREAMING, "concentrations": "fixed", "challengers": "on", "judges": 2},
+    "challenged": {**_STREAMING, "concentrations": "fixed", "challengers": "on", "newest": 100},
 }
 KEYS = ("en", "de/at")
 # The store whose documents are labelled by every method.

@@ -121,7 +121,6 @@ VARIANTS = {
         "initial": "none",
     },
     "challenged, flat": CHALLENGED,
-    "challenged, bounds": {**CHALLENGED, "change_test": "bounds"},
     "challenged, resampled": {**CHALLENGED, "resampling": "residual"},
     "challenged, by tokens": {**CHALLENGED, "resampling": "residual", "ess_check": "token"},
     "challenged, minimal, full vocabulary": {

@@ -8,16 +8,17 @@ from model.learners.base import LEARNER, LearnerSettings, learner_names
 from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.filters.settings import CountOnce, Drop, Keep
 from model.learners.making import learner_for
-from model.learners.particles.challenger_settings import Challengers, NoChallengers
-from model.learners.particles.history_settings import FullHistory, Reservoir
-from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.rejuvenation import (
     AfterResampling,
+    Challengers,
     Decayed,
     EveryDocument,
     EveryTokens,
+    FullHistory,
     Never,
     NewestFirst,
+    NoChallengers,
+    Reservoir,
     Uniform,
 )
 from model.learners.particles.resampling import (
@@ -27,7 +28,13 @@ from model.learners.particles.resampling import (
     Stratified,
     Systematic,
 )
-from model.learners.particles.settings import IncrementalGibbs, OLda, ParticleFilter
+from model.learners.particles.settings import (
+    IncrementalGibbs,
+    InitialBatch,
+    NoInitialBatch,
+    OLda,
+    ParticleFilter,
+)
 from model.learners.particles.topic_priors import (
     Flat,
     Hierarchical,

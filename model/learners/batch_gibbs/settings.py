@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model.learners.base import implemented_in
-from model.learners.particles.initial_settings import ENDLESS, Initial, InitialBatch
-from model.learners.particles.settings import ParticleSettings
+from model.learners.particles.settings import ENDLESS, Initial, InitialBatch, ParticleSettings
 from model.learners.particles.topic_priors import Flat
 from model.options import option
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.copying import with_free_parts
 from model.learners.particles.kernels.losses import (
     add_losses,
@@ -28,6 +27,7 @@ from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.restarting import absorb, rename_topics
 from model.learners.particles.kernels.token_filter import PARTS_EACH
 from model.learners.particles.past_documents import Past
+from model.learners.particles.rejuvenation import Challengers
 from model.learners.particles.state import ParticleState
 from model.records import LongArray
 
