@@ -28,8 +28,8 @@ from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, i
 from model.inference.alpha import fit_alpha
 from model.inference.classifier import Classifier, Provenance
 from model.inference.corpus import Corpus, CorpusSampler, build_corpora
-from model.inference.fit_settings import FEATURES, FitSettings
 from model.inference.fitting import fit
+from model.inference.settings import FEATURES, FitSettings
 from model.inference.training_pairs import make_pair
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture

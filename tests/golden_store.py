@@ -20,7 +20,7 @@ from model.compositions import compose
 from model.document_blocks import gathered
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier_store import ClassifierStore
-from model.inference.fit_settings import FitSettings
+from model.inference.settings import FitSettings
 from model.inference.training_pairs import fit_classifier, make_pair
 from model.kernels.expectations import dirichlet_weights
 from model.kinds import record_from_json

@@ -275,10 +275,10 @@ def settings_of(variant):
 
 
 def records_in(settings):
-    """The classes of settings and of all their parts."""
+    """The classes of settings and of all their parts, with those that they derive from."""
     parts = (getattr(settings, item.field) for item in options_of(type(settings)))
     inner = (records_in(part) for part in parts if isinstance(part, Record))
-    return {type(settings)}.union(*inner)
+    return set(type(settings).__mro__).union(*inner)
 
 
 def _left_out():

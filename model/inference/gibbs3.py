@@ -19,8 +19,7 @@ from model.gibbs.kernels.sorted_rows import sorted_rows
 from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
 from model.inference.proportions import make_mixtures, posterior_means
-from model.inference.sampling import GibbsSampling
-from model.inference.settings import Gibbs3, Gibbs3S
+from model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
 from model.kernels import random
 from model.records import LongArray, TokenisedDocument, TopicMixture
 

@@ -43,12 +43,14 @@ from model.learners.particles.topic_priors import (
     Urn,
 )
 from model.learners.particles.vocabularies import Given, Growing
-from model.learners.variational.settings import FixvocHybrid, FixvocVb, Infvoc
-from model.learners.variational.vocabulary_settings import (
+from model.learners.variational.settings import (
     Dict,
     DictHash,
+    FixvocHybrid,
+    FixvocVb,
     FullHash,
     GrowingUntilFull,
+    Infvoc,
     Null,
 )
 

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from model.inference.fit_settings import FitSettings
-from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
+from model.inference.settings import CacheSettings, CoverageSettings, FitSettings, RetrainSettings
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import CoverageFileSettings, TrainingInputSettings
 from pipelines.cli.settings_options import declares

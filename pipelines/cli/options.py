@@ -13,7 +13,7 @@ import argparse
 from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
-from model.inference.label_settings import LabelSettings
+from model.inference.settings import LabelSettings
 from model.learner_log.options import RunSettings
 from model.learners import LEARNER
 from model.publishing.choice_settings import PublishSettings
