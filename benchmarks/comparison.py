@@ -207,8 +207,6 @@ ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]
         "--reservoir=500",
         "--newest_share=.85",
         "--moves=60",
-        "--change_share=.85",
-        "--first_trial=5",
     ),
     "batch": batch,
     "batch, alpha .1": lambda folder, seed: batch(folder, seed, "--alpha=.1"),

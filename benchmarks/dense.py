@@ -20,7 +20,7 @@ from model.kernels.jit import kernel, page_kernel
 from model.kernels.random import FIRST_PASS, fill_uniforms
 from model.learners.particles.kernels.draw import draw, new_scratch, padded
 from model.learners.particles.kernels.particles import PAGE, normalise, times
-from model.learners.particles.kernels.resampling_schemes import normalise_weights
+from model.learners.particles.kernels.resampling import normalise_weights
 
 
 class Dense(NamedTuple):

@@ -24,13 +24,12 @@ import numpy as np
 from benchmarks.corpora import records, stop_words
 from model.compositions import compose
 from model.evaluation.agreement import agreement
-from model.gibbs.samplers import Sampler
 from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, inference_for
 from model.inference.alpha import fit_alpha
 from model.inference.classifier import Classifier, Provenance
-from model.inference.corpus import Corpus, CorpusSampler, build_corpora, make_sampler
-from model.inference.fit_settings import FEATURES, FitSettings
+from model.inference.corpus import Corpus, CorpusSampler, build_corpora
 from model.inference.fitting import fit
+from model.inference.settings import FEATURES, FitSettings
 from model.inference.training_pairs import make_pair
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
@@ -94,7 +93,6 @@ def train(
     documents: Sequence[TokenisedDocument],
     topics: int,
     sweeps: int,
-    sampler: Sampler = "auto",
     enough: Callable[[int, CorpusSampler, Corpus], bool] = lambda sweep, state, corpus: False,
 ) -> Snapshot:
     """Run batch Gibbs until it is ``enough``.
@@ -104,7 +102,7 @@ def train(
     words = tuple(sorted({word for document in documents for word in document.words}))
     empty = empty_model(words, topics)
     rows, (corpus,) = build_corpora(empty, documents)
-    state = make_sampler(empty, rows, [corpus], stream_key(1, "train"), sampler)
+    state = CorpusSampler(empty, rows, [corpus], stream_key(1, "train"))
     begin = time.thread_time()
     for sweep in range(sweeps + 1):
         state.sweep(corpus, sweep, first=sweep == 0)
@@ -191,7 +189,6 @@ def _arguments() -> argparse.Namespace:
         action="store_true",
         help="over the later half of the states; the paper takes the last",
     )
-    parser.add_argument("--sampler", default="auto")
     parser.add_argument("--methods", nargs="+", default=[*GIBBS, *OTHERS])
     parser.add_argument("--json", help="write the figures here")
     parser.add_argument(
@@ -217,7 +214,6 @@ def _run_methods(
     base = {
         "inference_sweeps": given.sweeps,
         "inference_from": "average" if given.average else "last",
-        "inference_sampler": given.sampler,
     }
     runs = {}
     for name in given.methods:
@@ -234,7 +230,7 @@ def main() -> None:
     """Print a table, and write the figures as JSON lines where asked to."""
     given = _arguments()
     training, new = split(papers(given.papers))
-    snapshot = train(training, given.topics, given.train_sweeps, given.sampler)
+    snapshot = train(training, given.topics, given.train_sweeps)
     published = PublishedModel(snapshot, "nips", None, tuple(training))
     if {"maxent", "hybrid"} & set(given.methods):
         published = replace(

@@ -1,4 +1,4 @@
-"""SparseLDA against MALLET's, tomotopy's sampler and our own dense kernel.
+"""SparseLDA against the samplers of MALLET and tomotopy.
 
 Run ``python -m benchmarks sparse``. Each runs batch Gibbs on all 1,740 NIPS papers (2.45 M tokens
 without stop words and words of fewer than three papers), alpha = .1, beta = .01, one thread each,
@@ -18,32 +18,27 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import minibatches, numbered, vocabulary
+from benchmarks.corpora import numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 from model.kernels.random import stream_key
-from model.learners import BatchGibbs, Flat, Given, learner_for
 from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.records import TokenisedDocument
 
 ALPHA, BETA = 0.1, 0.01
 WARM, SWEEPS, ROUNDS = 40, 5, 2
-DENSE_SWEEPS = 1
 
 
 def sparse() -> None:
-    """Compare SparseLDA with MALLET, tomotopy and the dense kernel: visits a second, and memory."""
+    """Compare SparseLDA with MALLET and tomotopy: visits a second, and memory."""
     documents = papers()
     words = vocabulary(documents)
     tokens, offsets = numbered(documents, words)
     texts = np.split(tokens, offsets[1:-1])
     for topics in map(int, os.environ.get("BENCHMARK_TOPICS", "400,800").split(",")):
-        compare(documents, texts, words, topics)
+        compare(texts, words, topics)
 
 
-def compare(
-    documents: list[TokenisedDocument], texts: list[Any], words: tuple[str, ...], topics: int
-) -> None:
+def compare(texts: list[Any], words: tuple[str, ...], topics: int) -> None:
     """One number of topics."""
     visits = sum(map(len, texts))
     chain = SparseChain(
@@ -65,7 +60,6 @@ def compare(
                 folder, source, topics, ALPHA, BETA, WARM, 1, SWEEPS
             )
         runs["tomotopy"] = tomotopy_seconds(texts, topics)
-        runs["ours, dense"] = lambda: [dense_seconds(documents, words, topics)]
         found: dict[str, list[float]] = {label: [] for label in runs}
         for _ in range(ROUNDS):
             for label, run in runs.items():
@@ -92,24 +86,6 @@ def seconds_of(run: Callable[[], object]) -> float:
     start = time.process_time()
     run()
     return time.process_time() - start
-
-
-def dense_seconds(documents: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> float:
-    """Of one pass of batch Gibbs by the dense kernel."""
-    settings = BatchGibbs(
-        sampler="dense",
-        topics=topics,
-        alpha=ALPHA,
-        prior=Flat(BETA),
-        chains=1,
-        sweeps=DENSE_SWEEPS,
-        vocabulary=Given(words),
-    )
-    learner = learner_for(settings)
-    state: Any = learner.init(settings, "", 0)
-    for minibatch in minibatches(documents, 200):
-        learner.step(state, minibatch)
-    return seconds_of(lambda: learner.summary(state)) / (DENSE_SWEEPS + 1)
 
 
 def tomotopy_seconds(texts: list[Any], topics: int) -> Callable[[], list[float]]:

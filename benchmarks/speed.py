@@ -171,7 +171,7 @@ def one_pass() -> None:
         common: dict[str, Any] = {"topics": topics, "vocabulary": Given(vocabulary(train))}
         batches = list(minibatches(train, 100))
         default = ParticleFilter(**common)
-        batch = BatchGibbs(prior=Flat(), sampler="dense", chains=1, sweeps=200, **common)
+        batch = BatchGibbs(prior=Flat(), chains=1, sweeps=200, **common)
         learn(default, batches[:3], publish=True)
         times = [
             (learn(default, batches, publish=True), learn(batch, batches, publish=True))

@@ -18,12 +18,13 @@ import numpy as np
 from scipy.special import gammaln
 
 from benchmarks.corpora import letters_of, records, stop_words
+from benchmarks.dense_gibbs import DenseSampler
 from benchmarks.inference import BETA, classify, empty_model, infer, papers, split, train
 from benchmarks.ledger import Result
 from model.compositions import compose
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, Gibbs3, PublishedModel
-from model.inference.corpus import Corpus, CorpusSampler, build_corpora, make_sampler
+from model.inference.corpus import Corpus, CorpusSampler, build_corpora
 from model.inference.coverage import Tally
 from model.kernels.random import stream_key
 from model.records import Document, TokenisedDocument, TopicMixture
@@ -153,7 +154,12 @@ def speed(size: Size, topics: int, sampler: Any) -> Result:
     empty = empty_model(words, topics)
     rows, (corpus,) = build_corpora(empty, documents)
     tracemalloc.start()
-    state = make_sampler(empty, rows, [corpus], stream_key(1, "speed"), sampler)
+    key = stream_key(1, "speed")
+    state = (
+        DenseSampler(empty, rows, key)
+        if sampler == "dense"
+        else CorpusSampler(empty, rows, [corpus], key)
+    )
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     times = []

@@ -7,20 +7,16 @@ an image for workers is built.
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 
 from model.compositions import compose
 from model.evaluation.held_out import evaluate
-from model.gibbs.samplers import Sampler
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier, Provenance
 from model.kernels.jit import remove_stale_caches
 from model.learners import (
     AfterResampling,
     BatchGibbs,
-    Challengers,
     CountOnce,
     EveryDocument,
     FixvocHybrid,
@@ -36,11 +32,20 @@ from model.learners import (
     learner_for,
 )
 from model.learners.base import LearnerSettings
-from model.learners.particles.kernels.divergence import divergence
+from model.learners.particles.kernels.arrivals import divergence
 from model.records import Document, Minibatch, TokenisedDocument
 from model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
+# The third step holds a trial after 400 documents, with topics enough for its challengers to merge
+# some.
+_CHALLENGED = ParticleFilter(
+    topics=16,
+    initial=InitialBatch(documents=2, chains=2, sweeps=1),
+    half_life=(1,),
+    duplicates=CountOnce(),
+    rejuvenation=EveryDocument(moves=1),
+)
 _SETTINGS: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1, challengers=NoChallengers())
@@ -59,20 +64,11 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
         rejuvenation=AfterResampling(unit="token"),
         initial=NoInitialBatch(),
     ),
-    # The third step holds a later trial, with topics enough for its challengers to merge some.
-    ParticleFilter(
-        topics=16,
-        initial=InitialBatch(documents=2, chains=2, sweeps=1),
-        half_life=(1,),
-        duplicates=CountOnce(),
-        rejuvenation=EveryDocument(
-            moves=1, challengers=Challengers(room=1.0, judges=1, first_trial=1)
-        ),
-    ),
+    _CHALLENGED,
     ParticleFilter(topics="auto", max_topics=4, initial=_FEW),
     # From 257 topics on words are in parts.
     OLda(topics=257, initial=NoInitialBatch()),
-    BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat(), sampler="sparse"),
+    BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat()),
     FixvocVb(topics=2),
     FixvocHybrid(topics=2),
     Infvoc(topics=2, reorder_every=1),
@@ -88,17 +84,18 @@ def warm() -> None:
         TokenisedDocument.from_words(
             Document(str(d), d, "", "x"), ["one", "two", "three", f"w{d % 3}"] * 9
         )
-        for d in range(24)
+        for d in range(400)
     ]
     for settings in _SETTINGS:
+        size = 200 if settings is _CHALLENGED else 12
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         for sequence in (1, 2):
-            part = documents[12 * (sequence - 1) : 12 * sequence]
+            part = documents[size * (sequence - 1) : size * sequence]
             learner.step(state, Minibatch.from_documents("", sequence, sequence, True, part))
         state = learner.load(settings, "", 0, learner.save(state))
         # In a job the arrays of a minibatch are read-only, for which kernels are compiled anew.
-        last = Minibatch.from_documents("", 3, 3, True, documents[:3])
+        last = Minibatch.from_documents("", 3, 3, True, documents[: size // 2])
         learner.step(state, Minibatch.from_bytes(last.to_bytes()))
         # What a candidate tells of the state.
         for unlearned in (False, True):
@@ -106,14 +103,14 @@ def warm() -> None:
         learner.summary(state)
         learner.witness(state)
         snapshot = learner.snapshot(state)
-        warm_inference(snapshot, documents)
-        evaluate(snapshot, documents)
+        warm_inference(snapshot, documents[:24])
+        evaluate(snapshot, documents[:24])
     # A change of the stream is looked for after more documents.
     divergence(np.ones(2), np.ones(2))
 
 
 def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> None:
-    """Run every inference method with every sampler."""
+    """Run every inference method."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
     published = PublishedModel(
@@ -123,12 +120,9 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
         tuple(documents),
     )
     for name in inference_names():
-        for sampler in get_args(Sampler):
-            settings = compose(
-                METHOD, {"method": name}, {"inference_sweeps": 1, "inference_sampler": sampler}
-            )
-            method = inference_for(settings)
-            method.infer(method.prepare(settings, published), documents[:2])
+        settings = compose(METHOD, {"method": name}, {"inference_sweeps": 1})
+        method = inference_for(settings)
+        method.infer(method.prepare(settings, published), documents[:2])
 
 
 if __name__ == "__main__":

@@ -108,8 +108,8 @@ LEARNERS = {
     },
     "words leave": {"max_words": 25, "prior": "hierarchical", **FILTER},
     "waiting": {"initial_documents": 1000, **FILTER},
-    "batch, dense": {"learner": "batch-gibbs", "sampler": "dense"},
-    "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
+    "batch, dense": {"learner": "batch-gibbs", "prior": "hierarchical"},
+    "batch, sparse": {"learner": "batch-gibbs", "prior": "flat"},
     "fixvoc-vb": {"learner": "fixvoc-vb"},
     "fixvoc-hybrid": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
     "phrases": {"learner": "o-lda", "phrases": "learned", "phrase_documents": 2},
@@ -276,12 +276,7 @@ def try_snapshot(data, methods=METHODS):
     snapshot.top_words(3)
     snapshot.prior.unseen_base(["unseen"])
     for method in methods:
-        for sampler in ("dense", "sparse") if method == "gibbs2" else ("auto",):
-            label(
-                PublishedModel(snapshot, "v"),
-                inferring(method, sweeps=3, sampler=sampler),
-                DOCUMENTS,
-            )
+        label(PublishedModel(snapshot, "v"), inferring(method, sweeps=3), DOCUMENTS)
 
 
 def label(published, wanted, documents):

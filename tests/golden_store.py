@@ -20,7 +20,7 @@ from model.compositions import compose
 from model.document_blocks import gathered
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier_store import ClassifierStore
-from model.inference.fit_settings import FitSettings
+from model.inference.settings import FitSettings
 from model.inference.training_pairs import fit_classifier, make_pair
 from model.kernels.expectations import dirichlet_weights
 from model.kinds import record_from_json
@@ -94,7 +94,7 @@ STORES = {
     "infvoc": {**_SMALL, "learner": "infvoc", "truncation": 20, "reorder_every": 3},
     "islands": {**_STREAMING, "concentrations": "fixed", "particles": 4, "islands": 2},
     "keys": {**_STREAMING, "concentrations": "fixed"},
-    "challenged": {**_STREAMING, "concentrations": "fixed", "challengers": "on", "judges": 2},
+    "challenged": {**_STREAMING, "concentrations": "fixed", "challengers": "on", "newest": 100},
 }
 KEYS = ("en", "de/at")
 # The store whose documents are labelled by every method.

@@ -8,8 +8,8 @@ from learner_options import REAL_LEARNERS, made
 
 from model.compositions import placements
 from model.learners import LEARNER, Keep
+from model.learners.filters.settings import NoPhrases
 from model.learners.particles.settings import ParticleSettings
-from model.learners.phrase_settings import NoPhrases
 from model.learners.variational.settings import VariationalSettings
 from model.options import Record, options_of
 
@@ -121,7 +121,6 @@ VARIANTS = {
         "initial": "none",
     },
     "challenged, flat": CHALLENGED,
-    "challenged, bounds": {**CHALLENGED, "change_test": "bounds"},
     "challenged, resampled": {**CHALLENGED, "resampling": "residual"},
     "challenged, by tokens": {**CHALLENGED, "resampling": "residual", "ess_check": "token"},
     "challenged, minimal, full vocabulary": {
@@ -176,10 +175,9 @@ VARIANTS = {
     "one chain": {"chains": 1},
     "initial batch of one": {"initial_documents": 1},
     "initial batch never ends": {"initial_documents": 1000},
-    "batch, sparse": {"learner": "batch-gibbs", "sampler": "sparse"},
+    "batch, sparse": {"learner": "batch-gibbs", "prior": "flat"},
     "batch, sparse, many topics": {
         "learner": "batch-gibbs",
-        "sampler": "sparse",
         "topics": 70,
         "chains": 2,
     },
@@ -277,10 +275,10 @@ def settings_of(variant):
 
 
 def records_in(settings):
-    """The classes of settings and of all their parts."""
+    """The classes of settings and of all their parts, with those that they derive from."""
     parts = (getattr(settings, item.field) for item in options_of(type(settings)))
     inner = (records_in(part) for part in parts if isinstance(part, Record))
-    return {type(settings)}.union(*inner)
+    return set(type(settings).__mro__).union(*inner)
 
 
 def _left_out():

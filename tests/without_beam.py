@@ -9,7 +9,7 @@ from typing import Any
 
 from model.errors import DivergedError
 from model.learner_log.head import fingerprinter
-from model.learners.base import LearnerSettings, learner_for
+from model.learners import LearnerSettings, learner_for
 from model.records import NumberedMinibatch
 
 

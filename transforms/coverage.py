@@ -30,7 +30,7 @@ from apache_beam.transforms.window import GlobalWindows
 from model import pending
 from model.errors import OptionError
 from model.inference.coverage import CoverageReport, Tally
-from model.inference.serving_settings import RETRAIN_BELOW
+from model.inference.settings import RETRAIN_BELOW
 from model.pending import PendingHead
 from model.wire import canonical_json
 from transforms.constants import NAMESPACE

@@ -23,8 +23,8 @@ from apache_beam.transforms.window import GlobalWindows
 from model.errors import OptionError
 from model.inference import Gibbs3, InferenceSettings, inference_for
 from model.inference.classifier_store import ClassifierStore
-from model.inference.fit_settings import FitSettings
 from model.inference.fitting import FitProgress, Pair
+from model.inference.settings import FitSettings
 from model.inference.training_pairs import fit_classifier, make_pair, with_rank, without_rank
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument

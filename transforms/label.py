@@ -33,8 +33,8 @@ from apache_beam.transforms.userstate import (
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.inference.label_settings import BeforeFirstModel, LabelWith
 from model.inference.labelling import NO_MODEL, LabelHead, Labeller, Labels, Reference, due_of
+from model.inference.settings import BeforeFirstModel, LabelWith
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
 from transforms.constants import DEAD_LETTERS, END_OF_LABELS, NAMESPACE

@@ -17,7 +17,7 @@ from model.evaluation.kernels import held_out
 from model.evaluation.nmi import main_topics, nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.evaluation.settings import EvaluationSettings
-from model.inference.serving_settings import RETRAIN_BELOW
+from model.inference.settings import RETRAIN_BELOW
 from model.kernels import random
 from model.records import TokenisedDocument
 from model.snapshot import Snapshot

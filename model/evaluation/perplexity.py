@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.evaluation.kernels import held_out
-from model.gibbs.kernels.gibbs3 import dense_rows
+from model.gibbs.kernels.dense import dense_rows
 from model.kernels import random
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from model import checks, wire
 from model.errors import DamagedDataError
-from model.inference.fit_settings import FEATURES
+from model.inference.settings import FEATURES
 from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot
 
@@ -75,7 +75,7 @@ class Classifier:
         rows: int64[R], ascending: the model's words that have weights. All others have weight 0.
         weights: float32[R, T], lambda_wt.
         temperature: tau.
-        features: f, one of :data:`~model.inference.fit_settings.FEATURES`.
+        features: f, one of :data:`~model.inference.settings.FEATURES`.
         provenance: what the classifier was made of.
     """
 

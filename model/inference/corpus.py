@@ -2,7 +2,7 @@
 
 A :class:`Corpus` holds documents as word numbers, with their topics. A sampler holds the counts
 that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
-change. The dense and the sparse sampler draw from the same distribution, but not the same topics.
+change.
 
 >>> from model.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
@@ -12,7 +12,7 @@ change. The dense and the sparse sampler draw from the same distribution, but no
 >>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
 >>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
 >>> rows, corpora = build_corpora(snapshot, [document])
->>> sampler = make_sampler(snapshot, rows, corpora, (1, 2), "sparse")
+>>> sampler = CorpusSampler(snapshot, rows, corpora, (1, 2))
 >>> sampler.sweep(corpora[0], 0, first=True)
 >>> int(corpora[0].in_documents.sum()), int(sampler.counts().sum())
 (5, 5)
@@ -22,15 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from model.gibbs.kernels import gibbs2, sparse_lda
-from model.gibbs.kernels.gibbs3 import dense_rows
+from model.gibbs.kernels import sparse_lda
 from model.gibbs.kernels.records import (
-    DenseFixed,
-    DenseSampled,
     Documents,
     PackedRows,
     SparseFixed,
@@ -39,7 +35,6 @@ from model.gibbs.kernels.records import (
 )
 from model.gibbs.kernels.row_sums import LANES
 from model.gibbs.packed_counts import PackedCounts
-from model.gibbs.samplers import SPARSE_INFERENCE_FROM, Sampler, is_sparse
 from model.inference.features import known_tokens
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.snapshot import Snapshot
@@ -90,31 +85,6 @@ class Corpus:
         return SweepName(first, self.number, sweep, *keys)
 
 
-class CorpusSampler(Protocol):
-    """The counts that corpora share.
-
-    Attributes:
-        alpha: float64[T]; it may be replaced between sweeps.
-    """
-
-    alpha: FloatArray
-
-    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        """Draw the topics of a corpus once.
-
-        Args:
-            corpus: documents whose tokens are counted here, except where ``first``.
-            sweep: number of the sweep, which names its uniforms.
-            first: whether the tokens have no topics yet.
-        """
-
-    def drop_model_counts(self) -> None:
-        """Remove the counts of the model; those of the corpora and the prior stay."""
-
-    def counts(self) -> IntArray:
-        """Return the corpora's own n_wt, int32[V, T]."""
-
-
 def canonical_order(documents: Sequence[TokenisedDocument]) -> list[int]:
     """Return the indices of the documents in the order of (time, id, content)."""
     keys = [document.order() for document in documents]
@@ -148,56 +118,18 @@ def build_corpora(
     return rows, corpora
 
 
-def make_sampler(
-    snapshot: Snapshot,
-    rows: LongArray,
-    corpora: Sequence[Corpus],
-    keys: tuple[int, int],
-    sampler: Sampler = "auto",
-) -> CorpusSampler:
-    """Create a sampler of corpora beside the model's counts.
+class CorpusSampler:
+    """The counts that corpora share, on which SparseLDA samples.
 
     Args:
         snapshot: the model.
         rows: int64[V], the rows of the snapshot that the corpora use.
         corpora: documents of which no token is counted yet.
         keys: the stream key of the uniforms.
-        sampler: dense or sparse.
+
+    Attributes:
+        alpha: float64[T]; it may be replaced between sweeps.
     """
-    if is_sparse(sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM):
-        return SparseSampler(snapshot, rows, corpora, keys)
-    return DenseSampler(snapshot, rows, keys)
-
-
-class DenseSampler:
-    """A sampler that weighs every topic: :mod:`model.gibbs.kernels.gibbs2`."""
-
-    def __init__(self, snapshot: Snapshot, rows: LongArray, keys: tuple[int, int]) -> None:
-        trained = snapshot.offsets, snapshot.topics, snapshot.counts
-        self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
-        self._table = dense_rows(rows, *trained, self._strength, self._base)
-        self._totals = snapshot.normalisers
-        self._sampled = DenseSampled(
-            np.zeros(self._table.shape, np.int32), np.zeros(snapshot.topic_count, np.int64)
-        )
-        self.alpha, self._keys = snapshot.alpha, keys
-
-    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
-        fixed = DenseFixed(self._table, self._totals, self.alpha)
-        name = corpus.sweep_name(sweep, first, self._keys)
-        gibbs2.sweep_documents(corpus.documents, fixed, self._sampled, name)
-
-    def drop_model_counts(self) -> None:
-        self._table = np.multiply.outer(self._base, self._strength)
-        self._totals = self._strength
-
-    def counts(self) -> IntArray:
-        counts: IntArray = self._sampled.counts
-        return counts
-
-
-class SparseSampler:
-    """A sampler with sparse counts, SparseLDA: :mod:`model.gibbs.kernels.sparse_lda`."""
 
     def __init__(
         self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]
@@ -213,6 +145,13 @@ class SparseSampler:
         self.alpha, self._keys = snapshot.alpha, keys
 
     def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
+        """Draw the topics of a corpus once.
+
+        Args:
+            corpus: documents whose tokens are counted here, except where ``first``.
+            sweep: number of the sweep, which names its uniforms.
+            first: whether the tokens have no topics yet.
+        """
         fixed = SparseFixed(*self._fixed_rows, self._totals, self.alpha, self._strength, self._base)
         name = corpus.sweep_name(sweep, first, self._keys)
 
@@ -224,10 +163,12 @@ class SparseSampler:
         self._sampled.sweep(len(corpus.in_documents), kernel)
 
     def drop_model_counts(self) -> None:
+        """Remove the counts of the model; those of the corpora and the prior stay."""
         self._fixed_rows = sparse_lda.empty_rows(len(self._base))
         self._totals = self._strength
 
     def counts(self) -> IntArray:
+        """Return the corpora's own n_wt, int32[V, T]."""
         dense = np.zeros((len(self._base), len(self._totals)), np.int32)
         words, topics, counts = self._sampled.triples()
         dense[words, topics] = counts

@@ -24,7 +24,7 @@ def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     Square roots are correctly rounded on every processor; logarithms are not.
 
     Args:
-        features: one of :data:`~model.inference.fit_settings.FEATURES`.
+        features: one of :data:`~model.inference.settings.FEATURES`.
         occurrences: float[N].
 
     Returns:

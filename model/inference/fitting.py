@@ -35,7 +35,7 @@ from model import checks, wire
 from model.errors import OptionError
 from model.inference.classifier import SingleArray, log_likelihoods
 from model.inference.features import feature_values
-from model.inference.fit_settings import FitSettings
+from model.inference.settings import FitSettings
 from model.records import FloatArray, LongArray
 
 # Bounds of 1 / tau.

@@ -30,7 +30,6 @@ from model.inference.corpus import (
     CorpusSampler,
     build_corpora,
     canonical_order,
-    make_sampler,
 )
 from model.inference.features import numbered
 from model.inference.proportions import make_mixtures, posterior_mean
@@ -114,9 +113,7 @@ class Gibbs2Inference:
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         """Return the documents as a corpus, the mean n_td of each, and alpha."""
         rows, (new,) = build_corpora(prepared.published.snapshot, documents)
-        sampler = make_sampler(
-            prepared.published.snapshot, rows, [new], keys, prepared.settings.sampler
-        )
+        sampler = CorpusSampler(prepared.published.snapshot, rows, [new], keys)
         return new, run(prepared.settings, sampler, new), sampler.alpha
 
 
@@ -142,7 +139,7 @@ class Gibbs1Inference(Gibbs2Inference):
                 "the documents that it was learned from",
                 "Name their files, with --key_field as then.",
             )
-        sampler = make_sampler(snapshot, rows, [new, old], keys, prepared.settings.sampler)
+        sampler = CorpusSampler(snapshot, rows, [new, old], keys)
         for sweep in range(STARTING_SWEEPS + 1):
             sampler.sweep(old, sweep, first=sweep == 0)
         # From here on the counts of the training documents replace those of the model.

@@ -14,46 +14,40 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.gibbs.kernels import gibbs3
-from model.gibbs.kernels import sparse_gibbs3 as sparse_gibbs3
 from model.gibbs.kernels.records import DocumentWords, ModelCounts
 from model.gibbs.kernels.sorted_rows import sorted_rows
-from model.gibbs.samplers import SPARSE_INFERENCE_FROM, is_sparse
 from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
 from model.inference.proportions import make_mixtures, posterior_means
-from model.inference.sampling import GibbsSampling
-from model.inference.settings import Gibbs3, Gibbs3S
+from model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
 from model.kernels import random
 from model.records import LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedGibbs3:
-    """A model, as the samplers take it.
+    """A model, as the sampler takes it.
 
     Attributes:
         settings: the settings of the method.
         published: the model.
-        sparse: whether the sampler is sparse.
     """
 
     settings: GibbsSampling
     published: PublishedModel
-    sparse: bool
 
     def counts_of(self, rows: LongArray) -> tuple[LongArray, ModelCounts]:
         """Return the counts of the model, as the sampler takes them.
 
-        The sparse sampler wants sorted rows. Those that documents use are sorted for each batch: a
-        model of many keys has few documents, and a batch of many takes a hundred times as long.
+        It wants sorted rows. Those that documents use are sorted for each batch: a model of many
+        keys has few documents, and a batch of many takes a hundred times as long.
 
         Returns:
             int64[N], the places of the rows in the counts; the counts.
         """
         snapshot = self.published.snapshot
-        offsets, topics, counts = snapshot.offsets, snapshot.topics, snapshot.counts
-        if self.sparse:
-            rows, offsets, topics, counts = sorted_rows(rows, offsets, topics, counts)
+        trained = snapshot.offsets, snapshot.topics, snapshot.counts
+        rows, offsets, topics, counts = sorted_rows(rows, *trained)
         priors = snapshot.normalisers, snapshot.alpha, snapshot.prior.strength
         return rows, ModelCounts(offsets, topics, counts, *priors)
 
@@ -66,9 +60,7 @@ class Gibbs3Inference:
     needs: tuple[str, ...]
 
     def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
-        snapshot = published.snapshot
-        sparse = is_sparse(settings.sampler, snapshot.topic_count, SPARSE_INFERENCE_FROM)
-        return PreparedGibbs3(settings, published, sparse)
+        return PreparedGibbs3(settings, published)
 
     def infer(
         self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
@@ -78,9 +70,8 @@ class Gibbs3Inference:
         counts = word_counts(snapshot, documents)
         names = (f"{document.key}\0{document.id}" for document in documents)
         keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)
-        sample = sparse_gibbs3.sample_documents if prepared.sparse else gibbs3.sample_documents
         rows, trained = prepared.counts_of(counts.rows)
-        sums = sample(
+        sums = gibbs3.sample_documents(
             DocumentWords(rows, counts.occurrences, counts.offsets),
             snapshot.prior.base[counts.rows],
             trained,

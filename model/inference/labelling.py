@@ -18,7 +18,7 @@ from typing import Any
 
 from model import checks, pending, wire
 from model.dead_letters import DeadLetter
-from model.inference.label_settings import BeforeFirstModel, LabelWith
+from model.inference.settings import BeforeFirstModel, LabelWith
 from model.pending import Bag, Mirror, PendingHead
 from model.records import TokenisedDocument
 

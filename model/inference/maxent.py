@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.errors import OptionError
-from model.gibbs.kernels.gibbs3 import repeat_words
+from model.gibbs.kernels.dense import repeat_words
 from model.inference import variational
 from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
 from model.inference.classifier import SingleArray

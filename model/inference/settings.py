@@ -1,4 +1,4 @@
-"""The settings of all inference methods of this package.
+"""The settings of inference: its methods, labelling, serving models, and fitting a classifier.
 
 A method's module has its algorithm and imports its kernels. The settings are apart from it, so that
 the options of all methods can be listed without a kernel.
@@ -8,10 +8,96 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
+from model.errors import OptionError
 from model.inference.base import InferenceSettings, implemented_in
-from model.inference.sampling import KEPT_HELP, GibbsSampling, GibbsSweeps, Kept, Sampling
-from model.options import option
+from model.options import Record, option
+from model.times import MICROSECONDS_PER_SECOND
+
+Kept = Literal["average", "last"]
+
+KEPT_HELP = (
+    "whether proportions are averaged over the states after the burn-in, or come from the last one"
+)
+Features = Literal["roots", "counts"]
+# The feature of a word that occurs n times: the square root of n, or n.
+FEATURES: tuple[Features, ...] = get_args(Features)
+BeforeFirstModel = Literal["prior", "wait", "dead_letter"]
+LabelWith = Literal["window", "latest"]
+# The share of known distinct words below which a model should be trained again.
+RETRAIN_BELOW = 0.7
+_DAY = 24 * 3600 * MICROSECONDS_PER_SECOND
+
+
+@dataclass(frozen=True)
+class Sampling(InferenceSettings):
+    """Settings of a method that draws."""
+
+    seed: int = option(
+        1, "seed of the draws, together with the document's id", name="inference_seed", least=0
+    )
+
+
+@dataclass(frozen=True)
+class GibbsSampling(Sampling):
+    """Two passes over the documents.
+
+    These are the fewest in which each topic is drawn given all other tokens.
+    """
+
+    @property
+    def sweeps(self) -> int:
+        """The number of passes over the documents after the first."""
+        return 1
+
+    @property
+    def burned(self) -> int:
+        """The number of sweeps before the first state that is kept."""
+        return 0
+
+    @property
+    def kept(self) -> int:
+        """The number of states that are averaged, the last ones."""
+        return 1
+
+
+@dataclass(frozen=True)
+class GibbsSweeps(GibbsSampling):
+    """A chosen number of passes over the documents."""
+
+    sweeps: int = option(
+        20,
+        "sweeps after the first pass; 0 keeps the first pass alone",
+        name="inference_sweeps",
+        least=0,
+        first=True,
+    )
+    burn_in: int | None = option(
+        None,
+        "number of these sweeps that do not count; without it, half of them",
+        name="inference_burn_in",
+        least=0,
+    )
+    states: Kept = option("average", KEPT_HELP, name="inference_from")
+
+    def check(self) -> None:
+        most = max(self.sweeps - 1, 0)
+        if self.burn_in is not None and self.burn_in > most:
+            raise OptionError(
+                "--inference_burn_in",
+                self.burn_in,
+                f"0 to {most}, below --inference_sweeps",
+                "Correct the value.",
+            )
+
+    @property
+    def burned(self) -> int:
+        return self.sweeps // 2 if self.burn_in is None else self.burn_in
+
+    @property
+    def kept(self) -> int:
+        return max(self.sweeps - self.burned, 1) if self.states == "average" else 1
 
 
 @dataclass(frozen=True)
@@ -121,4 +207,100 @@ class Variational(InferenceSettings):
         name="variational_tolerance",
         above=0,
         usual="1e-6 and 1e-2",
+    )
+
+
+@dataclass(frozen=True)
+class LabelSettings(Record):
+    """Which model labels a document."""
+
+    before_first_model: BeforeFirstModel = option(
+        "wait",
+        "a document that comes before the first model has no topic, waits, or is a dead letter",
+    )
+    label_with: LabelWith = option(
+        "window",
+        "window: the newest model before the end of the document's window; latest: the newest of"
+        " all, which is not reproducible",
+    )
+    shards: int = option(4, "number of labellers for each key", least=1)
+
+
+@dataclass(frozen=True)
+class CacheSettings(Record):
+    """How many models a worker keeps."""
+
+    megabytes: int = option(
+        1024,
+        "megabytes of models that a worker keeps in memory; more keys need more, or their models"
+        " are read again (the counter models_loaded)",
+        name="model_cache_mb",
+        least=1,
+    )
+
+
+@dataclass(frozen=True)
+class CoverageSettings(Record):
+    """What a coverage report is about."""
+
+    window: int = option(
+        _DAY,
+        "event time in one report",
+        name="coverage_window",
+        unit="microseconds",
+        least=1,
+    )
+
+
+@dataclass(frozen=True)
+class RetrainSettings(Record):
+    """When a model should be trained again."""
+
+    below: float = option(
+        RETRAIN_BELOW,
+        "share of known distinct words below which a report has the retrain signal",
+        name="retrain_below",
+        least=0,
+        most=1,
+    )
+
+
+@dataclass(frozen=True)
+class FitSettings(Record):
+    """How a classifier is fitted."""
+
+    features: Features = option(
+        "roots",
+        "features of a document: square roots of the counts of its words, or the counts, as in"
+        " Yao et al.",
+    )
+    variances: tuple[float, ...] = option(
+        (1e-4, 1e-3, 1e-2, 1e-1),
+        "values of sigma squared, with commas, among which held-out pairs choose",
+        name="prior_variances",
+        unit="numbers",
+        above=0,
+        remedy="Give for example 0.001,0.01,0.1.",
+    )
+    held_out: float = option(
+        0.2,
+        "share of the pairs that is held out to choose sigma squared and the temperature",
+        name="held_out_share",
+        above=0,
+        below=1,
+        remedy="Give for example 0.2.",
+    )
+    iterations: int = option(
+        100, "largest number of iterations of L-BFGS in each fit", name="fit_iterations", least=1
+    )
+    tolerance: float = option(
+        1e-6,
+        "relative decrease of the loss per pair at which L-BFGS ends",
+        name="fit_tolerance",
+        above=0,
+        below=1,
+        remedy="Give for example 1e-6.",
+    )
+    sample: int | None = option(
+        None, "size of a uniform sample of the documents to fit to; without it, all", least=1
     )

@@ -13,8 +13,8 @@ from model import __version__, wire
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
 from model.inference.features import word_counts
-from model.inference.fit_settings import FitSettings
 from model.inference.fitting import FitProgress, Pair, fit
+from model.inference.settings import FitSettings
 from model.publishing.manifest import Manifest
 from model.records import TokenisedDocument
 

@@ -43,7 +43,8 @@ from model.learner_log.outcome import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer
 from model.learner_log.runs import before_due, parts_of, passed, tokens_of
 from model.learner_log.starting import find_start
-from model.learners.base import LearnsRuns, StepInfo, learner_for
+from model.learners.base import LearnsRuns, StepInfo
+from model.learners.making import learner_for
 from model.pending import Bag, ListBag
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry

@@ -4,19 +4,21 @@ An import of a learner's settings here registers the learner. The settings of th
 from the learners, which import kernels.
 """
 
-from model.learners.base import LEARNER, LearnerSettings, learner_for, learner_names
+from model.learners.base import LEARNER, LearnerSettings, learner_names
 from model.learners.batch_gibbs.settings import BatchGibbs
-from model.learners.duplicates import CountOnce, Drop, Keep
-from model.learners.particles.challenger_settings import Challengers, NoChallengers
-from model.learners.particles.history_settings import FullHistory, Reservoir
-from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
+from model.learners.filters.settings import CountOnce, Drop, Keep
+from model.learners.making import learner_for
 from model.learners.particles.rejuvenation import (
     AfterResampling,
+    Challengers,
     Decayed,
     EveryDocument,
     EveryTokens,
+    FullHistory,
     Never,
     NewestFirst,
+    NoChallengers,
+    Reservoir,
     Uniform,
 )
 from model.learners.particles.resampling import (
@@ -26,7 +28,13 @@ from model.learners.particles.resampling import (
     Stratified,
     Systematic,
 )
-from model.learners.particles.settings import IncrementalGibbs, OLda, ParticleFilter
+from model.learners.particles.settings import (
+    IncrementalGibbs,
+    InitialBatch,
+    NoInitialBatch,
+    OLda,
+    ParticleFilter,
+)
 from model.learners.particles.topic_priors import (
     Flat,
     Hierarchical,
@@ -35,12 +43,14 @@ from model.learners.particles.topic_priors import (
     Urn,
 )
 from model.learners.particles.vocabularies import Given, Growing
-from model.learners.variational.settings import FixvocHybrid, FixvocVb, Infvoc
-from model.learners.variational.vocabulary_settings import (
+from model.learners.variational.settings import (
     Dict,
     DictHash,
+    FixvocHybrid,
+    FixvocVb,
     FullHash,
     GrowingUntilFull,
+    Infvoc,
     Null,
 )
 

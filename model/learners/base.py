@@ -26,8 +26,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, r
 from model.compositions import Choice
 from model.errors import OptionError
 from model.kinds import Implementations, Kinds
-from model.learners.duplicates import DUPLICATES, Duplicates, Keep
-from model.learners.phrase_settings import PHRASES, NoPhrases, PhraseSettings
+from model.learners.filters.settings import (
+    DUPLICATES,
+    PHRASES,
+    Duplicates,
+    Keep,
+    NoPhrases,
+    PhraseSettings,
+)
 from model.options import Record, option, part
 
 if TYPE_CHECKING:
@@ -120,6 +126,12 @@ class LearnerSettings(Record):
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         below = self.max_source_share < 1
         return {**super().conditions(), "source_window": (below, "--max_source_share is below 1")}
+
+    @property
+    def is_filtered(self) -> bool:
+        """Return whether minibatches pass through filters before they are learned."""
+        whole = isinstance(self.duplicates, Keep) and isinstance(self.phrases, NoPhrases)
+        return not whole or self.max_source_share < 1 or self.max_df < 1
 
     @property
     def learns_topics(self) -> bool:
@@ -229,7 +241,7 @@ class Summary:
         scored_tokens: tokens that ``log_evidence`` covers.
         ess: effective sample size now.
         in_sample_nmi: nMI of topics and labels over the labelled documents in the history. None
-            where there are none, and for ``batch-gibbs`` with a dense sampler, which has no
+            where there are none, and for ``batch-gibbs`` with prior tokens or tables, which has no
             history.
     """
 
@@ -381,20 +393,6 @@ def learner_names() -> tuple[str, ...]:
     return tuple(sorted(LEARNERS))
 
 
-def learner_for(settings: LearnerSettings) -> Learner[object]:
-    """Return the learner that the settings belong to."""
-    learner: Learner[Any] = _LEARNERS.of(type(settings))
-    # These modules define a learner by what is defined here. The last one sees a minibatch first.
-    if settings.max_df < 1 or not isinstance(settings.phrases, NoPhrases):
-        from model.learners.rewriting import rewritten
-
-        learner = rewritten(learner, settings)
-    if settings.max_source_share < 1:
-        from model.learners.source_share import WithSourceShare
-
-        learner = WithSourceShare(learner)
-    if not isinstance(settings.duplicates, Keep):
-        from model.learners.near_copies import WithoutNearCopies
-
-        learner = WithoutNearCopies(learner)
-    return learner
+def implementation_of(settings: LearnerSettings) -> Learner[Any]:
+    """Return the learner that the settings belong to, without the filters before it."""
+    return _LEARNERS.of(type(settings))

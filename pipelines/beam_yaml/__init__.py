@@ -21,9 +21,8 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
 
 from model.errors import RefusedInputError
-from model.inference.label_settings import LabelSettings
 from model.inference.serving import Serving
-from model.inference.serving_settings import CacheSettings, CoverageSettings
+from model.inference.settings import CacheSettings, CoverageSettings, LabelSettings
 from model.publishing.store_settings import StoreSettings
 from pipelines.beam_yaml.options import LABELLING, LEARNING, STREAMING, parsed
 from pipelines.beam_yaml.rows import (

@@ -13,9 +13,13 @@ import argparse
 from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
-from model.inference.fit_settings import FitSettings
-from model.inference.label_settings import LabelSettings
-from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
+from model.inference.settings import (
+    CacheSettings,
+    CoverageSettings,
+    FitSettings,
+    LabelSettings,
+    RetrainSettings,
+)
 from model.learner_log.options import RunSettings
 from model.learners import LEARNER
 from model.publishing.choice_settings import PublishSettings

@@ -10,7 +10,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from model.errors import OptionError
 from model.inference.classifier import Classifier
 from model.inference.classifier_store import ClassifierStore
-from model.inference.fit_settings import FitSettings
+from model.inference.settings import FitSettings
 from model.publishing.store_settings import StoreSettings
 from pipelines.cli.options import ModelVersionOptions
 from pipelines.cli.program_settings import InputSettings

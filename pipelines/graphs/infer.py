@@ -15,7 +15,7 @@ from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER
 from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import ServedModel, Serving
-from model.inference.serving_settings import CacheSettings, CoverageSettings, RetrainSettings
+from model.inference.settings import CacheSettings, CoverageSettings, RetrainSettings
 from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
 from model.publishing.snapshots import ModelFile

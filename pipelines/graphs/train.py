@@ -6,9 +6,8 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.document_blocks import Blocks
-from model.inference.label_settings import LabelSettings
 from model.inference.serving import Serving
-from model.inference.serving_settings import CacheSettings, CoverageSettings
+from model.inference.settings import CacheSettings, CoverageSettings, LabelSettings
 from pipelines.cli.program_settings import MixtureSettings
 from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from pipelines.cli.settings_options import settings_of

@@ -1,10 +1,9 @@
 from model.evaluation.kernels.held_out import first_moment
 from model.gibbs.kernels.gibbs3 import sample_documents
-from model.learners.particles.kernels.arrivals import sum_documents
+from model.learners.particles.kernels.arrivals import divergence, sum_documents
 from model.learners.particles.kernels.chains import run_chains
-from model.learners.particles.kernels.divergence import divergence
 from model.learners.particles.kernels.first_pass import first_pass
-from model.learners.particles.kernels.nearest_pairs import nearest_pair, update_nearest
+from model.learners.particles.kernels.losses import nearest_pair, update_nearest
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.restarting import absorb
 from model.learners.particles.kernels.token_filter import filter_tokens

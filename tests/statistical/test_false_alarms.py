@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from model.learners.particles import sequential_test
-from model.learners.particles.change_blocks import Block
-from model.learners.particles.sequential_test import Cusum, threshold_of
+from model.learners.particles.sequential_test import Block, Cusum, threshold_of
 
 pytestmark = pytest.mark.slow
 

@@ -82,13 +82,9 @@ def cells(found, shape):
     )
 
 
-SAMPLERS = pytest.mark.parametrize("sampler", ["dense", "sparse"])
-
-
-@SAMPLERS
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", TOGETHER), ("gibbs3", ALONE)])
-def test_last_states_have_the_enumerated_law(name, exact, sampler):
-    found = cells(run(name, 4000, sweeps=10, states="last", sampler=sampler), exact.shape)
+def test_last_states_have_the_enumerated_law(name, exact):
+    found = cells(run(name, 4000, sweeps=10, states="last"), exact.shape)
     assert agrees_in_counts(found, exact.ravel())
 
 
@@ -98,19 +94,15 @@ def test_the_two_laws_are_told_apart(name, exact):
     assert not agrees_in_counts(found, exact.ravel())
 
 
-@SAMPLERS
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", TOGETHER), ("gibbs3", ALONE)])
-def test_averages_have_the_enumerated_mean(name, exact, sampler):
+def test_averages_have_the_enumerated_mean(name, exact):
     mean = [(np.arange(4) * exact.sum(axis=1 - d)).sum() for d in range(2)]
-    assert agrees_in_means(run(name, 1500, sweeps=30, burn_in=10, sampler=sampler), mean)
+    assert agrees_in_means(run(name, 1500, sweeps=30, burn_in=10), mean)
 
 
-@SAMPLERS
-def test_gibbs1_draws_without_the_models_counts(sampler):
+def test_gibbs1_draws_without_the_models_counts():
     exact = AGAIN.sum(axis=1)
-    found = cells(
-        run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, states="last", sampler=sampler), exact.shape
-    )
+    found = cells(run("gibbs1", 3000, DOCUMENTS[:1], sweeps=30, states="last"), exact.shape)
     assert agrees_in_counts(found, exact)
     assert not agrees_in_counts(found, TOGETHER.sum(axis=1))
 

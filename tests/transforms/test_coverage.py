@@ -8,7 +8,7 @@ from made import manifest_of, snapshot_of
 
 from model.errors import OptionError
 from model.inference.coverage import Tally, tally_documents
-from model.inference.serving_settings import RETRAIN_BELOW
+from model.inference.settings import RETRAIN_BELOW
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
 from transforms import coverage

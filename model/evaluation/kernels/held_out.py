@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs3 import draw_topic
+from model.gibbs.kernels.dense import draw_topic
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import EVALUATION, fill_uniforms, uniform
 

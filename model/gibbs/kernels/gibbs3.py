@@ -1,132 +1,243 @@
-"""Gibbs sampling of one document beside the fixed counts of a model.
+"""SparseLDA for one document beside the counts of a model.
 
-Token i of word w is drawn with
+A token of word w is drawn with
 
-    P(z = t) ~ gain[t] (n_wt + sampled_wt + s_t B(w))
-    gain[t] = (n_td + alpha_t) / (n_t + s_t + n_td)
+    P(z = t) ~ coef[t] (n_wt + s_t B(w)),   coef[t] = (alpha_t + n_td) / (n_t + s_t + n_td)
 
-The document is alone, so n_td is also what its tokens add to n_t. Sampled counts are integers
-beside the model's counts, which may be fractional. So removing a token restores the bits from
-before it was added.
+where n_wt counts the tokens of the model, which may be fractional, and of the document. The
+document is alone, so n_td is also what its tokens add to n_t.
+
+As in :mod:`model.gibbs.kernels.sparse_lda`, q is the sum over the topics of w, and ``smoothing``
+(times B(w)) is the sum over all topics. A document that is alone permits more:
+
+* The order of its tokens is free, so they are drawn word by word. A word's row is multiplied by
+  coef once a sweep, and corrected where a token of the word changes its topic.
+* The rows of its words are copied, and its tokens are counted in the copies. An entry never moves
+  within its row. So each token remembers its entry and is removed without a search. Rows begin in
+  descending order of the model's counts.
+* coef[t] is a function of n_td alone. It is kept for one token fewer and for one more as well, so
+  that no draw waits for a division.
+* Most tokens keep their topic. This case is tested first, and then nothing is written.
+
+A topic that a row does not have is put into an entry without tokens, or behind the row. A row has
+as many of these entries as the document has tokens of the word, so one is always free. Indices and
+topics are unsigned: numba tests a signed index for being negative.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.gibbs.kernels.records import DenseFixed, DenseSampled, DenseWorkspace, Document
+from model.gibbs.kernels.row_sums import padded_length, pair_products
+from model.gibbs.kernels.sparse_lda import draw_from_smoothing, smoothing_sum
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+
+
+class _Topics(NamedTuple):
+    """The topics of the document.
+
+    Attributes:
+        counts: int32[T], n_td.
+        minus, coef, plus: float64[T], coef of n_td - 1, n_td and n_td + 1 tokens. ``minus`` has no
+            meaning for a topic without tokens.
+        alpha, totals, strength: float64[T], of the model.
+    """
+
+    counts: Any
+    minus: Any
+    coef: Any
+    plus: Any
+    alpha: Any
+    totals: Any
+    strength: Any
+
+
+class _Rows(NamedTuple):
+    """Copies of the model's rows, in which the document's tokens are counted.
+
+    Attributes:
+        offsets: uint64[V], where each row begins.
+        sizes: uint64[V], the number of entries in each row.
+        topics: uint32[M], the topic of each entry.
+        counts: float64[M], the count of each entry; 0 behind the end of a row.
+    """
+
+    offsets: Any
+    sizes: Any
+    topics: Any
+    counts: Any
+
+
+class _Workspace(NamedTuple):
+    """Scratch of a document of n tokens.
+
+    Attributes:
+        entry_of_token: uint32[n], the entry of each token within its row.
+        products: float64[longest row].
+        uniforms: float64[n].
+    """
+
+    entry_of_token: Any
+    products: Any
+    uniforms: Any
+
 
 @inlined
-def draw_topic(cumulated: Any, u: Any) -> Any:
-    """Return the first t whose prefix sum is above u times the whole sum.
+def _coef(t: Any, n: Any, alpha: Any, totals: Any) -> Any:
+    """Return coef of topic t with n tokens."""
+    return (alpha[t] + n) / (totals[t] + n)
 
-    Its own weight is positive.
+
+@inlined
+def _remove_token(t: Any, document: Any) -> None:
+    """Remove a token from topic t of the document."""
+    document.counts[t] -= 1
+    document.plus[t], document.coef[t] = document.coef[t], document.minus[t]
+    document.minus[t] = _coef(t, document.counts[t] - 1, document.alpha, document.totals)
+
+
+@inlined
+def _add_token(t: Any, document: Any) -> None:
+    """Add a token to topic t of the document."""
+    document.counts[t] += 1
+    document.minus[t], document.coef[t] = document.coef[t], document.plus[t]
+    document.plus[t] = _coef(t, document.counts[t] + 1, document.alpha, document.totals)
+
+
+@inlined
+def _first_above(products: Any, size: Any, x: Any) -> Any:
+    """Return the first entry whose prefix sum is above x; ``size`` where rounding leaves none."""
+    k, total = _ZERO, 0.0
+    while k < size:
+        total += products[k]
+        if total > x:
+            break
+        k += _ONE
+    return k
+
+
+@inlined
+def _row_products(coef: Any, topics: Any, counts: Any, begin: Any, size: Any, products: Any) -> Any:
+    """Write coef[t] n_wt of each entry of a row, and return the sum."""
+    return (
+        pair_products(coef, topics, counts, begin, begin + size, products) if size > _ZERO else 0.0
+    )
+
+
+@inlined
+def _entry_for(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
+    """Return the entry of a topic in a row, or the first entry that is free for it.
+
+    The free entry is one without tokens, or ``size``.
     """
-    last = cumulated.shape[0] - 1
-    x = u * cumulated[last]
-    if x >= cumulated[last]:
-        # u is below 1, but the product may be rounded up to the sum.
-        x = np.nextafter(cumulated[last], 0.0)
-    t = 0
-    for k in range(last):
-        t += cumulated[k] <= x
-    return t
-
-
-@kernel
-def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, strength: Any, base: Any) -> Any:
-    """Return n_wt + s_t B(w) of some words as a dense table.
-
-    Args:
-        rows: int64[V], rows of the model; -1 is a word without counts.
-        offsets: int64, where each row of the model begins in ``topics`` and ``counts``.
-        topics: the topics of the model's sparse rows.
-        counts: their counts.
-        strength: float64[T], s_t.
-        base: float64[V], B(w) of these words.
-
-    Returns:
-        float64[V, T].
-    """
-    table = np.empty((rows.shape[0], strength.shape[0]))
-    for v in range(rows.shape[0]):
-        for t in range(strength.shape[0]):
-            table[v, t] = strength[t] * base[v]
-        if rows[v] >= 0:
-            for at in range(offsets[rows[v]], offsets[rows[v] + 1]):
-                table[v, topics[at]] += counts[at]
-    return table
+    k, free = _ZERO, size
+    while k < size and topics[begin + k] != topic:
+        if free == size and counts[begin + k] == 0.0:
+            free = k
+        k += _ONE
+    return k if k < size else free
 
 
 @page_kernel
-def sweep_document(document: Any, fixed: Any, sampled: Any, workspace: Any, first: Any) -> None:
-    """Draw the topic of each token of one document once, in place.
-
-    Args:
-        document: :class:`~model.gibbs.kernels.records.Document`.
-        fixed: :class:`~model.gibbs.kernels.records.DenseFixed`.
-        sampled: :class:`~model.gibbs.kernels.records.DenseSampled`.
-        workspace: :class:`~model.gibbs.kernels.records.DenseWorkspace`.
-        first: whether the tokens have no topics yet.
-    """
-    tokens, states, counts = document.tokens, document.states, document.counts
-    table, totals, alpha = fixed.table, fixed.totals, fixed.alpha
-    gain, cumulated, uniforms = workspace.gain, workspace.cumulated, workspace.uniforms
-    for t in range(alpha.shape[0]):
-        gain[t] = (alpha[t] + counts[t]) / (totals[t] + sampled.totals[t])
-    for i in range(tokens.shape[0]):
-        v = tokens[i]
-        if not first:
-            old = states[i]
-            sampled.counts[v, old] -= 1
-            sampled.totals[old] -= 1
-            counts[old] -= 1
-            gain[old] = (alpha[old] + counts[old]) / (totals[old] + sampled.totals[old])
-        total = 0.0
-        for t in range(alpha.shape[0]):
-            total += gain[t] * (table[v, t] + sampled.counts[v, t])
-            cumulated[t] = total
-        new = draw_topic(cumulated, uniforms[i])
-        sampled.counts[v, new] += 1
-        sampled.totals[new] += 1
-        counts[new] += 1
-        gain[new] = (alpha[new] + counts[new]) / (totals[new] + sampled.totals[new])
-        states[i] = new
-
-
-@kernel
-def repeat_words(occurrences: Any) -> Any:
-    """Return the tokens of a document word by word.
+def _sweep(
+    occurrences: Any, base: Any, document: Any, rows: Any, workspace: Any, first: Any
+) -> None:
+    """Draw the topic of each token once, in place.
 
     Args:
         occurrences: int64[V], the number of tokens of each word.
-
-    Returns:
-        int32[n], word v as often as occurrences[v].
+        base: float64[V], B(w).
+        document: :class:`_Topics`.
+        rows: :class:`_Rows`.
+        workspace: :class:`_Workspace`.
+        first: whether the tokens have no topics yet.
     """
-    tokens, end = np.empty(occurrences.sum(), np.int32), 0
+    topics, counts, products = rows.topics, rows.counts, workspace.products
+    minus, coef, strength = document.minus, document.coef, document.strength
+    smoothing, i, end = smoothing_sum(strength, coef), _ZERO, _ZERO
     for v in range(occurrences.shape[0]):
-        begin, end = end, end + occurrences[v]
-        tokens[begin:end] = v
-    return tokens
+        begin, size, weight = rows.offsets[v], rows.sizes[v], base[v]
+        q = _row_products(coef, topics, counts, begin, size, products)
+        end += np.uint64(occurrences[v])
+        while i < end:
+            q_without, smoothing_without, old_mass = q, smoothing, 0.0
+            old_entry, old = _ZERO, _ZERO
+            if not first:
+                old_entry = np.uint64(workspace.entry_of_token[i])
+                old = np.uint64(topics[begin + old_entry])
+                old_mass = minus[old] * (counts[begin + old_entry] - 1.0)
+                q_without -= products[old_entry]
+                smoothing_without += strength[old] * (minus[old] - coef[old])
+            x = workspace.uniforms[i] * (old_mass + (q_without + weight * smoothing_without))
+            i += _ONE
+            if x < old_mass:
+                continue
+            x -= old_mass
+            if not first:
+                _remove_token(old, document)
+                counts[begin + old_entry] -= 1.0
+                products[old_entry] = 0.0
+            entry = _first_above(products, size, x) if x < q_without else size
+            if entry == size:
+                # Rounding may also leave an x below q without a topic.
+                new = np.uint64(draw_from_smoothing((x - q_without) / weight, strength, coef))
+                entry = _entry_for(new, topics, counts, begin, size)
+                topics[begin + entry] = new
+                if entry == size:
+                    size += _ONE
+                    products[entry] = 0.0
+            new = np.uint64(topics[begin + entry])
+            new_coef = coef[new]
+            _add_token(new, document)
+            counts[begin + entry] += 1.0
+            workspace.entry_of_token[i - _ONE] = entry
+            if not first:
+                products[old_entry] = old_mass
+                q_without += old_mass
+            product = coef[new] * counts[begin + entry]
+            q = q_without + (product - products[entry])
+            products[entry] = product
+            smoothing = smoothing_without + strength[new] * (coef[new] - new_coef)
+        rows.sizes[v] = size
+
+
+@kernel
+def _copy_rows(words: Any, occurrences: Any, trained: Any) -> Any:
+    """Return (:class:`_Rows`, length of the longest row) of some words of the model."""
+    v_count, room, longest = words.shape[0], 0, 0
+    offsets, sizes = np.zeros(v_count, np.uint64), np.zeros(v_count, np.uint64)
+    for v in range(v_count):
+        offsets[v], sizes[v] = room, trained.offsets[words[v] + 1] - trained.offsets[words[v]]
+        length = padded_length(np.int64(sizes[v]) + occurrences[v])
+        room, longest = room + length, max(longest, length)
+    topics, counts = np.zeros(room, np.uint32), np.zeros(room)
+    for v in range(v_count):
+        for k in range(sizes[v]):
+            source = np.uint64(trained.offsets[words[v]]) + k
+            topics[offsets[v] + k], counts[offsets[v] + k] = (
+                trained.topics[source],
+                trained.counts[source],
+            )
+    return _Rows(offsets, sizes, topics, counts), longest
 
 
 @kernel
 def sample_document(
-    tokens: Any, rows: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any
+    occurrences: Any, rows: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any
 ) -> Any:
     """Draw the topics of a document in a first pass and ``sweeps`` Gibbs sweeps.
 
     Args:
-        tokens: int32[n], indices into ``rows``.
-        rows: int64[V], the document's words as rows of the model.
+        occurrences: int64[V], the number of tokens of each word. Tokens are numbered word by word.
+        rows: int64[V], the document's distinct words as rows of the model.
         base: float64[V], B(w) of these words.
-        trained: :class:`~model.gibbs.kernels.records.ModelCounts`.
+        trained: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
+            its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
         keys: (int, int), the stream key of the document.
@@ -134,20 +245,27 @@ def sample_document(
     Returns:
         int64[T], the sum of n_td over the last ``kept`` states.
     """
-    n, t_count = tokens.shape[0], trained.alpha.shape[0]
-    table = dense_rows(
-        rows, trained.offsets, trained.topics, trained.counts, trained.strength, base
+    n, t_count, alpha, totals = (
+        occurrences.sum(),
+        trained.alpha.shape[0],
+        trained.alpha,
+        trained.totals,
     )
-    fixed = DenseFixed(table, trained.totals, trained.alpha)
-    sampled = DenseSampled(
-        np.zeros((rows.shape[0], t_count), np.int32), np.zeros(t_count, np.int64)
+    copied, longest = _copy_rows(rows, occurrences, trained)
+    document = _Topics(
+        np.zeros(t_count, np.int32),
+        np.zeros(t_count),
+        alpha / totals,
+        (alpha + 1.0) / (totals + 1.0),
+        alpha,
+        totals,
+        trained.strength,
     )
-    document = Document(tokens, np.empty(n, np.int32), np.zeros(t_count, np.int64))
-    workspace = DenseWorkspace(np.empty(t_count), np.empty(t_count), np.empty(n))
+    workspace = _Workspace(np.empty(n, np.uint32), np.empty(longest), np.empty(n))
     result = np.zeros(t_count, np.int64)
     for sweep in range(sweeps + 1):
         fill_uniforms(workspace.uniforms, n, sweep * n, keys[0], keys[1], 0, 0, INFERENCE)
-        sweep_document(document, fixed, sampled, workspace, sweep == 0)
+        _sweep(occurrences, base, document, copied, workspace, sweep == 0)
         if sweep > sweeps - kept:
             result += document.counts
     return result
@@ -160,7 +278,8 @@ def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any
     Args:
         words: :class:`~model.gibbs.kernels.records.DocumentWords`.
         base: float64[N], B(w) of these words.
-        trained: :class:`~model.gibbs.kernels.records.ModelCounts`.
+        trained: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
+            its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
         keys: int64[D, 2], the stream key of each document.
@@ -171,9 +290,8 @@ def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any
     counts = np.empty((keys.shape[0], trained.alpha.shape[0]), np.int64)
     for d in range(keys.shape[0]):
         here = slice(words.offsets[d], words.offsets[d + 1])
-        tokens = repeat_words(words.occurrences[here])
         key = (keys[d, 0], keys[d, 1])
         counts[d] = sample_document(
-            tokens, words.rows[here], base[here], trained, sweeps, kept, key
+            words.occurrences[here], words.rows[here], base[here], trained, sweeps, kept, key
         )
     return counts

@@ -94,45 +94,6 @@ class ModelCounts(NamedTuple):
     strength: Any
 
 
-class DenseFixed(NamedTuple):
-    """Fixed counts as a dense table.
-
-    Attributes:
-        table: float64[V, T], n_wt + s_t B(w).
-        totals: float64[T], n_t + s_t.
-        alpha: float64[T].
-    """
-
-    table: Any
-    totals: Any
-    alpha: Any
-
-
-class DenseSampled(NamedTuple):
-    """Sampled counts as a dense table.
-
-    Attributes:
-        counts: int32[V, T], n_wt.
-        totals: int64[T], n_t.
-    """
-
-    counts: Any
-    totals: Any
-
-
-class DenseWorkspace(NamedTuple):
-    """Scratch of the dense kernels.
-
-    Attributes:
-        gain, cumulated: float64[T].
-        uniforms: float64[>= n], one uniform for each token of a document.
-    """
-
-    gain: Any
-    cumulated: Any
-    uniforms: Any
-
-
 class SparseFixed(NamedTuple):
     """Fixed counts as sparse rows.
 

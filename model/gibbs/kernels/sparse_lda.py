@@ -12,8 +12,8 @@ The mass of this distribution has two parts:
 The second part is the sum of the paper's buckets r and s. coef and smoothing are kept up to date,
 so only q costs more than a few operations. Most draws fall into q.
 
-n_wt is the sum of fixed counts, which may be fractional, and of sampled counts, as in
-:mod:`model.gibbs.kernels.gibbs2`. A row of sampled counts is packed and in descending order
+n_wt is the sum of fixed counts, which may be fractional, and of sampled counts, and
+never change the fixed ones. A row of sampled counts is packed and in descending order
 (:mod:`model.gibbs.kernels.packed_rows`), so a walk through q ends early. The order is a function of
 the counts, so the bits do not depend on how a state was reached. For the same reason smoothing,
 whose rounding errors accumulate, is summed anew at the start of each document.
@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs2 import longest_document
 from model.gibbs.kernels.packed_rows import add_token, grow_row, remove_token
 from model.gibbs.kernels.records import Document, SparseWorkspace
 from model.gibbs.kernels.row_sums import packed_sum, pair_sum, prefetch
@@ -37,6 +36,15 @@ from model.kernels.random import INFERENCE, fill_uniforms
 
 # A row is prefetched this many tokens before it is used.
 PREFETCH_DISTANCE = 2
+
+
+@inlined
+def longest_document(offsets: Any) -> Any:
+    """Return the number of tokens of the longest document; 0 where there is none."""
+    longest = 0
+    for d in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[d + 1] - offsets[d])
+    return longest
 
 
 @inlined

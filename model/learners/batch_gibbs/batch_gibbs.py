@@ -4,8 +4,8 @@ It keeps every document in an initial batch that never ends. A snapshot is the b
 ``sweeps`` sweeps over all documents so far, by joint probability. Each snapshot is sampled from the
 start, so it is a function of the documents alone. The state grows with the stream.
 
-The chains are particles that never resample (``--sampler=dense``), or, where topics are many,
-independent chains on packed counts (``sparse``, :mod:`model.learners.batch_gibbs.sparse_chains`).
+Under a flat prior the chains have packed counts (:mod:`model.learners.batch_gibbs.sparse_chains`).
+With tables or with prior tokens of seeds they are particles that never resample.
 """
 
 from __future__ import annotations

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.errors import OptionError
-from model.gibbs.samplers import SAMPLER_HELP, SPARSE_LEARNING_FROM, Sampler, is_sparse
 from model.learners.base import implemented_in
-from model.learners.particles.initial_settings import ENDLESS, Initial, InitialBatch
-from model.learners.particles.settings import ParticleSettings
+from model.learners.particles.settings import ENDLESS, Initial, InitialBatch, ParticleSettings
 from model.learners.particles.topic_priors import Flat
 from model.options import option
 
@@ -24,16 +21,6 @@ class BatchGibbs(ParticleSettings):
         2, "C, number of Gibbs chains, of which the best is published", least=1, first=True
     )
     sweeps: int = option(200, "sweeps of each chain", least=1, first=True)
-    sampler: Sampler = option("auto", SAMPLER_HELP)
-
-    def check(self) -> None:
-        super().check()
-        if self.sampler == "sparse" and not isinstance(self.prior, Flat):
-            allowed = f"auto or dense with --prior={self.prior.kind}"
-            raise OptionError("--sampler", "sparse", allowed, "SparseLDA has no tables to sample.")
-        if self.sampler == "sparse" and self.seeds:
-            remedy = "SparseLDA begins without counts."
-            raise OptionError("--sampler", "sparse", "auto or dense with --seeds", remedy)
 
     @property
     def initial(self) -> Initial:
@@ -47,6 +34,5 @@ class BatchGibbs(ParticleSettings):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether the chains have packed counts."""
-        flat = isinstance(self.prior, Flat) and not self.seeds
-        return flat and is_sparse(self.sampler, self.topic_count, SPARSE_LEARNING_FROM)
+        """Whether the chains have packed counts: SparseLDA has no tables and no prior tokens."""
+        return isinstance(self.prior, Flat) and not self.seeds

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.learners.particles.history_settings import FullHistory, HistorySettings
 from model.learners.particles.kernels.history import (
     KEPT,
     LATER,
@@ -23,6 +22,7 @@ from model.learners.particles.kernels.history import (
     admit,
 )
 from model.learners.particles.kernels.particles import PAGE, Pages
+from model.learners.particles.rejuvenation import FullHistory, HistorySettings
 from model.records import IntArray, LongArray
 
 # The position of a unit that is a whole document.

@@ -30,9 +30,9 @@ from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_T
 from model.learners.particles.arrivals import document_counts, note_arrivals
 from model.learners.particles.concentration import learn_concentrations
 from model.learners.particles.history import WHOLE_DOCUMENT, Documents
-from model.learners.particles.initial_settings import ENDLESS, InitialBatch
 from model.learners.particles.population import joint, new_population, replicate
 from model.learners.particles.priors import word_probabilities
+from model.learners.particles.settings import ENDLESS, InitialBatch
 from model.learners.particles.state import (
     ParticleState,
     begin_minibatch,

@@ -13,18 +13,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.copying import with_free_parts
-from model.learners.particles.kernels.losses import add_losses, merge, names_of, sample_of
-from model.learners.particles.kernels.nearest_pairs import (
+from model.learners.particles.kernels.losses import (
+    add_losses,
+    merge,
+    names_of,
     nearest_pair,
     nearest_topics,
+    sample_of,
     update_nearest,
 )
 from model.learners.particles.kernels.particles import Population
 from model.learners.particles.kernels.restarting import absorb, rename_topics
 from model.learners.particles.kernels.token_filter import PARTS_EACH
 from model.learners.particles.past_documents import Past
+from model.learners.particles.rejuvenation import Challengers
 from model.learners.particles.state import ParticleState
 from model.records import LongArray
 

@@ -38,7 +38,7 @@ import numpy as np
 from model import wire
 from model.evaluation.nmi import nmi
 from model.learners.base import Arrivals, StepInfo, Summary, register
-from model.learners.particles import loading, saving
+from model.learners.particles import stored_state
 from model.learners.particles.arrivals import arrivals
 from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.contraction import make_room_for_words
@@ -210,12 +210,12 @@ class ParticleLearner:
         return wire.digest(state.evidence.to_bytes(), *bits)
 
     def save(self, state: ParticleState) -> bytes:
-        return saving.to_bytes(state)
+        return stored_state.to_bytes(state)
 
     def load(
         self, settings: ParticleSettings, key: str, island: int, data: bytes, threads: int = 1
     ) -> ParticleState:
-        return loading.from_bytes(new_state(settings, key, island, threads), data)
+        return stored_state.from_bytes(new_state(settings, key, island, threads), data)
 
     def nbytes(self, state: ParticleState) -> int:
         words = state.vocabulary.nbytes()

@@ -29,9 +29,9 @@ from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import replace
 
-from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.initial_batch import Chains, initialise
-from model.learners.particles.initial_settings import ENDLESS
+from model.learners.particles.runs import learn_by_chains
+from model.learners.particles.settings import ENDLESS
 from model.learners.particles.state import ParticleState, begin_minibatch, new_state
 from model.learners.particles.stepping import learn_documents
 

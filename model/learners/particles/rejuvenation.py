@@ -1,4 +1,7 @@
-"""Settings of rejuvenation: its triggers, the number of visits, and the choice of units.
+"""Settings of rejuvenation: its triggers, the units that can be visited, and their choice.
+
+What can be visited is the history. Challengers are copies of a particle that learn the newest
+documents anew (:mod:`model.learners.particles.challengers`).
 
 A trigger answers three questions: :meth:`Rejuvenation.after_document`,
 :attr:`Rejuvenation.tokens` and :attr:`Rejuvenation.after_resampling`. A new trigger that these
@@ -9,26 +12,128 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from model.errors import OptionError
 from model.kinds import Kinds
-from model.learners.particles.challenger_settings import (
-    CHALLENGERS,
-    Challengers,
-    ChallengerSettings,
-    NoChallengers,
-)
-from model.learners.particles.history_settings import (
-    HISTORIES,
-    NOTHING,
-    FullHistory,
-    HistorySettings,
-    Reservoir,
-)
 from model.options import Record, option, part
 
 Unit = Literal["document", "token"]
+
+
+class HistorySettings(Record):
+    """Which units of the past can be visited."""
+
+    @property
+    def newest(self) -> int:
+        """Return how many of the newest documents or tokens can be visited."""
+        return 0
+
+    @property
+    def reservoir(self) -> int:
+        """Return the size of the uniform sample of earlier units."""
+        return 0
+
+    @property
+    def newest_share(self) -> float:
+        """Return the share of visits that go to the newest units."""
+        return 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no unit can be visited."""
+        return False
+
+
+@dataclass(frozen=True)
+class Reservoir(HistorySettings):
+    """The newest units, and a uniform sample of all units before them."""
+
+    kind = "reservoir"
+
+    newest: int = option(
+        2500, "number of newest units that can be visited", unit="documents or tokens", least=0
+    )
+    reservoir: int = option(
+        10_000,
+        "size of the uniform sample of earlier units that can be visited",
+        unit="documents or tokens",
+        least=0,
+    )
+    newest_share: float = option(
+        0.65,
+        "share of the visits that go to the newest units",
+        least=0,
+        most=1,
+        remedy="Give for example 0.65.",
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        both = self.newest > 0 and self.reservoir > 0
+        return {"newest_share": (both, "--newest and --reservoir are above 0")}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.newest and not self.reservoir
+
+
+@dataclass(frozen=True)
+class FullHistory(HistorySettings):
+    """Every unit, for study: the state grows without bound, and one thread learns."""
+
+    kind = "full"
+
+
+HISTORIES = Kinds(Reservoir, FullHistory)
+NOTHING = Reservoir(newest=0, reservoir=0)
+
+
+class ChallengerSettings(Record):
+    """Whether particles are challenged by copies that learn the newest documents anew.
+
+    Attributes:
+        change_share: the share of the visits after a change that go to the documents since then.
+    """
+
+    change_share: ClassVar[float] = 1.0
+
+
+@dataclass(frozen=True)
+class NoChallengers(ChallengerSettings):
+    """Topics change by visits alone."""
+
+    kind = "off"
+
+
+@dataclass(frozen=True)
+class Challengers(ChallengerSettings):
+    """Copies learn the newest documents anew after a change, and replace the particle they beat.
+
+    The constants are chosen by measurement (docs/results/drift.md): with more room the first domain
+    of a stream loses topics that it needs, and with less the second one gets too few. The standard
+    error of fewer judges hides most gains, and more judges keep documents waiting.
+
+    Attributes:
+        room: the share of the topics that a challenger empties for new documents.
+        judges: documents, learned by neither, that decide a duel; trials come at multiples of it.
+    """
+
+    kind = "on"
+
+    room: ClassVar[float] = 0.65
+    judges: ClassVar[int] = 100
+    change_share: ClassVar[float] = 0.95
+
+    false_alarms: float = option(
+        1000.0,
+        "blocks of 100 documents between two changes that are told although nothing changes, on"
+        " average",
+        unit="blocks",
+        least=1,
+    )
+
+
+CHALLENGERS = Kinds(NoChallengers, Challengers)
 
 
 class UnitChoice(Record):
@@ -228,7 +333,7 @@ class EveryDocument(_Visits):
             )
             raise OptionError("--history", "full", "reservoir with --challengers=on", remedy)
         if self.history.newest < judges:
-            allowed = f"--judges ({judges}) or more with --challengers=on"
+            allowed = f"{judges} or more with --challengers=on"
             remedy = (
                 "Challengers learn the newest documents anew, and these have to be at hand."
                 " Give --challengers=off."

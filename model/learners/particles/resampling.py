@@ -1,4 +1,4 @@
-"""Settings of resampling; the schemes are in the kernels' ``resampling_schemes``."""
+"""Settings of resampling; the schemes are in :mod:`model.learners.particles.kernels.resampling`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _AtThreshold(Resampling):
     @property
     def scheme(self) -> int:
         # Imported here, so that settings can be listed without kernels.
-        from model.learners.particles.kernels.resampling_schemes import SCHEMES
+        from model.learners.particles.kernels.resampling import SCHEMES
 
         return SCHEMES.index(self.kind)
 

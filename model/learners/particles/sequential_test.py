@@ -33,21 +33,18 @@ so all machines decide alike.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from model.learners.particles.change_blocks import (
-    FIGURES,
-    REMEMBERED,
-    Alarm,
-    Block,
-    ChangeTest,
-    divergences,
-    total_shares,
-)
-from model.learners.particles.kernels.divergence import divergence
+import numpy as np
+
+from model.learners.particles.kernels.arrivals import divergence
 from model.learners.particles.kernels.logarithm import ln
+from model.records import FloatArray
 
+REMEMBERED = 20
+FIGURES = ("evidence", "shares")
 LEAST_BLOCKS = 5
 ALLOWED, WIDER = 0.75, 1.8
 # Figures that vary less than this, in nats and as a ratio, are taken to vary as much: a stream of
@@ -58,13 +55,53 @@ _OVERSHOOT = 1.166
 _STEPS = 60
 
 
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Documents that were learned one after the other.
+
+    Attributes:
+        level: the log evidence per token.
+        shares: float64[T], the mean topic proportions.
+    """
+
+    level: float
+    shares: FloatArray
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Why a change is told.
+
+    Attributes:
+        by: ``evidence`` if the level is too low, ``shares`` if the shares are too far from usual.
+        figures: the figures that decided, by name; ``found`` is the mean level, or the mean
+            divergence, since the change began, and ``usual`` the same before it.
+        rises: float64[T], by how much the mean share of each topic rose.
+    """
+
+    by: str
+    figures: dict[str, float]
+    rises: FloatArray
+
+
 @dataclass
-class Cusum(ChangeTest):
-    """The state of the test; ``threshold`` is h."""
+class Cusum:
+    """The state of the test.
+
+    Attributes:
+        threshold: h.
+        blocks: the remembered blocks, at most :data:`REMEMBERED`.
+        waiting: the newest blocks, which are not remembered yet, at most :data:`REMEMBERED`.
+        sums: what is added up over them, for each of :data:`FIGURES`.
+    """
 
     threshold: float = math.inf
+    blocks: deque[Block] = field(default_factory=deque)
+    waiting: list[Block] = field(default_factory=list)
+    sums: tuple[float, float] = (0.0, 0.0)
 
     def add(self, block: Block) -> Alarm | None:
+        """Take note of a block, and return why it tells a change, or None."""
         if len(self.blocks) < LEAST_BLOCKS:
             self.blocks.append(block)
             return None
@@ -80,6 +117,17 @@ class Cusum(ChangeTest):
             self.remember(self.waiting[:joining])
             del self.waiting[:joining]
         return None
+
+    def begin_again(self) -> None:
+        """Forget all blocks."""
+        self.blocks.clear()
+        self.waiting, self.sums = [], (0.0, 0.0)
+
+    def remember(self, blocks: Sequence[Block]) -> None:
+        """Remember blocks, and forget those that are too many."""
+        self.blocks += blocks
+        while len(self.blocks) > REMEMBERED:
+            self.blocks.popleft()
 
     def _alarm(self) -> Alarm:
         which = 0 if self.sums[0] >= self.sums[1] else 1
@@ -145,3 +193,16 @@ def _raised(total: float, z: float) -> float:
 
 def _ln_of(found: float) -> float:
     return float(ln(max(found, _LEAST_DIVERGENCE)))
+
+
+def total_shares(blocks: Sequence[Block]) -> FloatArray:
+    """Return float64[T], the sum of the shares of blocks."""
+    total = np.zeros(len(blocks[0].shares))
+    for block in blocks:
+        total = total + block.shares
+    return total
+
+
+def divergences(blocks: Sequence[Block], total: FloatArray) -> list[float]:
+    """Return the divergence of each remembered block from the others; ``total`` is of all."""
+    return [float(divergence(one.shares, total - one.shares)) for one in blocks]

@@ -7,23 +7,18 @@ a user chooses, and a property for each part that the learner fixes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from model.errors import OptionError
 from model.kinds import Kinds
 from model.learners.base import LearnerSettings, implemented_in
-from model.learners.particles.challenger_settings import Challengers
-from model.learners.particles.initial_settings import (
-    INITIALS,
-    Initial,
-    InitialBatch,
-    NoInitialBatch,
-)
 from model.learners.particles.rejuvenation import (
     SCHEDULES,
     AfterResampling,
+    Challengers,
     EveryDocument,
     EveryTokens,
     Never,
@@ -33,7 +28,7 @@ from model.learners.particles.resampling import RESAMPLINGS, NeverResample, Resa
 from model.learners.particles.seeds import check_seeds, seeds_of
 from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
-from model.options import option, part
+from model.options import Record, option, part
 from model.times import duration_text
 
 # The module of the learner of all of them.
@@ -51,6 +46,58 @@ AUTO: tuple[int, ...] = ()
 # memory costs on a stream that does not change depends on its tokens for each topic
 # (docs/results/half-life.md).
 MEMORIES = (0, 12_000, 3_000)
+
+# The number of documents of a batch that is never complete.
+ENDLESS = sys.maxsize
+
+
+class Initial(Record):
+    """How learning begins."""
+
+
+@dataclass(frozen=True)
+class NoInitialBatch(Initial):
+    """Learn the first document like all others."""
+
+    kind = "none"
+
+
+@dataclass(frozen=True)
+class InitialBatch(Initial):
+    """Run Gibbs chains over the first documents and start all particles from the best chain."""
+
+    kind = "batch"
+
+    documents: int = option(
+        200,
+        "size of the initial batch",
+        name="initial_documents",
+        unit="documents",
+        least=1,
+        remedy="Give --initial=none to start without.",
+    )
+    tokens: int = option(
+        200_000,
+        "the initial batch ends earlier when it has so many tokens",
+        name="initial_tokens",
+        unit="tokens",
+        least=1,
+    )
+    chains: int = option(
+        8, "C, Gibbs chains over the initial batch; all particles start from the best", least=1
+    )
+    sweeps: int = option(50, "sweeps of each chain", name="initial_sweeps", least=1)
+    choice: Literal["perplexity", "nmi", "posterior"] = option(
+        "perplexity",
+        "how chains are compared: by held-out perplexity, P(w, z), or nMI with the labels",
+        name="initial_choice",
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {"initial_choice": (self.chains > 1, "--chains is above 1")}
+
+
+INITIALS = Kinds(InitialBatch, NoInitialBatch)
 
 
 def memory_text(learner: Mapping[str, Any], island: int) -> str:

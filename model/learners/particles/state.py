@@ -16,20 +16,19 @@ import numpy as np
 from model.events import Event
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles.challenger_settings import Challengers
 from model.learners.particles.equal_rows import AtHand
-from model.learners.particles.following import Following, change_test
+from model.learners.particles.following import Following
 from model.learners.particles.history import Documents, History
-from model.learners.particles.initial_settings import InitialBatch, NoInitialBatch
 from model.learners.particles.kernels.history import Choice
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
 from model.learners.particles.planting import plant
 from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, is_even, new_prior
-from model.learners.particles.rejuvenation import Decayed
+from model.learners.particles.rejuvenation import Challengers, Decayed
 from model.learners.particles.seeds import words_of
-from model.learners.particles.settings import ParticleSettings
+from model.learners.particles.sequential_test import Cusum, threshold_of
+from model.learners.particles.settings import InitialBatch, NoInitialBatch, ParticleSettings
 from model.records import IntArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
@@ -71,7 +70,7 @@ class ParticleState:
             snapshot, and uses it again for the figures.
         begun: a copy that has learned some of the documents that wait for a complete initial batch
             (:mod:`model.learners.particles.provisional`).
-        chain: the same for ``batch-gibbs`` with the sparse sampler.
+        chain: the same for ``batch-gibbs`` on packed counts.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.
         gamma: the concentration of the learned weights of topics.
@@ -187,8 +186,7 @@ def new_following(settings: ParticleSettings) -> Following | None:
     challengers = settings.rejuvenation.challengers
     if not isinstance(challengers, Challengers):
         return None
-    test = change_test(challengers.change_test)
-    return Following(challengers.judges, test, first_trial=challengers.first_trial)
+    return Following(challengers.judges, Cusum(threshold_of(challengers.false_alarms)))
 
 
 @lru_cache(maxsize=4)

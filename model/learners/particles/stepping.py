@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.particles.arrivals import note_arrivals
-from model.learners.particles.chains import learn_by_chains
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels import chains
 from model.learners.particles.kernels.chains import TOKENS_AT_ONCE
@@ -37,6 +36,7 @@ from model.learners.particles.kernels.resampling import (
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
 from model.learners.particles.population import over_slices, tokens_at_once
 from model.learners.particles.priors import parts_each
+from model.learners.particles.runs import learn_by_chains
 from model.learners.particles.state import ParticleState, choice_of, draws, ensure_capacity
 from model.records import IntArray
 

@@ -1,13 +1,13 @@
 """When a particle is challenged, and which documents wait for the decision.
 
 A trial is due when the documents learned since the last change reach one of the multiples
-:data:`~model.learners.particles.following.AFTER_CHANGE` of ``--judges`` (by default after 100, 250
-and 500 documents). Two more, at the multiples :data:`~model.learners.particles.following.AGAIN`
-(1,000 and 2,000 documents), make room again whether one was won or not. Before the first
-change trials are due after ``--first_trial`` times ``--judges`` documents, and after twice and four
-times as many (400, 800 and 1,600 documents). Afterwards a trial is due whenever the number of
-documents has grown fourfold. Its challengers learn :data:`REPEATED` times ``--judges`` documents
-anew and make room for them, because a stream may change so slowly that no change is told.
+:data:`~model.learners.particles.following.AFTER_CHANGE` of the number of judges (after 100, 250 and
+500 documents). Two more, at the multiples :data:`~model.learners.particles.following.AGAIN` (1,000
+and 2,000 documents), make room again whether one was won or not. Before the first change trials are
+due at the multiples :data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600
+documents). Afterwards a trial is due whenever the number of documents has grown fourfold. Its
+challengers learn anew :data:`REPEATED` times as many documents as there are judges, and make room
+for them, because a stream may change so slowly that no change is told.
 
 The documents that come next are the judges. They wait, unlearned, until there are enough of them.
 Then the duel takes place (:mod:`model.learners.particles.challengers`), and they are learned.
@@ -33,7 +33,7 @@ from model.learners.particles.challengers import (
 )
 from model.learners.particles.following import STEADY, Following
 from model.learners.particles.history import Documents
-from model.learners.particles.kernels.divergence import sum_of_shares
+from model.learners.particles.kernels.arrivals import sum_of_shares
 from model.learners.particles.merging import room_of
 from model.learners.particles.past_documents import split_history
 from model.learners.particles.population import best_particle

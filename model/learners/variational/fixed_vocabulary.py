@@ -15,7 +15,7 @@ import numpy as np
 
 from model import checks
 from model.learners.particles.vocabularies import Given
-from model.learners.variational.vocabulary_settings import (
+from model.learners.variational.settings import (
     Dict,
     DictHash,
     FullHash,

@@ -7,7 +7,7 @@ from made import random_snapshot, snapshot_of
 from model.errors import OptionError
 from model.evaluation.held_out import clusters, coverage, evaluate
 from model.evaluation.settings import EvaluationSettings
-from model.inference.serving_settings import RETRAIN_BELOW
+from model.inference.settings import RETRAIN_BELOW
 from model.records import Document, TokenisedDocument
 
 

@@ -5,8 +5,8 @@ from sklearn.linear_model import LogisticRegression
 
 from model.errors import OptionError
 from model.inference.classifier import log_likelihoods
-from model.inference.fit_settings import FitSettings
 from model.inference.fitting import Objective, Pair, fit
+from model.inference.settings import FitSettings
 
 GENERATOR = np.random.default_rng(4)
 WORDS, TOPICS, NUMBER = 15, 4, 80

@@ -344,14 +344,6 @@ def test_wrong_settings():
     with pytest.raises(
         OptionError,
         match=(
-            r"--inference_sampler: 'alias' was given; allowed is one of auto, dense, sparse\."
-            r" Correct"
-        ),
-    ):
-        Gibbs3(sampler="alias")
-    with pytest.raises(
-        OptionError,
-        match=(
             r"--learn_alpha belongs to --method=gibbs2, gibbs2-s or gibbs1; --method=gibbs3 is"
             r" chosen\."
         ),

@@ -49,17 +49,15 @@ DOCUMENTS = [
 # Sources matter to the bound on their share.
 DOCUMENTS = [replace(document, source=f"s{d % 3}") for d, document in enumerate(DOCUMENTS)]
 STREAM = minibatches_of(DOCUMENTS, 6)
-# Room is made in later trials only, and where a change is told.
+# A trial comes after 400 documents, and a block that may tell a change has 100.
 _CHANGED = [document_of([f"v{i % 7}" for i in range(9)], d, "a") for d in range(40)]
 LONG = {
-    "room": minibatches_of(3 * DOCUMENTS, 6),
     **dict.fromkeys(
         ("phrase_npmi", "phrase_documents", "max_phrases", "pairs_remembered"),
         minibatches_of(_PAIRED, 6),
     ),
-    **dict.fromkeys(
-        ("change_test", "false_alarms", "change_share"), minibatches_of(DOCUMENTS + _CHANGED, 3)
-    ),
+    "challengers": minibatches_of(14 * DOCUMENTS, 50),
+    "false_alarms": minibatches_of(60 * DOCUMENTS + 10 * _CHANGED, 50),
 }
 # Small enough to be quick; taken where they belong.
 SMALL = {
@@ -98,11 +96,9 @@ OTHER = {
     "kappa": (0.6, 0.9),
     "discount": (0.3, 0.6),
     "newest_share": (0.65, 0.2),
-    "change_share": (0.95, 0.3),
     "stream_documents": (0, 500),
     "tau0": (64.0, 2.0),
     # ``auto`` is one of the two.
-    "sampler": ("dense", "sparse"),
     "chains": (3, 1),
     "rejuvenation_decay": (1.0, 2.0),
     "initial_documents": (10, 20),
@@ -114,9 +110,6 @@ OTHER = {
     "false_alarms": (1.0, 1e9),
     "rejuvenate_every": (1, 5),
     "word_memory": (3, 50),
-    "room": (0.25, 1.0),
-    "judges": (5, 8),
-    "first_trial": (4, 3),
     "half_life": ((0,), (3,)),
     "max_topics": (4, 6),
     "phrase_npmi": (0.2, 0.9),
@@ -128,17 +121,11 @@ OTHER = {
 BESIDE = {
     "evidence_window": {"islands": 2},
     "initial_choice": {"initial_sweeps": 6, "chains": 6},
-    "sampler": {"prior": "flat"},
     "max_words": {"truncation": 30},
     "remainder": {"stick_concentration": 20.0},
-    "challengers": {"resampling": "never", "judges": 5},
+    "challengers": {"resampling": "never", "newest": 100},
     "max_topics": {"topics": "auto", "resampling": "never", "particles": 1},
-    "room": {"resampling": "never", "judges": 1},
-    "judges": {"resampling": "never", "newest": 8},
-    "first_trial": {"resampling": "never", "judges": 5},
-    "change_test": {"resampling": "never", "judges": 5},
-    "false_alarms": {"resampling": "never", "judges": 3},
-    "change_share": {"resampling": "never", "judges": 3, "false_alarms": 1.0},
+    "false_alarms": {"resampling": "never", "newest": 100},
     "source_window": {"max_source_share": 0.1},
     "seed_strength": {"seeds": ("first: w1 w2",)},
 }

@@ -128,7 +128,6 @@ def test_the_joint_of_sparse_chains_is_what_their_counts_say(topics):
     settings = made(
         learner="batch-gibbs",
         prior="flat",
-        sampler="sparse",
         topics=topics,
         chains=3,
         sweeps=3,

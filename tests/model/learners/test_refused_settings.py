@@ -90,16 +90,6 @@ from model.errors import OptionError
             {"learner": "fixvoc-vb", "vocabulary": "dict"},
             r"--vocabulary: 'dict' .* a list of words .* --word_list",
         ),
-        *(
-            (
-                {"learner": "batch-gibbs", "sampler": "sparse", "prior": prior},
-                (
-                    r"--sampler: 'sparse' was given; allowed is auto or dense with"
-                    rf" --prior={prior}\. SparseLDA has no tables to sample\."
-                ),
-            )
-            for prior in ("urn", "hierarchical")
-        ),
         (
             {"learner": "lda"},
             r"--learner: 'lda' was given; allowed is one of particle-filter, .*infvoc",

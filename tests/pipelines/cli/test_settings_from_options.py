@@ -1,7 +1,6 @@
 import os
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from apache_beam.io.filesystems import FileSystems
@@ -9,7 +8,6 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import option_names
 from model.errors import OptionError
-from model.gibbs.samplers import Sampler
 from model.inference import Gibbs3, inference_names
 from model.learners import (
     LEARNER,
@@ -77,13 +75,12 @@ def test_where_there_is_one_model_no_other_can_be_published(learner):
         publish_settings_of(options("--switch_after=5"), learner)
 
 
-def test_the_help_names_all_methods_and_their_samplers():
+def test_the_help_names_all_methods():
     actions = {
         action.dest: action.help
         for action in parser_for("x", "", [MethodOptions, InferenceOptions], {})._actions
     }
     assert words_of(actions["method"]) >= set(inference_names())
-    assert words_of(actions["inference_sampler"]) >= set(get_args(Sampler))
 
 
 def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own():
@@ -208,15 +205,15 @@ def test_values_reach_the_settings():
         ),
         (
             learner_settings_of,
-            "--learner=batch-gibbs --sampler=alias",
-            "--sampler: 'alias' was given; allowed is one of auto, dense",
+            "--tables=round",
+            "--tables: 'round' was given; allowed is one of ",
         ),
         (
             learner_settings_of,
-            "--sampler=sparse",
+            "--truncation=20",
             (
-                "--sampler=sparse belongs to --learner=batch-gibbs; --learner=particle-filter is"
-                " chosen. Leave it out, or give --learner=batch"
+                "--truncation=20 belongs to --learner=infvoc; --learner=particle-filter is"
+                " chosen. Leave it out, or give --learner=infvoc"
             ),
         ),
         (sequence_settings_of, "--minibatch_size=0", "--minibatch_size: 0 was given"),

@@ -22,7 +22,7 @@ from model.learners.particles.kernels.first_pass import first_pass, new_token_dr
 from model.learners.particles.kernels.history import TOKENS, admit, choose_units
 from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling_schemes import normalise_weights
+from model.learners.particles.kernels.resampling import normalise_weights
 
 # Tokens that are drawn before they are written. Their topics take P times as many numbers.
 TOKENS_AT_ONCE = 4096
@@ -199,11 +199,13 @@ def run_chains(
         thread: the thread, whose free rows are used.
     """
     size, everyone = len(population.weight), np.arange(len(population.weight))
+    # A literal False would compile the first pass a second time.
+    evenly = np.bool_(False)
     for d in range(begin, end):
         named = Draws(draws.key0, draws.key1, schedule.sequences[d], draws.purpose)
         slot, index = schedule.slots[d], schedule.drawn[d]
         draw_document(
-            population, prior, pages, named, slot, index, False, everyone, first, last, thread
+            population, prior, pages, named, slot, index, evenly, everyone, first, last, thread
         )
         for p in range(first, last):
             weights[d, p], exponents[d, p] = population.weight[p], population.weight_exponent[p]

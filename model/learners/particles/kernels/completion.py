@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.gibbs3 import draw_topic
+from model.gibbs.kernels.dense import draw_topic
 from model.kernels.jit import kernel
 from model.kernels.random import uniform
 from model.learners.particles.kernels.logarithm import ln

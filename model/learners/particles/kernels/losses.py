@@ -15,6 +15,12 @@ Many losses of the same documents are asked for while topics absorb each other. 
 the topics in which their words have tokens, are gathered once in a :class:`Sample`. The loops then
 read arrays from begin to end. The logarithm is taken of the product of many ratios that have one
 omega. Memory follows the tokens of the documents and of their words, and not T x V.
+
+:func:`nearest_topics` and :func:`update_nearest` find the pair that loses the least, while topics
+absorb each other one after another. For each topic x that has tokens, nearest[x] is the topic y > x
+with the least losses[x, y], the first of equals; -1 where there is none. After an absorption only
+the rows that it concerns are searched again, so many absorptions take little more time than one
+search. ``losses`` is symmetric.
 """
 
 from __future__ import annotations
@@ -353,3 +359,63 @@ def _of_tokens(
             (d_x + d_y) * (pair.n_x * phi_x + pair.n_y * phi_y)
         )
     return loss + weight * ln(product)
+
+
+@kernel
+def nearest_topics(losses: Any, live: Any, joins: Any) -> Any:
+    """Return nearest as int64[T].
+
+    Args:
+        losses: float64[T, T].
+        live: bool[T], the topics that have tokens.
+        joins: bool[T], those of them that another topic may absorb, or that may absorb it, as the
+            second one of a pair.
+    """
+    nearest = np.full(len(losses), -1)
+    for x in range(len(losses)):
+        if live[x]:
+            nearest[x] = _nearest(losses, joins, x)
+    return nearest
+
+
+@kernel
+def _nearest(losses: Any, joins: Any, x: Any) -> Any:
+    found = -1
+    for y in range(x + 1, len(losses)):
+        if joins[y] and (found < 0 or losses[x, y] < losses[x, found]):
+            found = y
+    return found
+
+
+@kernel
+def update_nearest(losses: Any, live: Any, joins: Any, nearest: Any, new: Any) -> None:
+    """Search again after ``new`` absorbed a topic: the losses of ``new`` are others.
+
+    Args:
+        losses: as in :func:`nearest_topics`.
+        live: likewise, without the topic that was absorbed.
+        joins: likewise.
+        nearest: int64[T], is changed.
+        new: the topic that absorbed another.
+    """
+    for x in range(len(losses)):
+        y = nearest[x]
+        if not live[x]:
+            nearest[x] = -1
+        elif x == new or y == new or (y >= 0 and not joins[y]):
+            nearest[x] = _nearest(losses, joins, x)
+        elif x < new and joins[new]:
+            less = y < 0 or losses[x, new] < losses[x, y]
+            if less or (losses[x, new] == losses[x, y] and new < y):
+                nearest[x] = new
+
+
+@kernel
+def nearest_pair(losses: Any, nearest: Any) -> Any:
+    """Return the pair (x, y) with the least loss, the first of equals; (-1, -1) where none is."""
+    found = -1
+    for x in range(len(losses)):
+        y = nearest[x]
+        if y >= 0 and (found < 0 or losses[x, y] < losses[found, nearest[found]]):
+            found = x
+    return found, (nearest[found] if found >= 0 else -1)

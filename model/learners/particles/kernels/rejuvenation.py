@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from model.kernels.jit import kernel, page_inlined
 from model.learners.particles.kernels import part_moves, row_moves
 from model.learners.particles.kernels.particles import GONE, PAGE, normalise, page_at
@@ -61,7 +63,10 @@ def move_units(
     """
     workspace = new_workspace(len(prior.alpha), min(TILE, last - first), population.words)
     for low in range(first, last, TILE):
-        high, number, named, used = min(low + TILE, last), index, 0, 0
+        high, number = min(low + TILE, last), index
+        # Literals would compile the visit of a page a second time.
+        named: Any = np.int64(0)
+        used: Any = np.int64(0)
         for unit in range(len(slots)):
             slot = slots[unit]
             begin = max(positions[unit], 0)

@@ -5,23 +5,34 @@ write the topics that they drew (:mod:`model.learners.particles.kernels.first_pa
 :func:`resample` makes every particle a copy of its ancestor. The steps follow each document, or
 each token in :mod:`model.learners.particles.kernels.token_filter`. Between them particles are
 independent and may run in threads.
+
+The weights ω_p sum to 1, and ESS = 1 / sum ω_p^2 (Canini et al. 2009, section 3.4). Each of four
+schemes gives P children in all, and ω_p P children to particle p in expectation:
+
+* multinomial: P draws with replacement;
+* residual (Liu and Chen 1998): floor(P ω_p) children for certain, and multinomial draws from the
+  remaining weights;
+* stratified (Kitagawa 1996): one draw in each of P equal parts of [0, 1);
+* systematic: the same draw in each part.
+
+All sums run in the order of the particles with + - * / alone, so the bits are the same on every
+machine.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel
-from model.learners.particles.kernels.resampling_schemes import (
-    ancestors_from_counts,
-    draw_offspring,
-    normalise_weights,
-)
+from model.kernels.jit import inlined, kernel
+from model.kernels.random import RESAMPLE, uniform
 from model.learners.particles.kernels.shared_rows import inherit
 
+SCHEMES = ("residual", "multinomial", "stratified", "systematic")
+RESIDUAL, MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(4)
 RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
 
 
@@ -31,7 +42,7 @@ class Resampler(NamedTuple):
     Attributes:
         threshold: resample when ESS <= threshold. 0: never; particles are then independent chains
             of equal weight.
-        scheme: see :mod:`model.learners.particles.kernels.resampling_schemes`.
+        scheme: its place in :data:`SCHEMES`.
         evidence: float64[1], the mantissa of the running product of P(document | past).
         evidence_exponent: int64[1].
         ess: float64[1], the ESS after the last reweighting.
@@ -45,6 +56,113 @@ class Resampler(NamedTuple):
     evidence_exponent: npt.NDArray[np.int64]
     ess: npt.NDArray[np.float64]
     counters: npt.NDArray[np.int64]
+
+
+@inlined
+def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_exponent: Any) -> Any:
+    """Normalise the weights, multiply the evidence by their sum, and return the ESS.
+
+    A particle that falls behind by 2^-1100 has weight 0 and no meaningful exponent, so it is left
+    out when the largest exponent is found.
+
+    Args:
+        weight: float64[P], mantissas; normalised weights afterwards.
+        exponent: int64[P]; 0 afterwards.
+        evidence: float64[1], the mantissa of the evidence.
+        evidence_exponent: int64[1].
+    """
+    top, found = exponent[0], False
+    for p in range(len(weight)):
+        if weight[p] > 0.0 and (not found or exponent[p] > top):
+            top, found = exponent[p], True
+    total = 0.0
+    for p in range(len(weight)):
+        if exponent[p] != top:
+            weight[p] = math.ldexp(weight[p], max(exponent[p] - top, -1100))
+        exponent[p] = 0
+        total += weight[p]
+    squares = 0.0
+    for p in range(len(weight)):
+        weight[p] /= total
+        squares += weight[p] * weight[p]
+    evidence[0], shift = math.frexp(evidence[0] * total)
+    evidence_exponent[0] += shift + top
+    return 1.0 / squares
+
+
+@kernel
+def draw_offspring(
+    weight: Any,
+    scheme: Any,
+    counts: Any,
+    key0: Any,
+    key1: Any,
+    particle: Any,
+    sequence: Any,
+    index: Any,
+) -> None:
+    """Draw the number of children of each particle.
+
+    Draw k of resampling ``index`` is the uniform with index ``index * P + k``.
+
+    Args:
+        weight: float64[P], normalised.
+        scheme: RESIDUAL, MULTINOMIAL, STRATIFIED or SYSTEMATIC.
+        counts: int64[P], takes the numbers of children.
+        key0: the first half of the stream key.
+        key1: the second half of the stream key.
+        particle: the identity of the island's first particle.
+        sequence: the minibatch.
+        index: the number of the resampling in the minibatch.
+    """
+    size = len(weight)
+    counts[:] = 0
+    share = np.empty(size)
+    left = size
+    for p in range(size):
+        share[p] = weight[p]
+        if scheme == RESIDUAL:
+            counts[p] = np.int64(weight[p] * size)
+            share[p] = weight[p] * size - counts[p]
+            left -= counts[p]
+    cumulative = np.empty(size)
+    total = 0.0
+    for p in range(size):
+        total += share[p]
+        cumulative[p] = total
+    one = uniform(index * size, key0, key1, particle, sequence, RESAMPLE)
+    for k in range(left):
+        u = (
+            one
+            if k == 0 or scheme == SYSTEMATIC
+            else uniform(index * size + k, key0, key1, particle, sequence, RESAMPLE)
+        )
+        if scheme >= STRATIFIED:
+            u = (k + u) / size
+        p = np.searchsorted(cumulative, u * total, side="right")
+        p = min(p, size - 1)
+        while share[p] <= 0.0:
+            p -= 1
+        counts[p] += 1
+
+
+@kernel
+def ancestors_from_counts(counts: Any, ancestors: Any) -> None:
+    """Fill ``ancestors`` from the numbers of children.
+
+    A particle with children is its own first child. Its other children replace particles without
+    children, in order.
+    """
+    dead = 0
+    for p in range(len(counts)):
+        if counts[p] > 0:
+            ancestors[p] = p
+    for p in range(len(counts)):
+        for _ in range(counts[p] - 1):
+            while counts[dead] > 0:
+                dead += 1
+            ancestors[dead] = p
+            dead += 1
 
 
 @kernel

@@ -6,7 +6,7 @@ from sparse_twin import slow_sparse, sorted_rows
 
 from model.gibbs.kernels import sparse_lda as sparse
 from model.gibbs.packed_counts import PackedCounts
-from model.inference.corpus import SparseSampler, build_corpora, make_sampler
+from model.inference.corpus import CorpusSampler, build_corpora
 from model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")
@@ -21,7 +21,7 @@ def texts_of(corpus):
 
 def swept(snapshot, documents, sweeps):
     rows, (corpus,) = build_corpora(snapshot, documents)
-    sampler = make_sampler(snapshot, rows, [corpus], KEYS, "sparse")
+    sampler = CorpusSampler(snapshot, rows, [corpus], KEYS)
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)
     return rows, corpus, sampler
@@ -62,7 +62,7 @@ def test_a_state_that_is_restored_from_its_topics_goes_on_with_the_same_bits():
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     rows, corpus, sampler = swept(snapshot, documents, 4)
     _, (other,) = build_corpora(snapshot, documents)
-    restored = SparseSampler(snapshot, rows, [other], KEYS)
+    restored = CorpusSampler(snapshot, rows, [other], KEYS)
     other.states[:], other.in_documents[:] = corpus.states, corpus.in_documents
     restored._sampled_totals[:] = corpus.in_documents.sum(axis=0)
     for v, entries in enumerate(rows_of(sampler._sampled)):

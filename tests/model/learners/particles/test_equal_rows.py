@@ -8,10 +8,10 @@ from learner_options import made
 from model.learners import learner_for
 from model.learners.particles import equal_rows
 from model.learners.particles.history import History
-from model.learners.particles.history_settings import Reservoir
 from model.learners.particles.kernels.copy_on_write import END_ROW, NEXT_ROW, new_table, own_row
 from model.learners.particles.kernels.equal_rows import count_unowned, words_at_hand
 from model.learners.particles.priors import places_of
+from model.learners.particles.rejuvenation import Reservoir
 
 SMALL = {
     "topics": 3,

@@ -9,54 +9,10 @@ from hypothesis import strategies as st
 
 from model import wire
 from model.errors import DamagedDataError
-from model.learners.particles.bounds import LEAST_BLOCKS, Bounds, tells_change
-from model.learners.particles.change_blocks import Block
 from model.learners.particles.following import Following
-from model.learners.particles.following_file import following_from_bytes, following_to_bytes
-from model.learners.particles.sequential_test import Cusum, threshold_of
+from model.learners.particles.sequential_test import Block, Cusum, threshold_of
+from model.learners.particles.stored_state import following_from_bytes, following_to_bytes
 from model.scaled import Scaled
-
-TOPICS = 20
-
-
-def blocks_of(generator, count, level=-8.0, noise=0.05, tilt=1.0, documents=100):
-    """Blocks of documents of a few topics each; ``tilt`` says how uneven the topics are."""
-    alpha = np.geomspace(1, tilt, TOPICS) * 0.1
-    return [
-        Block(
-            level + noise * generator.standard_normal(),
-            generator.dirichlet(alpha, documents).mean(axis=0),
-        )
-        for _ in range(count)
-    ]
-
-
-def alarms(blocks):
-    test = Bounds()
-    return [number for number, block in enumerate(blocks) if test.add(block)]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_hundred_blocks_of_one_kind_tell_no_change(seed):
-    assert alarms(blocks_of(np.random.default_rng(seed), 100)) == []
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("others", [{"level": -8.7}, {"tilt": 30.0}], ids=str)
-def test_a_change_is_told_at_its_first_block(seed, others):
-    generator = np.random.default_rng(seed)
-    blocks = blocks_of(generator, 12) + blocks_of(generator, 12, **others)
-    assert alarms(blocks) == [12]
-
-
-def test_a_rise_of_the_level_alone_tells_nothing():
-    generator = np.random.default_rng(1)
-    assert alarms(blocks_of(generator, 12) + blocks_of(generator, 12, level=-7)) == []
-
-
-def test_too_few_blocks_tell_nothing():
-    generator = np.random.default_rng(1)
-    assert alarms(blocks_of(generator, LEAST_BLOCKS - 1) + blocks_of(generator, 1, level=-12)) == []
 
 
 def noticed(following, documents, level, learned, shares=None):
@@ -67,21 +23,21 @@ def noticed(following, documents, level, learned, shares=None):
 
 
 def test_minibatches_become_blocks_and_a_change_begins_with_its_block():
-    following = Following(10)
-    for learned in range(4, 44, 4):
+    following = Following(10, Cusum(threshold=threshold_of(100)))
+    for learned in range(4, 76, 4):
         assert not noticed(following, 4, -5.0, learned)
-    assert len(following.test.blocks) == 3 and following.documents == 4
+    assert len(following.test.blocks) == 6 and following.documents == 0
     assert following.test.blocks[0].level == pytest.approx(-5 * np.log(2), rel=1e-12)
-    following.notice(Scaled(0.5, 1), 0, 7, np.zeros(3), 44)
-    assert following.documents == 4
-    assert noticed(following, 16, -9.0, 60)
+    following.notice(Scaled(0.5, 1), 0, 7, np.zeros(3), 72)
+    assert following.documents == 0
+    assert noticed(following, 16, -9.0, 88)
     assert (following.changed, following.changes, following.fresh, following.trial) == (
-        40,
+        72,
         1,
         True,
         0,
     )
-    assert len(following.test.blocks) == 1
+    assert not following.test.blocks and not following.test.waiting
 
 
 def test_trials_are_due_at_multiples_of_the_judges():
@@ -112,6 +68,7 @@ FOLLOWING = st.builds(
     lambda levels, shares, held, begun, numbers, waiting: Following(
         200,
         Cusum(
+            1.0,
             deque(Block(level, np.array(shares)) for level in levels),
             [Block(level, np.array(shares)) for level in waiting],
             (0.25, float(len(waiting))) if waiting else (0.0, 0.0),
@@ -181,7 +138,7 @@ def test_bytes_there_and_back(following):
 def test_bytes_of_another_vocabulary_or_of_other_topics_are_refused():
     following = Following(
         200,
-        Bounds(deque([Block(-8.0, np.array([0.5, 0.5]))])),
+        Cusum(blocks=deque([Block(-8.0, np.array([0.5, 0.5]))])),
         held=[(np.array([3, 7], np.int32), None)],
     )
     data = following_to_bytes(following)
@@ -202,22 +159,6 @@ def test_bytes_of_another_vocabulary_or_of_other_topics_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("level", "shares", "by"),
-    [(-9.0, [0.5, 0.3, 0.2, 0.0], "evidence"), (-8.0, [0.0, 0.1, 0.3, 0.6], "shares")],
-)
-def test_a_change_has_its_figures_and_by_how_much_topics_grew(level, shares, by):
-    usual_shares = np.array([0.5, 0.3, 0.2, 0.0])
-    told = tells_change(Block(level, np.array(shares)), [Block(-8.0, usual_shares)] * 4)
-    found, usual, bound = (told.figures[name] for name in ("found", "usual", "bound"))
-    assert told.by == by
-    if by == "evidence":
-        assert (found, usual, bound) == (-9.0, -8.0, -8.5)
-    else:
-        assert found > bound == pytest.approx(0.03) and usual == pytest.approx(0)
-    assert told.rises.tolist() == (np.array(shares) - usual_shares).tolist()
-
-
-@pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"waiting": 3}, "blocks that wait: found 3, allowed is a whole number from 0 to 2"),
@@ -230,7 +171,7 @@ def test_a_change_has_its_figures_and_by_how_much_topics_grew(level, shares, by)
 )
 def test_bytes_of_an_impossible_test_are_refused(changed, said):
     blocks = [Block(-8.0, np.array([0.5, 0.5])) for _ in range(2)]
-    data = following_to_bytes(Following(200, Cusum(deque(blocks[:1]), blocks[1:], (0.5, 0.0))))
+    data = following_to_bytes(Following(200, Cusum(1.0, deque(blocks[:1]), blocks[1:], (0.5, 0.0))))
     header, blobs = wire.unpack(b"BTj1", data, 4)
     with pytest.raises(DamagedDataError, match=said):
         restored(wire.pack(b"BTj1", {**header, **changed}, *blobs))

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.learners.particles.history import History
-from model.learners.particles.history_settings import Reservoir
 from model.learners.particles.kernels.particles import PAGE
+from model.learners.particles.rejuvenation import Reservoir
 
 
 @given(st.lists(st.integers(0, 3 * PAGE), min_size=1, max_size=12), st.randoms())

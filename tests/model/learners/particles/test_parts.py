@@ -55,8 +55,6 @@ DUELS = made(
     challengers="on",
     seed=2,
     judges=15,
-    first_trial=4,
-    change_test="bounds",
 )
 
 

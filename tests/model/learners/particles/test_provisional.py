@@ -5,7 +5,7 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_variants import small
 
-from model.learners.base import learner_for
+from model.learners import learner_for
 from model.learners.particles import initial_batch, provisional
 from model.learners.particles import population as population_module
 from model.learners.particles.initial_batch import Chains

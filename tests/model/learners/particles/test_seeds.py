@@ -184,10 +184,8 @@ def test_seeds_that_do_not_fit_are_refused(fields, message):
         ParticleFilter(**{**EASY, **fields})
 
 
-def test_sparse_batch_gibbs_refuses_seeds_and_auto_is_dense():
-    with pytest.raises(OptionError, match="auto or dense with --seeds"):
-        BatchGibbs(**EASY, prior=Flat(), sampler="sparse")
-    assert not BatchGibbs(**{**EASY, "topics": 5000}, prior=Flat()).is_sparse
+def test_batch_gibbs_with_seeds_has_no_packed_counts():
+    assert not BatchGibbs(**EASY, prior=Flat()).is_sparse
 
 
 @pytest.mark.parametrize("number", [0, 1])

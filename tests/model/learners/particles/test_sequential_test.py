@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from model.learners.particles import sequential_test
-from model.learners.particles.change_blocks import REMEMBERED, Block
 from model.learners.particles.sequential_test import (
     ALLOWED,
     LEAST_BLOCKS,
+    REMEMBERED,
+    Block,
     Cusum,
     threshold_of,
     unusual,

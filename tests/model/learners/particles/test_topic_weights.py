@@ -13,7 +13,7 @@ from model.learners.particles.arrivals import document_counts
 from model.learners.particles.population import joint
 from model.learners.particles.priors import base_probabilities, word_rows
 from model.learners.particles.settings import MAX_TOPICS
-from model.learners.particles.weight_file import weights_from_bytes, weights_to_bytes
+from model.learners.particles.stored_state import weights_from_bytes, weights_to_bytes
 
 LEARNED = {
     "topics": "auto",

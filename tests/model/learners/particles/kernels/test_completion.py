@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.kernels.random import COMPLETION
+from model.learners.particles.kernels.arrivals import divergence
 from model.learners.particles.kernels.completion import complete, draws_of
-from model.learners.particles.kernels.divergence import divergence
 from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import Draws
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.learners.particles.history import History
-from model.learners.particles.history_settings import Reservoir
 from model.learners.particles.kernels import copy_on_write, equal_rows
+from model.learners.particles.rejuvenation import Reservoir
 
 LENGTH, GENERATION = 3, 4
 

@@ -9,8 +9,7 @@ from twins import uniform
 
 from model.kernels.random import FIRST_PASS, RESAMPLE
 from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.resampling import Resampler, resample, reweight
-from model.learners.particles.kernels.resampling_schemes import MULTINOMIAL
+from model.learners.particles.kernels.resampling import MULTINOMIAL, Resampler, resample, reweight
 
 THRESHOLD = 2.0
 

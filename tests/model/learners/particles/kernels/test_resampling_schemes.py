@@ -10,7 +10,7 @@ from alarm import agrees_in_means
 from twins import uniform
 
 from model.kernels.random import RESAMPLE
-from model.learners.particles.kernels import resampling_schemes as resampling
+from model.learners.particles.kernels import resampling
 
 KEY = (11, 12)
 SCHEMES = resampling.SCHEMES

@@ -6,23 +6,23 @@ from populations import KEY, new_prior
 
 from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.particles.history import History
-from model.learners.particles.history_settings import FullHistory, Reservoir
 from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
 from model.learners.particles.kernels.history import UNIFORM, Choice, admit, choose_units
 from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import (
     MOVES,
+    MULTINOMIAL,
     RESAMPLINGS,
     SCHEDULED,
     Resampler,
     resample,
     reweight,
 )
-from model.learners.particles.kernels.resampling_schemes import MULTINOMIAL
 from model.learners.particles.kernels.shared_rows import row_of
 from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
 from model.learners.particles.population import new_population, with_capacity
+from model.learners.particles.rejuvenation import FullHistory, Reservoir
 
 WORDS, PARTICLES = 30, 5
 UNIFORMLY = Choice(UNIFORM, 0.0, 1.0, np.zeros(0))

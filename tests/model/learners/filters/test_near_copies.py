@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from learner_variants import small
 
 from model.errors import DamagedDataError
-from model.learners.base import learner_for
-from model.learners.kernels.signatures import (
+from model.learners import learner_for
+from model.learners.filters.kernels.signatures import (
     BANDS,
     ENTRIES,
     find_copies,
@@ -17,7 +17,7 @@ from model.learners.kernels.signatures import (
     new_memory,
     sign,
 )
-from model.learners.near_copies import SMALLEST
+from model.learners.filters.near_copies import SMALLEST
 from model.records import Minibatch
 
 WORDS = [f"w{n}" for n in range(400)]

@@ -14,8 +14,8 @@ from scipy.stats import binom
 from model.errors import DamagedDataError
 from model.inference.features import word_counts
 from model.learners import learner_for
-from model.learners import phrases as phrases_module
-from model.learners.phrases import FALSE_ALARM, PhraseMemory, is_phrase
+from model.learners.filters import phrases as phrases_module
+from model.learners.filters.phrases import FALSE_ALARM, LearnedPhrases, is_phrase
 from model.publishing import snapshot_file
 
 # ``york_times`` is one before ``new_york_times`` is known.
@@ -87,12 +87,12 @@ def test_the_rule_is_that_of_the_docstring(both, expected, npmi):
 
 def test_chance_neighbours_are_no_phrases_and_planted_ones_are():
     _, state = learned(texts(200))
-    assert list(state.memory.phrases) == ALL
+    assert list(state.filters[0].phrases) == ALL
 
 
 def test_phrases_are_joined_from_the_minibatch_after():
     settings = settings_of()
-    memory = PhraseMemory.new(settings)
+    memory = LearnedPhrases.new(settings)
     first, second, third = minibatches_of(texts(60), 20)
     assert memory.take(first) is first
     assert list(memory.phrases) == ["los_angeles", "new_york", "york_times"]
@@ -103,7 +103,7 @@ def test_phrases_are_joined_from_the_minibatch_after():
 
 
 def test_a_pair_counts_once_in_a_document():
-    memory = PhraseMemory.new(settings_of())
+    memory = LearnedPhrases.new(settings_of())
     (minibatch,) = minibatches_of([document_of(["new", "york", "x"] * 9, d) for d in range(4)], 4)
     memory.take(minibatch)
     assert memory.pairs.least(("new", "york")) == 4
@@ -113,15 +113,15 @@ def test_a_pair_counts_once_in_a_document():
 
 def test_the_least_used_phrases_leave_beyond_the_most():
     _, state = learned(texts(300), max_phrases=1)
-    (left,) = state.memory.phrases
-    uses = state.memory.words.least
+    (left,) = state.filters[0].phrases
+    uses = state.filters[0].words.least
     assert uses(left) == max(map(uses, ALL))
 
 
 def test_counts_are_bounded_and_halved(monkeypatch):
     monkeypatch.setattr(phrases_module, "HORIZON", 4000)
     _, state = learned(texts(400), pairs_remembered=100)
-    memory = state.memory
+    memory = state.filters[0]
     assert len(memory.pairs.counts) <= 200
     assert len(memory.words.counts) <= 200
     assert 2000 <= memory.tokens < 4000
@@ -161,7 +161,7 @@ def test_a_restored_state_gives_the_same_bits(others):
 
 def test_the_order_within_a_minibatch_does_not_change_the_phrases():
     documents = texts(100)
-    one, other = PhraseMemory.new(settings_of()), PhraseMemory.new(settings_of())
+    one, other = LearnedPhrases.new(settings_of()), LearnedPhrases.new(settings_of())
     for minibatch in minibatches_of(documents, 20):
         one.take(minibatch)
     reordered = [d for at in range(0, 100, 20) for d in reversed(documents[at : at + 20])]
@@ -187,12 +187,12 @@ def test_the_order_within_a_minibatch_does_not_change_the_phrases():
 )
 def test_a_hostile_state_is_refused(change, message):
     _, state = learned(texts(40), pairs_remembered=100)
-    memory = state.memory
+    memory = state.filters[0]
     made = change(memory)
-    if isinstance(made, PhraseMemory):
+    if isinstance(made, LearnedPhrases):
         memory = made
     elif made is not None:
         memory = replace(memory, pairs=made)
     with pytest.raises(DamagedDataError) as error:
-        PhraseMemory.from_bytes(settings_of(pairs_remembered=100), memory.to_bytes())
+        LearnedPhrases.from_bytes(settings_of(pairs_remembered=100), memory.to_bytes())
     assert message in str(error.value)

@@ -3,7 +3,8 @@ import pytest
 from corpus_twin import corpus_of, slow_passes, uniforms_of
 from made import random_snapshot
 
-from model.inference.corpus import build_corpora, make_sampler
+from benchmarks.dense_gibbs import DenseSampler
+from model.inference.corpus import build_corpora
 from model.kernels.random import stream_key
 
 
@@ -16,7 +17,7 @@ def test_equals_its_slow_twin(topics, lengths, sweeps):
     documents = corpus_of(lengths, words=14)
     keys = stream_key(3, "k")
     rows, (corpus,) = build_corpora(snapshot, documents)
-    sampler = make_sampler(snapshot, rows, [corpus], keys, "dense")
+    sampler = DenseSampler(snapshot, rows, keys)
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)
     texts = [
@@ -27,19 +28,3 @@ def test_equals_its_slow_twin(topics, lengths, sweeps):
     assert corpus.states.tolist() == [t for document in states for t in document]
     assert corpus.in_documents.tolist() == counts
     assert sampler.counts().sum(axis=0).tolist() == np.sum(counts, axis=0).tolist()
-
-
-def test_only_words_that_are_used_have_rows():
-    snapshot = random_snapshot(words=1000)
-    rows, (corpus, other) = build_corpora(
-        snapshot, corpus_of([5], words=9), corpus_of([3], words=1200, seed=4)
-    )
-    used = {
-        document.words[w]
-        for document in (*corpus_of([5], words=9), *corpus_of([3], words=1200, seed=4))
-        for w in document.tokens
-    }
-    assert [snapshot.words[row] for row in rows] == sorted(
-        used & set(snapshot.words), key=snapshot.words.index
-    )
-    assert corpus.number != other.number

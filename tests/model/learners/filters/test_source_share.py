@@ -12,8 +12,8 @@ from learner_options import made
 from model.errors import DamagedDataError
 from model.events import FLOOD
 from model.learners import learner_for
-from model.learners.leaving_out import BLOCK, Flood
-from model.learners.source_share import Sources, hash_of
+from model.learners.filters.floods import BLOCK, Flood
+from model.learners.filters.source_share import Sources, hash_of
 
 
 def learned(sources, size=10, reload=False, window=50, share=0.1, **others):
@@ -98,6 +98,6 @@ def test_a_restored_learner_leaves_out_what_the_other_one_does(others):
 
 def test_more_sources_than_the_window_are_refused():
     learner, state, _ = learned(flood_of(200), window=50)
-    settings = replace(state.settings, source_window=20)
+    settings = replace(state.state.settings, source_window=20)
     with pytest.raises(DamagedDataError, match="sources of a state"):
         learner.load(settings, "", 0, learner.save(state))

@@ -6,7 +6,7 @@ from learner_options import made
 
 from model.errors import DamagedDataError
 from model.learners import learner_for
-from model.learners.frequent_words import LEAST, FrequencyMemory
+from model.learners.filters.frequent_words import LEAST, FrequentWords
 
 
 def settings_of(max_df=0.5, **others):
@@ -22,7 +22,7 @@ def stream(count, share, first=0):
 
 
 def remembered(documents, max_df=0.5):
-    memory, found = FrequencyMemory.new(settings_of(max_df)), []
+    memory, found = FrequentWords.new(settings_of(max_df)), []
     for minibatch in minibatches_of(documents, 100):
         found.append(memory.take(minibatch))
     return memory, found
@@ -67,7 +67,7 @@ def test_a_version_does_not_have_the_word():
 def test_the_memory_is_restored():
     memory, _ = remembered(stream(1000, 6))
     data = memory.to_bytes()
-    again = FrequencyMemory.from_bytes(settings_of(), data)
+    again = FrequentWords.from_bytes(settings_of(), data)
     assert again == memory
     assert again.to_bytes() == data
 
@@ -89,5 +89,5 @@ def test_a_hostile_state_is_refused(change, message):
     memory, _ = remembered(stream(600, 6))
     change(memory)
     with pytest.raises(DamagedDataError) as error:
-        FrequencyMemory.from_bytes(settings_of(), memory.to_bytes())
+        FrequentWords.from_bytes(settings_of(), memory.to_bytes())
     assert message in str(error.value)

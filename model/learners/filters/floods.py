@@ -1,28 +1,22 @@
-"""A learner that leaves documents out, around another learner.
-
-Near copies (:mod:`model.learners.near_copies`) and what a source has beyond its share
-(:mod:`model.learners.source_share`) are left out before a step. What is left out depends on the
-minibatches alone, as everything that is learned, and what the choice is made by is part of the
-saved state. The documents are labelled like all others: labels do not come from the learner.
+"""Filters that leave documents out, and floods of what they leave out.
 
 Documents are counted in blocks of at least :data:`BLOCK`. A flood is told, as an event, with the
-first block of which at least :data:`FLOOD` is left out.
+first block of which at least :data:`FLOOD_SHARE` is left out.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass, field, replace
-from typing import Any
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from model import checks
 from model.events import DOCUMENT_IDS, FLOOD, Event
-from model.learners.around import Around, Surrounded
-from model.learners.base import LearnerSettings, StepInfo
 from model.records import Minibatch
+from model.snapshot import Snapshot
 
 BLOCK = 100
 FLOOD_SHARE = 0.25
@@ -78,61 +72,29 @@ class Flood:
         return found
 
 
-@dataclass
-class Filtered(Surrounded):
-    """The state of a learner, and what says which documents it learns.
+class LeavingOut(ABC):
+    """A filter that leaves documents out.
 
     Attributes:
-        flood: what was left out.
+        flood: what was left out of the block that is being counted.
+        events: the flood that the last minibatch told, if any.
     """
 
-    flood: Flood = field(default_factory=Flood)
-
-
-class LeavingOut(Around):
-    """A learner around another one; see the module's docstring.
-
-    Attributes:
-        counter: the field of :class:`StepInfo` that counts what is left out.
-    """
-
-    counter: str
+    counter: ClassVar[str]
+    flood: Flood
+    events: tuple[Event, ...] = ()
 
     @abstractmethod
-    def left_out(self, state: Filtered, minibatch: Minibatch) -> BoolArray:
+    def left_out(self, minibatch: Minibatch) -> BoolArray:
         """Return whether each document is left out, bool[D], and remember the others."""
 
-    @abstractmethod
-    def memory(self, settings: LearnerSettings) -> Any:
-        """Return the memory of a new learner."""
+    def take(self, minibatch: Minibatch) -> Minibatch:
+        left_out = self.left_out(minibatch)
+        self.events = self.flood.count(minibatch, left_out, self.counter)
+        return without(minibatch, left_out)
 
-    def init(self, settings: Any, key: str, island: int, threads: int = 1) -> Filtered:
-        inner = self._inner.init(settings, key, island, threads)
-        return Filtered(inner, settings, self.memory(settings))
-
-    def step(self, state: Filtered, minibatch: Minibatch) -> StepInfo:
-        left_out = self.left_out(state, minibatch)
-        found = int(left_out.sum())
-        events = state.flood.count(minibatch, left_out, self.counter)
-        if found == len(minibatch) > 0:
-            info = self._nothing(state)
-        else:
-            info = self._inner.step(state.state, without(minibatch, left_out))
-        return replace(info, events=(*events, *info.events), **{self.counter: found})
-
-    def _nothing(self, state: Filtered) -> StepInfo:
-        """Return what a step did that learned nothing."""
-        summary = self._inner.summary(state.state)
-        return StepInfo(
-            documents=0,
-            tokens=0,
-            unknown_tokens=0,
-            moves=0,
-            resamplings=0,
-            ess=summary.ess,
-            log_evidence=0.0,
-            words=summary.words,
-        )
+    def published(self, snapshot: Snapshot) -> Snapshot:
+        return snapshot
 
 
 def without(minibatch: Minibatch, left_out: BoolArray) -> Minibatch:

@@ -14,12 +14,13 @@ among what comes. A version does not have the word, so it is unknown to inferenc
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from model import checks, wire
 from model.dictionaries import own_dictionary
+from model.events import Event
 from model.learners.base import LearnerSettings
 from model.records import LongArray, Minibatch
 from model.snapshot import Snapshot
@@ -36,8 +37,8 @@ _WORD_BYTES = 160
 
 
 @dataclass
-class FrequencyMemory:
-    """The words that are left out, and the counts by which they are found.
+class FrequentWords:
+    """The filter that leaves words out, with the counts by which they are found.
 
     Attributes:
         share: the largest share of documents.
@@ -45,6 +46,9 @@ class FrequencyMemory:
         documents: documents that were counted.
         out: the words that are left out.
     """
+
+    counter: ClassVar[str] = ""
+    events: ClassVar[tuple[Event, ...]] = ()
 
     share: float
     counts: FrequentItems[str] = field(default_factory=lambda: FrequentItems(_MOST))

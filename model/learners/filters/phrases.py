@@ -27,14 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from model import checks, wire
+from model.events import Event
 from model.learners.base import LearnerSettings
+from model.learners.filters.settings import JoinPhrases
 from model.learners.particles.kernels import logarithm
-from model.learners.phrase_settings import LearnedPhrases
 from model.records import LongArray, Minibatch
 from model.snapshot import Snapshot
 from model.words.frequent_items import FrequentItems
@@ -54,8 +55,8 @@ Pair = tuple[str, str]
 
 
 @dataclass
-class PhraseMemory:
-    """The phrases of a learner, and the counts by which they are found.
+class LearnedPhrases:
+    """The filter that joins phrases, with the counts by which they are found.
 
     Attributes:
         settings: what a phrase is.
@@ -65,7 +66,10 @@ class PhraseMemory:
         phrases: the phrases.
     """
 
-    settings: LearnedPhrases
+    counter: ClassVar[str] = ""
+    events: ClassVar[tuple[Event, ...]] = ()
+
+    settings: JoinPhrases
     pairs: FrequentItems[Pair]
     words: FrequentItems[str]
     tokens: int = 0
@@ -73,7 +77,7 @@ class PhraseMemory:
 
     @classmethod
     def new(cls, settings: LearnerSettings) -> Self:
-        assert isinstance(settings.phrases, LearnedPhrases)
+        assert isinstance(settings.phrases, JoinPhrases)
         most = settings.phrases.pairs_remembered
         return cls(settings.phrases, FrequentItems(most), FrequentItems(most))
 

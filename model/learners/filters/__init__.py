@@ -1,0 +1,1 @@
+"""Filters: what happens to minibatches before any learner learns them."""

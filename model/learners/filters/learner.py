@@ -1,0 +1,197 @@
+"""A learner whose minibatches pass through filters first.
+
+The filters run one after the other, in this order:
+
+1. near copies of documents are left out (:mod:`model.learners.filters.near_copies`),
+2. and what a source has above its share (:mod:`model.learners.filters.source_share`);
+3. phrases are joined (:mod:`model.learners.filters.phrases`);
+4. frequent words are left out (:mod:`model.learners.filters.frequent_words`). This comes after
+   phrases, as in inference, where words that a model does not have are left out last.
+
+A minibatch of which no document is left is not given to the learner. Documents that are left out
+are labelled like all others, because labels do not come from the learner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from model import wire
+from model.events import Event
+from model.learners.base import (
+    Arrivals,
+    HoldsDocuments,
+    Learner,
+    LearnerSettings,
+    LearnsRuns,
+    StepInfo,
+    Summary,
+)
+from model.learners.filters.base import Filter
+from model.learners.filters.frequent_words import FrequentWords
+from model.learners.filters.near_copies import NearCopies
+from model.learners.filters.phrases import LearnedPhrases
+from model.learners.filters.settings import Keep, NoPhrases
+from model.learners.filters.source_share import Sources
+from model.records import Minibatch
+from model.snapshot import Snapshot
+
+_STATE = b"BTR2"
+
+
+def filters_of(settings: LearnerSettings) -> list[type[Filter]]:
+    """Return the filters that the settings ask for, in their order."""
+    wanted: list[tuple[bool, type[Filter]]] = [
+        (not isinstance(settings.duplicates, Keep), NearCopies),
+        (settings.max_source_share < 1, Sources),
+        (not isinstance(settings.phrases, NoPhrases), LearnedPhrases),
+        (settings.max_df < 1, FrequentWords),
+    ]
+    return [kind for is_wanted, kind in wanted if is_wanted]
+
+
+@dataclass
+class FilteredState:
+    """The state of a learner and of its filters."""
+
+    filters: list[Filter]
+    state: Any
+
+
+class Filtered(NamedTuple):
+    """What the filters made of a minibatch.
+
+    Attributes:
+        minibatch: what is learned; None where all documents are left out.
+        events: what the filters told.
+        left_out: the number of documents that were left out, by the filter's counter.
+    """
+
+    minibatch: Minibatch | None
+    events: tuple[Event, ...]
+    left_out: dict[str, int]
+
+
+class FilteredLearner:
+    """A learner behind filters; see the module's docstring.
+
+    Args:
+        inner: the learner that learns what the filters leave.
+    """
+
+    def __init__(self, inner: Learner[Any]) -> None:
+        self._inner = inner
+
+    def init(self, settings: Any, key: str, island: int, threads: int = 1) -> FilteredState:
+        filters = [kind.new(settings) for kind in filters_of(settings)]
+        return FilteredState(filters, self._inner.init(settings, key, island, threads))
+
+    def step(self, state: FilteredState, minibatch: Minibatch) -> StepInfo:
+        def step(minibatches: Sequence[Minibatch]) -> list[StepInfo]:
+            return [self._inner.step(state.state, one) for one in minibatches]
+
+        return self._learn(state, [minibatch], step)[0]
+
+    def _learn(
+        self,
+        state: FilteredState,
+        minibatches: Sequence[Minibatch],
+        steps: Callable[[Sequence[Minibatch]], list[StepInfo]],
+    ) -> list[StepInfo]:
+        """Learn what the filters leave of minibatches, by ``steps``."""
+        filtered = [_through(state.filters, minibatch) for minibatch in minibatches]
+        left = [one.minibatch for one in filtered if one.minibatch is not None]
+        last = self._nothing(state) if filtered[0].minibatch is None else None
+        learned, infos = iter(steps(left) if left else []), []
+        for one in filtered:
+            last = next(learned) if one.minibatch is not None else _nothing_after(last)
+            infos.append(replace(last, events=(*one.events, *last.events), **one.left_out))
+        return infos
+
+    def _nothing(self, state: FilteredState) -> StepInfo:
+        """Return what a step did that learned nothing."""
+        summary = self._inner.summary(state.state)
+        return _nothing_learned(summary.ess, summary.words)
+
+    def snapshot(self, state: FilteredState, chain: int | None = None) -> Snapshot:
+        snapshot = self._inner.snapshot(state.state, chain)
+        for one in reversed(state.filters):
+            snapshot = one.published(snapshot)
+        return snapshot
+
+    def held(self, state: FilteredState) -> list[list[str]]:
+        return self._inner.held(state.state) if isinstance(self._inner, HoldsDocuments) else []
+
+    def summary(self, state: FilteredState, chain: int | None = None) -> Summary:
+        return self._inner.summary(state.state, chain)
+
+    def arrivals(self, state: FilteredState, after: int, unlearned: bool = False) -> Arrivals:
+        return self._inner.arrivals(state.state, after, unlearned)
+
+    def witness(self, state: FilteredState) -> bytes:
+        return self._inner.witness(state.state)
+
+    def save(self, state: FilteredState) -> bytes:
+        filters = (one.to_bytes() for one in state.filters)
+        return wire.pack(_STATE, {}, *filters, self._inner.save(state.state))
+
+    def load(
+        self, settings: LearnerSettings, key: str, island: int, data: bytes, threads: int = 1
+    ) -> FilteredState:
+        kinds = filters_of(settings)
+        _, (*filters, inner) = wire.unpack(_STATE, data, len(kinds) + 1)
+        found = [kind.from_bytes(settings, blob) for kind, blob in zip(kinds, filters, strict=True)]
+        return FilteredState(found, self._inner.load(settings, key, island, inner, threads))
+
+    def nbytes(self, state: FilteredState) -> int:
+        return self._inner.nbytes(state.state) + sum(one.nbytes() for one in state.filters)
+
+
+class FilteredRuns(FilteredLearner):
+    """The same where the learner learns several minibatches in one call."""
+
+    def steps(self, state: FilteredState, minibatches: Sequence[Minibatch]) -> list[StepInfo]:
+        assert isinstance(self._inner, LearnsRuns)
+        inner = self._inner
+        return self._learn(state, minibatches, lambda some: inner.steps(state.state, some))
+
+
+def filtered(learner: Learner[Any]) -> FilteredLearner:
+    """Return a learner behind the filters of its settings."""
+    return (FilteredRuns if isinstance(learner, LearnsRuns) else FilteredLearner)(learner)
+
+
+def _through(filters: Sequence[Filter], minibatch: Minibatch) -> Filtered:
+    """Run the filters over a minibatch, until one leaves nothing of it."""
+    events: list[Event] = []
+    left_out: dict[str, int] = {}
+    for one in filters:
+        came = len(minibatch)
+        minibatch = one.take(minibatch)
+        events += one.events
+        if one.counter:
+            left_out[one.counter] = came - len(minibatch)
+        if came and not len(minibatch):
+            return Filtered(None, tuple(events), left_out)
+    return Filtered(minibatch, tuple(events), left_out)
+
+
+def _nothing_after(last: StepInfo | None) -> StepInfo:
+    """Return what a step did that learned nothing, after another one."""
+    assert last is not None
+    return _nothing_learned(last.ess, last.words)
+
+
+def _nothing_learned(ess: float, words: int) -> StepInfo:
+    return StepInfo(
+        documents=0,
+        tokens=0,
+        unknown_tokens=0,
+        moves=0,
+        resamplings=0,
+        ess=ess,
+        log_evidence=0.0,
+        words=words,
+    )
