@@ -21,7 +21,8 @@ def compiled(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(ahead, "_compile", types)
-        patch.setattr(ahead.stepping, "over_slices", ahead.stepping.over_slices)
+        for module in (ahead.stepping, ahead.runs):
+            patch.setattr(module, "over_slices", module.over_slices)
         ahead.compile_ahead()
     return found
 
