@@ -1,14 +1,13 @@
 """Topics in groups, as people see them: a linear map from shares of topics to shares of groups.
 
-A group is a topic with those that are merged into it, without what is split off it, or such a part.
-A part has the fraction f of whatever its topic has. :mod:`model.reporting.merging` makes groups of
-a catalogue, and says what f is.
+A group is a topic with those that are merged into it. :mod:`model.reporting.merging` makes groups
+of a catalogue.
 
->>> both = Groups(ids=(0, 1, -1), of=(0, 1, 2), places=(1,), fractions=(0.25,))
->>> both.sums(np.array([0.2, 0.8])).round(3).tolist()
-[0.2, 0.6, 0.2]
->>> both.largest(np.array([0.2, 0.8]), 1)
-[(1, 0.6000000000000001)]
+>>> both = Groups(ids=(0, 2), of=(0, 0, 1))
+>>> both.sums(np.array([0.25, 0.5, 0.25])).tolist()
+[0.75, 0.25]
+>>> both.largest(np.array([0.25, 0.5, 0.25]), 1)
+[(0, 0.75)]
 """
 
 from __future__ import annotations
@@ -24,34 +23,27 @@ from model import checks
 if TYPE_CHECKING:
     from model.records import FloatArray, LongArray
 
-# Ids of topics and parts.
 _MOST_ID = 10**12
-# Fractions of one topic are sums of probabilities, which are exact to this.
-_SLACK = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Groups of the T topics of a version, and of the parts that are split off them.
+    """Groups of the T topics of a version.
 
     Attributes:
-        ids: For each group, the id of the topic or part that it is named after.
-        of: The group of the topic in each place, and then of each part.
-        places: The place of the topic of each part.
-        fractions: f of each part.
+        ids: For each group, the id of the topic that it is named after.
+        of: The group of the topic in each place.
         hidden: The numbers of the groups that are left out of lists.
     """
 
     ids: tuple[int, ...]
     of: tuple[int, ...]
-    places: tuple[int, ...] = ()
-    fractions: tuple[float, ...] = ()
     hidden: tuple[int, ...] = ()
 
     @property
     def trivial(self) -> bool:
         """Whether each topic is a group by itself."""
-        return not self.places and len(self.ids) == len(self.of)
+        return len(self.ids) == len(self.of)
 
     def sums(self, values: FloatArray | Sequence[float]) -> FloatArray:
         """Return the sum of the values of each group.
@@ -62,9 +54,7 @@ class Groups:
         given = np.asarray(values, np.float64)
         if self.trivial:
             return given
-        fractions = np.array(self.fractions, np.float64)
-        spread = with_parts(given, np.array(self.places, np.int64), fractions)
-        return sums_of(np.array(self.of, np.int64), spread, len(self.ids))
+        return sums_of(np.array(self.of, np.int64), given, len(self.ids))
 
     def largest(
         self, values: FloatArray, most: int | None = None, least: float = 0.0
@@ -101,17 +91,11 @@ class Groups:
         """
         groups = cls(**checks.record(cls, values, f"groups of {name}"))
         for group in groups.ids:
-            checks.whole(f"ids of the groups of {name}", group, -_MOST_ID, _MOST_ID)
+            checks.whole(f"ids of the groups of {name}", group, 0, _MOST_ID)
         checks.sized(f"different ids of the groups of {name}", set(groups.ids), len(groups.ids))
-        checks.sized(f"places of the groups of {name}", groups.places, len(groups.fractions))
-        checks.sized(f"topics of the groups of {name}", groups.of, topics + len(groups.places))
-        bounds = ((groups.of, len(groups.ids)), (groups.places, topics))
-        for numbers, end in (*bounds, (groups.hidden, len(groups.ids))):
-            checks.within(f"groups of {name}", np.array(numbers, np.int64), 0, end)
-        left = np.array(groups.fractions, np.float64)
-        checks.measures(f"fractions of the groups of {name}", left, 0.0, 1.0)
-        taken = sums_of(np.array(groups.places, np.int64), left, topics)
-        checks.measures(f"fractions of a topic of the groups of {name}", taken, 0.0, 1 + _SLACK)
+        checks.sized(f"topics of the groups of {name}", groups.of, topics)
+        for numbers in (groups.of, groups.hidden):
+            checks.within(f"groups of {name}", np.array(numbers, np.int64), 0, len(groups.ids))
         return groups
 
 
@@ -134,24 +118,12 @@ def named_groups(values: object, names: Sequence[str], topics: int, name: str) -
 
 
 def as_they_are(ids: Sequence[int]) -> Groups:
-    """Return the groups of topics that nothing is merged into or split off.
+    """Return the groups of topics that nothing is merged into.
 
     Args:
         ids: The ids of the topics by place.
     """
     return Groups(tuple(ids), tuple(range(len(ids))))
-
-
-def with_parts(values: FloatArray, places: LongArray, fractions: FloatArray) -> FloatArray:
-    """Return values of topics, less those of their parts, and then the values of the parts.
-
-    Args:
-        values: float64[T].
-        places: int64[parts], the place of the topic of each part.
-        fractions: float64[parts], what each part has of the value of its topic.
-    """
-    moved = values[places] * fractions
-    return np.concatenate([values - sums_of(places, moved, len(values)), moved])
 
 
 def sums_of(places: LongArray, values: FloatArray, count: int) -> FloatArray:

@@ -23,7 +23,6 @@ from model.publishing.store import ModelStore
 from model.publishing.store_settings import StoreSettings
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
-from model.snapshot import Snapshot
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
@@ -48,7 +47,7 @@ GROUPS = (
 )
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
-_CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into", "split_words")
+_CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into")
 
 
 def topics(options: OptionGroup) -> None:
@@ -61,8 +60,7 @@ def topics(options: OptionGroup) -> None:
     store, manifest = CatalogueStore(root), chosen_version(options)
     key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
     digest, catalogue = store.latest(key)
-    check(wanted, manifest, snapshot.topic_count, catalogue)
-    check_split(wanted, snapshot)
+    check(wanted, manifest, snapshot.topic_count)
     check_naming(wanted, options.view_as(LabelledOptions))
     if wanted.roll_back is not None:
         digest, catalogue = _rolled_back(store, key, wanted.roll_back)
@@ -83,7 +81,7 @@ def topics(options: OptionGroup) -> None:
     out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
 
 
-def check(wanted: Any, manifest: Manifest, topics: int, catalogue: Catalogue) -> None:
+def check(wanted: Any, manifest: Manifest, topics: int) -> None:
     """Refuse options that contradict each other, and topics that do not exist.
 
     Raises:
@@ -103,38 +101,12 @@ def check(wanted: Any, manifest: Manifest, topics: int, catalogue: Catalogue) ->
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
-    ids = [*ids, *catalogue.parts_of(*ids)]
     for name, numbers in (("topic_ids", _chosen(wanted)), ("merge_into", [wanted.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
                 remedy = "pipelines.topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)
-
-
-def check_split(wanted: Any, snapshot: Snapshot) -> None:
-    """Refuse words that cannot be split off.
-
-    Raises:
-        OptionError: so it is.
-    """
-    if wanted.split_words is None:
-        return
-    if len(_chosen(wanted)) != 1:
-        given = ",".join(map(str, _chosen(wanted)))
-        remedy = "Split one topic after the other; merge the parts."
-        raise OptionError("--topic_ids", given, "one topic beside --split_words", remedy)
-    if wanted.merge_into is not None:
-        allowed = "nothing beside --split_words"
-        raise OptionError("--merge_into", wanted.merge_into, allowed, "Do one after the other.")
-    words = words_of(wanted.split_words)
-    if not words and len(_given(wanted)) > 1:
-        allowed = "words of the part, where something else is changed, too"
-        raise OptionError("--split_words", "", allowed, "Do one after the other.")
-    for word in words:
-        if word not in snapshot.numbers:
-            allowed = "words of the model, as its tokeniser writes them"
-            raise OptionError("--split_words", word, allowed, "Correct the word or leave it out.")
 
 
 def _given(wanted: Any) -> list[str]:
@@ -146,11 +118,6 @@ def _chosen(wanted: Any) -> tuple[int, ...]:
     """Return the numbers of ``--topic_ids``."""
     found: tuple[int, ...] = wanted.view_as(TopicOptions).topic_ids
     return found
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of ``--split_words``."""
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def check_naming(wanted: Any, labelled: Any) -> None:
@@ -178,13 +145,6 @@ def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
     fields = {field: value for field, value in named.items() if value is not None}
     if wanted.topic_name is not None:
         fields["automatic"] = False
-    if wanted.split_words is not None:
-        topic, words = _chosen(wanted)[0], words_of(wanted.split_words)
-        if topic < 0:
-            found = catalogue.with_words(topic, words)
-            return found.with_entries([topic], **fields) if words else found
-        part, split = catalogue.split_off(topic, words)
-        return split.with_entries([part], **fields)
     found = catalogue.with_entries(_chosen(wanted), **fields)
     return found if wanted.merge_into is None else found.merged(_chosen(wanted), wanted.merge_into)
 
@@ -203,22 +163,15 @@ def _table(
     digest: str | None, catalogue: Catalogue, words: Sequence[str], ids: Sequence[int]
 ) -> Any:
     """Return a table of all topics with their names and what the catalogue says of them."""
-    parts = catalogue.parts_of(*ids)
-    roots = catalogue.roots([*ids, *parts])
+    roots = catalogue.roots(ids)
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("name", "by words", "", "note"):
         table.add_column(column, overflow="fold")
-    for topic, root, by_words in zip(ids, roots[: len(ids)], words, strict=True):
+    for topic, root, by_words in zip(ids, roots, words, strict=True):
         entry = catalogue.of(topic)
         table.add_row(
             *map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root), entry.note))
-        )
-    for part, root in zip(parts, roots[len(ids) :], strict=True):
-        entry = catalogue.of(part)
-        marks = f"words of {entry.split}, {_marks(entry, part, root)}".rstrip(", ")
-        table.add_row(
-            *map(plain, (str(part), entry.name, ", ".join(entry.words), marks, entry.note))
         )
     return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
 

@@ -5,8 +5,7 @@
 
 A catalogue lies over a model and changes nothing in it. Its entries are by the ids of topics, which
 are never used twice (:mod:`model.publishing.topic_ids`), so it holds for all versions of a model
-key, and a topic that takes the place of one that died has no entry. Parts that are split off a
-topic have the ids -1, -2, ..., which are never used twice, either.
+key, and a topic that takes the place of one that died has no entry.
 
 Files are named by their content and are never changed. A roll back writes an earlier catalogue
 again, as the newest one.
@@ -30,9 +29,9 @@ from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
 from model.publishing.sealing import seal, unseal
 
-MOST_NAME, MOST_NOTE, MOST_WORDS = 200, 2000, 1000
-_MOST_DIGITS, _MOST_PARTS = 12, 100_000
-_NUMBER = re.compile("0|-?[1-9][0-9]*")
+MOST_NAME, MOST_NOTE = 200, 2000
+_MOST_DIGITS = 12
+_NUMBER = re.compile("0|[1-9][0-9]*")
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
 
 
@@ -49,8 +48,6 @@ class Entry:
         hidden: Whether it is left out of lists.
         pinned: Whether it comes first in lists.
         merged: The topic that it is shown as a part of; None if it is shown itself.
-        split: The topic of the model that this part is split off; None for a topic of the model.
-        words: The words of the part.
     """
 
     name: str = ""
@@ -60,8 +57,6 @@ class Entry:
     merged: int | None = None
     automatic: bool = False
     colour: str = ""
-    split: int | None = None
-    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,12 +66,10 @@ class Catalogue:
     Attributes:
         parent: The digest of the catalogue before, None for the first.
         entries: The entries. ``merged`` of an entry names a topic that is not merged itself.
-        made: The number of parts that were ever split off; the next one has the id -made - 1.
     """
 
     parent: str | None = None
     entries: dict[int, Entry] = field(default_factory=dict)
-    made: int = 0
 
     def of(self, topic: int) -> Entry:
         """Return the entry of a topic."""
@@ -129,65 +122,6 @@ class Catalogue:
         parts = {z for z, entry in self.entries.items() if entry.merged in moved - {into}}
         return apart.with_entries((moved | parts) - {root}, merged=root)
 
-    def split_off(self, topic: int, words: Sequence[str]) -> tuple[int, Catalogue]:
-        """Return the id of a new part of a topic, and a catalogue that has it.
-
-        Args:
-            topic: A topic of the model.
-            words: The words that the part takes from it.
-
-        Raises:
-            OptionError: There are no words, too many, or one that another part of the topic has.
-        """
-        if self.made >= _MOST_PARTS:
-            allowed = f"{_MOST_PARTS} parts in all"
-            raise OptionError("--split_words", ",".join(words), allowed, "Merge topics instead.")
-        part = -self.made - 1
-        entry = Entry(split=topic, words=self._free_words(part, topic, words))
-        entries = self.entries | {part: entry}
-        return part, replace(self, entries=entries, made=self.made + 1)
-
-    def with_words(self, part: int, words: Sequence[str]) -> Catalogue:
-        """Return a catalogue in which a part has other words; without words there is no such part.
-
-        Topics that were merged into a part that is gone are shown themselves.
-
-        Args:
-            part: A part of this catalogue.
-            words: The words that the part takes from its topic.
-
-        Raises:
-            OptionError: There are too many words, or one that another part of the topic has.
-        """
-        if words:
-            given = self._free_words(part, self.of(part).split, words)
-            return self.with_entries([part], words=given)
-        apart = self.with_entries(
-            (z for z, one in self.entries.items() if one.merged == part), merged=None
-        )
-        return replace(apart, entries={z: one for z, one in apart.entries.items() if z != part})
-
-    def _free_words(self, part: int, topic: int | None, words: Sequence[str]) -> tuple[str, ...]:
-        """Return the words of a part, each once; refuse those of another part of the topic."""
-        given = tuple(dict.fromkeys(words))
-        if not 0 < len(given) <= MOST_WORDS:
-            allowed = f"1 to {MOST_WORDS} words, with commas"
-            raise OptionError("--split_words", ",".join(given), allowed, "Correct the words.")
-        others = [] if topic is None else [z for z in self.parts_of(topic) if z != part]
-        taken = {word: other for other in others for word in self.of(other).words}
-        for word in given:
-            if word in taken:
-                allowed = f"words that no part of topic {topic} has; {taken[word]} has this one"
-                raise OptionError("--split_words", word, allowed, "Leave it out.")
-        return given
-
-    def parts_of(self, *topics: int) -> list[int]:
-        """Return the ids of the parts that were split off each topic, the first one first."""
-        split: dict[int | None, list[int]] = {}
-        for part in sorted(self.entries, reverse=True):
-            split.setdefault(self.entries[part].split, []).append(part)
-        return [part for topic in topics for part in split.get(topic, [])]
-
     def roots(self, topics: Sequence[int]) -> list[int]:
         """Return for each topic the topic that it is shown as.
 
@@ -200,9 +134,8 @@ class Catalogue:
 
     def to_bytes(self) -> bytes:
         """Return one sealed line."""
-        entries = {str(z): _stored(one) for z, one in self.entries.items() if one != Entry()}
-        made = {"made": self.made} if self.made else {}
-        return seal({"parent": self.parent, "entries": entries, **made})
+        entries = {str(z): asdict(one) for z, one in self.entries.items() if one != Entry()}
+        return seal({"parent": self.parent, "entries": entries})
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "a catalogue") -> Catalogue:
@@ -217,41 +150,25 @@ class Catalogue:
             checks.hexadecimal(f"field parent of {name}", parent)
         if not isinstance(entries, dict):
             checks.refuse(f"field entries of {name}", type(entries).__name__, "an object")
-        made = checks.whole(f"field made of {name}", values.get("made", 0), 0, _MOST_PARTS)
         found = {}
         for topic, entry in entries.items():
             where = f"topic {topic!r:.20} of {name}"
             short = _NUMBER.fullmatch(topic) and len(topic) <= _MOST_DIGITS
-            number = checks.whole(where, int(topic) if short else topic, -made)
+            number = checks.whole(where, int(topic) if short else topic)
             found[number] = Entry(**checks.record(Entry, entry, where, ignore_unknown=True))
-        return cls(parent, found, made)._checked(name)
+        return cls(parent, found)._checked(name)
 
     def _checked(self, name: str) -> Catalogue:
-        words: dict[int | None, list[str]] = {}
-        for entry in self.entries.values():
-            words.setdefault(entry.split, []).extend(entry.words)
-        for topic, found in words.items():
-            checks.distinct(f"words of the parts of topic {topic} of {name}", found)
         for topic, entry in self.entries.items():
             where = f"field merged of topic {topic} of {name}"
             if not _is_colour(entry.colour):
                 place = f"field colour of topic {topic} of {name}"
                 checks.refuse(place, repr(entry.colour), "# and six hexadecimal digits")
             if entry.merged is not None:
-                checks.whole(where, entry.merged, -self.made)
+                checks.whole(where, entry.merged)
                 if entry.merged == topic or self.of(entry.merged).merged is not None:
                     checks.refuse(where, entry.merged, "another topic, which is not merged itself")
-            self._check_part(topic, entry, f"field words of topic {topic} of {name}")
         return self
-
-    def _check_part(self, topic: int, entry: Entry, where: str) -> None:
-        if topic >= 0:
-            if entry.split is not None or entry.words:
-                checks.refuse(where, "words", "words of a part, whose number is below 0")
-            return
-        checks.whole(where.replace("words", "split", 1), entry.split)
-        if not 0 < len(entry.words) <= MOST_WORDS:
-            checks.refuse(where, f"{len(entry.words)} words", f"1 to {MOST_WORDS} words")
 
 
 class CatalogueStore:
@@ -304,10 +221,8 @@ class CatalogueStore:
             StoreConflictError: Another catalogue was written meanwhile.
         """
         pointer = self._pointer(key)
-        parent, newest = self.latest(key)
-        # After a roll back the ids of later parts stay taken.
-        made = max(catalogue.made, newest.made)
-        data = replace(catalogue, parent=parent, made=made).to_bytes()
+        parent, _ = self.latest(key)
+        data = replace(catalogue, parent=parent).to_bytes()
         digest = hashlib.sha256(data).hexdigest()
         create_named(self._blobs, f"{_folder(key)}/{digest}.json", data)
         target = seal({"digest": digest})
@@ -338,13 +253,6 @@ def name_topics(root: str, key: str, names: Sequence[str]) -> None:
     # If this conflicts, somebody has just made a catalogue, which stays.
     with suppress(StoreConflictError):
         store.put(key, catalogue)
-
-
-def _stored(entry: Entry) -> dict[str, Any]:
-    """Return the fields of an entry; a topic of the model has none of a part."""
-    values = asdict(entry)
-    apart = () if entry.split is not None else ("split", "words")
-    return {name: value for name, value in values.items() if name not in apart}
 
 
 def _is_colour(text: str) -> bool:

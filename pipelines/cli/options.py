@@ -218,11 +218,6 @@ class CatalogueOptions(OptionGroup):
             help="show these topics as parts of another; its own number takes a topic apart again",
         )
         parser.add_argument(
-            "--split_words",
-            help="show these words of one topic as a topic of its own, with commas; with the id of"
-            " such a part, its words from now on (empty: it is gone)",
-        )
-        parser.add_argument(
             "--name_topics",
             type=values.switch,
             nargs="?",

@@ -145,7 +145,7 @@ def whole(text: str) -> int:
 
 
 def topics(text: str) -> tuple[int, ...]:
-    """Parse ids of topics, which are below 0 for parts, separated by commas.
+    """Parse ids of topics, separated by commas.
 
     Raises:
         argparse.ArgumentTypeError: there is none, or one of them is not a whole number.

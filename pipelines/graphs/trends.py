@@ -85,14 +85,13 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[d
     for row in rows:
         start = row["window_start"]
         documents[start, row["group"]] = row["documents"]
-        none = [(len(grouping.ids), 1.0)] * (row["topic"] is None)
-        for topic, part in none or grouping.fractions_in(row["topic"]):
+        none = [len(grouping.ids)] * (row["topic"] is None)
+        for topic in none or grouping.groups_of([row["topic"]]):
             empty = {"topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []}
             one = found.setdefault((start, topic), {**row, **empty})
-            one["tokens"] += row["tokens"] * part
-            one["mean_share"] += row["mean_share"] * row["documents"] * part
-            typical = [{**d, "share": d["share"] * part} for d in row["typical"]]
-            one["typical"] = [*one["typical"], *typical]
+            one["tokens"] += row["tokens"]
+            one["mean_share"] += row["mean_share"] * row["documents"]
+            one["typical"] = [*one["typical"], *row["typical"]]
     sizes: dict[int, int] = {}
     for (start, _), count in documents.items():
         sizes[start] = sizes.get(start, 0) + count

@@ -165,14 +165,14 @@ def test_none_and_names_are_written_where_they_are_wanted():
 
 
 def test_groups_are_listed_without_hidden_ones():
-    groups = Groups(ids=(0, 2, -1), of=(0, 0, 1, 1, 2), places=(1,), fractions=(0.5,), hidden=(1,))
+    groups = Groups(ids=(0, 2, 3), of=(0, 0, 1, 2), hidden=(1,))
     found = replace(
         TopicMixture.from_bytes(mixture("a")), names=("sea", "dull", "ship"), groups=groups
     )
     row = json.loads(mixtures_to_json_lines([found.to_bytes()]))
     assert row["topics"] == [
-        {"topic": 0, "share": 0.375, "name": "sea"},
-        {"topic": -1, "share": 0.25, "name": "ship"},
+        {"topic": 0, "share": 0.625, "name": "sea"},
+        {"topic": 3, "share": 0.125, "name": "ship"},
     ]
 
 

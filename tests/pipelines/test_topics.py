@@ -167,37 +167,3 @@ def test_wrong_options_of_names_change_nothing(store, capsys, options, message):
     assert run(store, *options.split()) == 2
     assert message in capsys.readouterr().err
     assert CatalogueStore(store.root).history("") == []
-
-
-def test_words_of_a_part_are_changed_and_freed(store, capsys):
-    assert run(store, "--topic_ids=1", "--split_words=word1,word2", "--topic_name=Part") == 0
-    assert run(store, "--topic_ids=-1", "--split_words=word2,word5", "--topic_note=more") == 0
-    catalogues = CatalogueStore(store.root)
-    entry = catalogues.latest("")[1].of(-1)
-    assert (entry.words, entry.name, entry.note) == (("word2", "word5"), "Part", "more")
-    assert run(store, "--topic_ids=-1", "--split_words=", "--topic_name=x") == 2
-    assert "--split_words: '' was given; allowed is words of the part" in " ".join(
-        capsys.readouterr().err.split()
-    )
-    assert run(store, "--topic_ids=-1", "--split_words=") == 0
-    assert catalogues.latest("")[1].parts_of(1) == []
-    assert run(store, "--topic_ids=-1", "--topic_name=gone") == 2
-    assert run(store, "--topic_ids=1", "--split_words=") == 2
-    assert "allowed is 1 to 1000 words" in capsys.readouterr().err
-    assert run(store, "--topic_ids=1", "--split_words=word2") == 0
-    assert catalogues.latest("")[1].parts_of(1) == [-2]
-
-
-def test_words_are_split_off_and_refused(store, capsys):
-    assert run(store, "--topic_ids=1", "--split_words=word1, word2", "--topic_name=Part") == 0
-    assert CatalogueStore(store.root).latest("")[1].of(-1).words == ("word1", "word2")
-    assert "words of 1" in capsys.readouterr().out
-    assert run(store, "--topic_ids=-1", "--merge_into=2") == 0
-    for options, message in (
-        (["--topic_ids=1", "--split_words=nothing"], "allowed is words of the model"),
-        (["--topic_ids=1", "--split_words=word2"], "words that no part of topic 1 has; -1 has"),
-        (["--topic_ids=1,2", "--split_words=word3"], "one topic beside --split_words"),
-        (["--topic_ids=-2", "--hide"], "--topic_ids: -2 was given; allowed is topics of version"),
-    ):
-        assert run(store, *options) == 2
-        assert message in " ".join(capsys.readouterr().err.split())

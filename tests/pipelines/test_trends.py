@@ -10,13 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from reported import DAY, published
 
-from model.publishing.catalogue import Catalogue
-from model.reporting.merging import grouping_of
 from model.times import parse_time, to_iso
 from model.trend_rows import rows_of_file
 from pipelines import infer, report, stream, topics, trends
-from pipelines.graphs.labelled_files import labelled_of
-from pipelines.graphs.trends import merged_rows
 
 WORDS = tuple(f"word{letter}{end}" for letter in "abcdefghijklmnopqrst" for end in "xy")
 
@@ -61,7 +57,6 @@ def test_the_table_equals_the_mixtures_and_the_report(tmp_path, capsys):
         assert row["documents"] == len(own) and row["part"] == row["window_end"]
         assert row["mean_share"] == pytest.approx(np.mean(shares), abs=1e-3)
     check_report(tmp_path, store.root, rows)
-    check_parts(tmp_path, store, rows)
     check_program(tmp_path, store.root, capsys)
 
 
@@ -141,30 +136,6 @@ def test_a_stream_groups_by_a_field(tmp_path):
     rows = [row for row in rows_of(tmp_path / "trends") if row["topic"] is None]
     assert {row["group"] for row in rows} == {"north", "süd", ""}
     assert sum(row["documents"] for row in rows) == 60
-
-
-def check_parts(folder, store, rows):
-    """A part and its topic have together what the topic has, in the table and in the report."""
-    manifest = store.manifest("")
-    snapshot = store.get_snapshot(manifest)
-    catalogue = Catalogue().split_off(1, ["wordax", "wordex"])[1]
-    grouping = grouping_of(catalogue, manifest, snapshot)
-    found = merged_rows([row for row in rows if row["topic"] is not None], grouping)
-    assert len(found) == 3 * 6 and grouping.ids == [0, 1, 2, 3, 4, -1]
-    table = np.zeros(6)
-    for row in found:
-        table[row["topic"]] += row["mean_share"] * row["documents"]
-    plain = [
-        sum(r["mean_share"] * r["documents"] for r in rows if r["topic"] == z) for z in range(5)
-    ]
-    assert table == pytest.approx(grouping.sums(plain), abs=1e-9)
-    assert 0 < table[5] < plain[1] and table[1] + table[5] == pytest.approx(plain[1], abs=1e-9)
-    history = store.manifests("")
-    patterns = [str(folder / "mixtures")]
-    labelled = labelled_of(patterns, history, grouping, typical=2, sample=5)
-    cells = labelled.trends.cells.values()
-    whole = np.sum([np.array(c.mean_shares()) * c.documents for c in cells], axis=0)
-    assert whole == pytest.approx(table, abs=1e-3)
 
 
 def check_program(folder, root, capsys):

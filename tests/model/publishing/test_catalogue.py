@@ -2,7 +2,6 @@
 
 import json
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -177,63 +176,3 @@ def test_a_colour_has_six_digits(colour):
         Catalogue().with_entries([0], colour=colour)
     with pytest.raises(DamagedDataError, match="field colour of topic 1 of a catalogue: found"):
         Catalogue.from_bytes(sealed({"1": entry(colour=colour)}))
-
-
-def test_a_part_has_an_id_that_is_never_used_twice(tmp_path):
-    store = CatalogueStore(str(tmp_path))
-    first = store.put("", Catalogue().with_entries([1], name="a"))
-    part, found = store.latest("")[1].split_off(1, ["x", "y", "x"])
-    store.put("", found)
-    assert part == -1 and store.latest("")[1].of(-1) == Entry(split=1, words=("x", "y"))
-    store.put("", store.get("", first))
-    assert (
-        store.latest("")[1].parts_of(1) == [] and store.latest("")[1].split_off(1, ["x"])[0] == -2
-    )
-
-
-def test_words_of_a_part_are_changed_and_freed():
-    found = Catalogue().split_off(1, ["x"])[1].split_off(1, ["y"])[1]
-    found = found.with_entries([-1], name="a").merged([2, -2], into=-1)
-    changed = found.with_words(-1, ["z", "x", "z"])
-    assert changed.of(-1) == replace(found.of(-1), words=("z", "x"))
-    with pytest.raises(OptionError, match="words that no part of topic 1 has; -2 has this one"):
-        found.with_words(-1, ["x", "y"])
-    freed = found.with_words(-1, [])
-    # What was merged into it is shown itself, and its words are free; its id stays taken.
-    assert freed.parts_of(1) == [-2] and freed.roots([1, 2, -2]) == [1, 2, -2]
-    assert freed.split_off(1, ["x"])[0] == -3
-    assert Catalogue.from_bytes(freed.to_bytes()).entries.keys() == {-2}
-
-
-def test_words_of_parts_are_refused():
-    found = Catalogue().split_off(1, ["x"])[1]
-    assert found.split_off(2, ["x"])[0] == -2
-    with pytest.raises(
-        OptionError, match="'x' was given; allowed is words that no part of topic 1"
-    ):
-        found.split_off(1, ["y", "x"])
-    with pytest.raises(OptionError, match="allowed is 1 to 1000 words"):
-        found.split_off(1, [])
-
-
-@pytest.mark.parametrize(
-    ("entries", "made"),
-    [
-        ({"-1": entry(split=1, words=["x"])}, 0),
-        ({"-01": entry(split=1, words=["x"])}, 1),
-        ({"-0": entry(name="x")}, 1),
-        ({"-1": entry(split=10**16, words=["x"])}, 1),
-        ({"-1": entry(split=1, words=["x"]), "0": entry(merged=-2)}, 1),
-        ({"-1": entry(split=1, words=["x"], merged=0), "2": entry(merged=-1)}, 1),
-        ({"-1": entry(split=1, words=["x"])}, "1"),
-        ({"-1": entry(words=["x"])}, 1),
-        ({"-1": entry(split=-1, words=["x"])}, 1),
-        ({"-1": entry(split=1, words=[])}, 1),
-        ({"-1": entry(split=1, words=[3])}, 1),
-        ({"1": entry(split=2, words=["x"])}, 1),
-        ({"-1": entry(split=1, words=["x"]), "-2": entry(split=1, words=["x"])}, 2),
-    ],
-)
-def test_damaged_parts_are_told(entries, made):
-    with pytest.raises(DamagedDataError):
-        Catalogue.from_bytes(seal({"parent": None, "entries": entries, "made": made}))

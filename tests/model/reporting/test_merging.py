@@ -129,31 +129,3 @@ def test_the_catalogue_is_in_the_figures(both):
     assert [event["line"] for event in both[1]["events"]] == [
         event["line"] for event in both[0]["events"]
     ]
-
-
-def test_a_part_has_the_words_and_the_fraction_of_its_topic():
-    snapshot = random_snapshot(2)
-    words = [snapshot.words[row] for row in (0, 3, 7)]
-    part, catalogue = MERGED.split_off(1, words)
-    found = Grouping(catalogue, range(5), snapshot)
-    assert part == -1 and found.ids == [0, 2, 4, -1] and found.parts()[3] == [-1]
-    rows = np.arange(len(snapshot.words))
-    counts, whole = snapshot.rows(rows), found.snapshot(snapshot)
-    p = (counts + snapshot.prior.shares(rows)) / snapshot.normalisers
-    fraction = p[[0, 3, 7], 1].sum()
-    assert dict(found.fractions_in(1)) == pytest.approx({2: 1 - fraction, 3: fraction})
-    shares = found.sums([0.1, 0.2, 0.3, 0.2, 0.2])
-    assert shares == pytest.approx([0.1, 0.3, 0.6 - 0.2 * fraction, 0.2 * fraction], abs=1e-15)
-    assert whole.totals[3] == counts[[0, 3, 7], 1].sum() and not whole.rows(rows)[1, 3]
-    assert whole.totals.sum() == pytest.approx(snapshot.totals.sum())
-    assert whole.normalisers[3] == pytest.approx(fraction * snapshot.normalisers[1])
-    assert whole.prior.strength.sum() == pytest.approx(snapshot.prior.strength.sum())
-
-
-def test_a_part_of_a_topic_that_died_is_not_shown_and_a_merged_one_is_in_its_group():
-    snapshot = random_snapshot(2)
-    _, catalogue = Catalogue().split_off(1, [snapshot.words[0]])
-    assert Grouping(catalogue, [0, 6, 2, 3, 4], snapshot).ids == [0, 6, 2, 3, 4]
-    back = Grouping(catalogue.merged([-1], into=1), range(5), snapshot)
-    assert back.ids == [0, 1, 2, 3, 4]
-    assert back.sums([0.1, 0.2, 0.3, 0.2, 0.2]) == pytest.approx([0.1, 0.2, 0.3, 0.2, 0.2])

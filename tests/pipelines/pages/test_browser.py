@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from reported import HOSTILE, documents_of, listed, mixture_rows, published, shares_of, written
 
-from model.publishing.catalogue import Catalogue, CatalogueStore
 from model.publishing.store import ModelStore
 from model.reporting.relevance import topic_shares
 from pipelines import report
@@ -292,39 +291,6 @@ def test_a_burst_is_on_the_overview_its_topic_and_its_period(browser, tmp_path):
     assert page.inner_text(f"{section} li") == told
     page.goto(f"{path.as_uri()}#/topic/0")
     assert "No period" in page.inner_text(section)
-    page.close()
-
-
-def test_a_part_is_a_topic_with_a_number_below_zero(tab_of_parts):
-    page = tab_of_parts
-    shown = columns(page, "All topics; a heading sorts")
-    assert shown["Topic"] and sorted(map(int, shown["Topic"])) == [-1, 0, 1, 2, 3, 4]
-    assert sum(map(number, shown["Share"])) == pytest.approx(1.0, abs=0.006)
-    page.locator("main table >> nth=0 >> thead th button").first.click()
-    page.locator("main table >> nth=0 >> thead th button").first.click()
-    row = page.locator("main table >> nth=0 >> tbody tr").first
-    assert row.inner_text().split()[0] == "-1" and HOSTILE[0] in row.inner_text()
-    row.locator("a").first.click()
-    page.locator("main p.lead", has_text="Topic -1").wait_for()
-    assert page.evaluate("location.hash") == "#/topic/-1"
-    assert HOSTILE[0] in page.inner_text("main h1")
-    words = page.locator("ol.words >> nth=0 >> li a").all_inner_texts()
-    assert {"word1", "word8"} <= {word.strip() for word in words}
-    assert page.locator("main h1 script").count() == 0
-
-
-@pytest.fixture
-def tab_of_parts(browser, tmp_path):
-    """A page of a store in which two words are split off topic 1, under a hostile name."""
-    store = published(tmp_path / "models")
-    split = Catalogue().split_off(1, ["word1", "word8"])[1]
-    CatalogueStore(store.root).put("", split.with_entries([-1], name=HOSTILE[0]))
-    told, page = [], browser.new_page()
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.goto(page_at(tmp_path).as_uri())
-    yield page
-    assert told == []
     page.close()
 
 
