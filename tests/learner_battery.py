@@ -22,7 +22,7 @@ STREAM = minibatches_of(
 
 
 def run(settings, threads=1, reload=False, stream=STREAM, key=""):
-    """The saved state, witness and step info after each minibatch, and the last state."""
+    """The saved state, witness and step info after each minibatch, the last state, the settings."""
     learner, island = learner_for(settings), settings.islands - 1
     state = learner.init(settings, key, island, threads)
     saved, witnesses, infos = [], [], []
@@ -34,7 +34,7 @@ def run(settings, threads=1, reload=False, stream=STREAM, key=""):
             state = learner.load(settings, key, island, saved[-1], threads)
             assert learner.save(state) == saved[-1], "save(load(data)) gives the same bytes"
             assert learner.witness(state) == witnesses[-1], "load restores what the witness covers"
-    return saved, witnesses, infos, state
+    return saved, witnesses, infos, state, settings
 
 
 @cache
@@ -44,8 +44,8 @@ def plain(settings):
 
 def results(outcome):
     """Everything of a run that must not depend on how it was run."""
-    saved, witnesses, infos, state = outcome
-    learner = learner_for(state.settings)
+    saved, witnesses, infos, state, settings = outcome
+    learner = learner_for(settings)
     snapshot = learner.snapshot(state)
     parts = (
         snapshot.words,
@@ -80,7 +80,7 @@ def runs_come_to_the_bits_of_steps(settings):
     learner, island = learner_for(settings), settings.islands - 1
     if not isinstance(learner, LearnsRuns):
         return
-    saved, witnesses, infos, _ = plain(settings)
+    saved, witnesses, infos, *_ = plain(settings)
     state, at = learner.init(settings, "", island), 0
     for end in (1, 3, len(STREAM)):
         assert learner.steps(state, STREAM[at:end]) == infos[at:end]
@@ -101,7 +101,7 @@ def evidence_is_of_the_last_minibatches(settings, window):
 
 
 def steps_add_up_to_the_summary(settings):
-    infos, state = plain(settings)[2:]
+    infos, state, _ = plain(settings)[2:]
     summary = learner_for(settings).summary(state)
     came = [info.documents + info.near_copies + info.over_share for info in infos]
     assert came == [len(minibatch) for minibatch in STREAM]

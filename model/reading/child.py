@@ -20,7 +20,6 @@ import json
 import resource
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
@@ -123,7 +122,8 @@ def _why(error: Exception) -> tuple[str, str]:
 def limit_time() -> None:
     """Give this process so many seconds of the processor from now on."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + SECONDS, hard))
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, hard))
 
 
 def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]]:

@@ -20,7 +20,7 @@ from model.learners import learner_for
 from model.learners.particles import priors, trials
 from model.learners.particles.packing import numbers_of, pack_numbers
 from model.learners.particles.population import nbytes
-from model.learners.particles.priors import parts_each, word_rows
+from model.learners.particles.priors import parts_each
 
 # Enough topics for more than one part; rows of 16 entries are then shorter than the topics.
 TOPICS = 20
@@ -98,21 +98,6 @@ def whole_outside(variant):
         return whole(variant)
 
 
-@pytest.mark.parametrize("variant", CHOSEN)
-def test_a_state_of_whole_rows_is_read_as_parts(variant, parted):
-    settings = settings_of(variant)
-    learner, outcome = learner_for(settings), whole_outside(variant)
-    state = learner.load(settings, "", settings.islands - 1, outcome[0][-1])
-    assert parts_each(state.population)
-    for p in range(len(state.population.weight)):
-        words = np.arange(len(state.vocabulary))
-        found, before = (word_rows(one.population, p, words) for one in (state, outcome[3]))
-        assert np.array_equal(found, before)
-    again = learner.load(settings, "", settings.islands - 1, learner.save(state))
-    assert learner.save(again) == learner.save(state)
-    assert learner.witness(again) == learner.witness(state) == outcome[1][-1]
-
-
 def test_duels_are_won_and_lost(parted, monkeypatch):
     verdicts, original = [], trials.duel
     monkeypatch.setattr(
@@ -184,5 +169,5 @@ def test_damaged_parts_are_refused(change, told, parted):
 
 
 def test_parts_are_refused_where_words_have_whole_rows():
-    with pytest.raises(DamagedDataError, match="are in parts, which 20 topics do not need"):
+    with pytest.raises(DamagedDataError, match="begins with b'BTo2', found b'BTD1'"):
         load(lambda blobs: None)

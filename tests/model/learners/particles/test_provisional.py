@@ -88,7 +88,7 @@ def test_a_chain_over_many_documents_takes_fewer_sweeps(monkeypatch, sweeps, few
 
 
 def test_all_chains_of_batch_gibbs_always_run(monkeypatch):
-    settings = small(learner="batch-gibbs", prior="flat", chains=3, sweeps=5)
+    settings = small(learner="batch-gibbs", prior="urn", chains=3, sweeps=5)
     complete = Chains(3, 5)
     assert runs_of(monkeypatch, settings) == [(count, complete) for count in range(1, 20)]
 
