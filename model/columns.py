@@ -4,8 +4,6 @@ A column is bytes that begin with two numbers: its type, one of :data:`TYPES`, a
 packed. Compressed bytes differ between versions of a library, so nothing is named by them: a digest
 of a column covers its *content*, the type and the values in it.
 
-Columns that releases up to 0.2.0 wrote are packed by Deflate. They are read.
-
 A few bytes can unpack to a thousand times as many. So the columns of one file may together have at
 most :data:`MOST` times their packed bytes, and :data:`SLACK`. A reader checks this before it
 unpacks anything, and a writer that would exceed it leaves the columns as they are.
@@ -13,7 +11,6 @@ unpacks anything, and a writer that would exceed it leaves the columns as they a
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -27,7 +24,7 @@ from model.errors import DamagedDataError
 TYPES = ("<u1", "<u2", "<u4", "<f8")
 MOST, SLACK = 32, 1 << 16
 # How a column is packed. Planes are the first byte of every value, then the second, and so on.
-_PLAIN, _DEFLATED, _DEFLATED_PLANES, _PACKED, _PACKED_PLANES = range(5)
+_PLAIN, _PACKED, _PACKED_PLANES = 0, 3, 4
 _HEAD = 2
 # Higher levels take up to twice the time and save a twentieth of the bytes.
 _LEVEL = 1
@@ -133,7 +130,11 @@ def _packed(column: Column) -> bytes:
 
 def _size(name: str, data: bytes, length: int) -> int:
     """Return the number of bytes of the values of a packed column."""
-    if len(data) < _HEAD or data[0] >= len(TYPES) or data[1] > _PACKED_PLANES:
+    if (
+        len(data) < _HEAD
+        or data[0] >= len(TYPES)
+        or data[1] not in (_PLAIN, _PACKED, _PACKED_PLANES)
+    ):
         checks.refuse(f"type of a column of {name}", data[:_HEAD].hex(" "), "one that is known")
     return length * np.dtype(TYPES[data[0]]).itemsize
 
@@ -143,10 +144,9 @@ def _unpacked(name: str, data: bytes, size: int) -> Content:
     if how == _PLAIN:
         body = bytes(rest)
     else:
-        unpack = _inflated if how in (_DEFLATED, _DEFLATED_PLANES) else _decompressed
         try:
-            body = unpack(rest, size)
-        except (zlib.error, cramjam.DecompressionError) as error:
+            body = _decompressed(rest, size)
+        except cramjam.DecompressionError as error:
             raise DamagedDataError(
                 f"a column of {name} cannot be unpacked: {error}. Restore it from a copy."
             ) from error
@@ -154,7 +154,7 @@ def _unpacked(name: str, data: bytes, size: int) -> Content:
         checks.refuse(f"bytes of a column of {name}", "another number", f"{size}")
     # Values of one byte have one plane.
     width = np.dtype(TYPES[kind]).itemsize
-    if how in (_DEFLATED_PLANES, _PACKED_PLANES) and width > 1:
+    if how == _PACKED_PLANES and width > 1:
         body = np.frombuffer(body, np.uint8).reshape(width, -1).T.tobytes()
     return Content(kind, body)
 
@@ -163,12 +163,3 @@ def _decompressed(data: memoryview, size: int) -> bytes:
     """Return what Zstandard unpacks to; it fails where that is more than ``size`` bytes."""
     body = bytearray(size)
     return bytes(memoryview(body)[: cramjam.zstd.decompress_into(data, body)])
-
-
-def _inflated(data: memoryview, size: int) -> bytes:
-    """Return what Deflate unpacks to; it fails where that is more than ``size`` bytes."""
-    unpacker = zlib.decompressobj()
-    found = unpacker.decompress(data, size + 1)
-    if not unpacker.eof or unpacker.unused_data:
-        raise zlib.error("it does not end where it should")
-    return found

@@ -4,11 +4,6 @@
 
 The file is a message (:mod:`model.wire`). Its header is a sealed entry, and its only blob is the
 state, whose digest the entry has. To choose a point, only headers are read.
-
-Releases up to 0.2.0 wrote two files, which this release reads:
-
-    <root>/<key>/checkpoints/<digest>         the state
-    <root>/<key>/checkpoints/<entry>.json     the entry
 """
 
 from __future__ import annotations
@@ -22,14 +17,12 @@ from shlex import quote
 
 from model import checks, wire
 from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing.blobs import Blobs, blobs_at, create_named, path_in, read_verified
+from model.publishing.blobs import Blobs, blobs_at, create_named, path_in
 from model.publishing.manifest import CheckpointEntry, Manifest
 
 _SHOWN = 5
 MAGIC = b"BTP1"
-# With the ending, an entry that an earlier release wrote apart from its state.
-ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}(\.json)?")
-_APART = ".json"
+ENTRY = re.compile(r"[0-9]{12,16}-[0-9]{4,16}-[0-9a-f]{16}")
 # More than a header takes: a key is a name of at most 255 bytes.
 _HEADER_BYTES = 8192
 
@@ -44,8 +37,6 @@ class CheckpointStore:
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write the state of a learner with its entry; return the entry with its digest."""
         entry = replace(entry, digest=hashlib.sha256(data).hexdigest())
-        if self._is_apart(entry):
-            return entry
         message = wire.pack_encoded(MAGIC, entry.to_json(), data)
         create_named(self._blobs, path_in(entry.key, f"checkpoints/{entry.file_name}"), message)
         return entry
@@ -57,11 +48,11 @@ class CheckpointStore:
             DamagedDataError: It is missing, or does not have the content that was written.
         """
         path = self._path_of(key, digest)
-        if path.endswith(digest):
-            return read_verified(self._blobs, path, digest)
         name = self._blobs.where(path)
         try:
             _, (state,) = wire.unpack(MAGIC, self._blobs.read(path), 1)
+        except FileNotFoundError as error:
+            raise DamagedDataError(f"{name} is missing; restore it from a copy") from error
         except DamagedDataError as error:
             raise DamagedDataError(f"{name} is damaged: {error}") from error
         if hashlib.sha256(state).hexdigest() != digest:
@@ -152,10 +143,7 @@ class CheckpointStore:
         return [entry for _, entry in sorted(histories[0].items())]
 
     def remove_checkpoints_after(self, key: str, sequence: int) -> list[str]:
-        """Remove the checkpoints after a minibatch, and return their names.
-
-        States that an earlier release wrote apart from their entries stay until they expire.
-        """
+        """Remove the checkpoints after a minibatch, and return their names."""
         return self._remove(key, lambda name: sequence_in(name) > sequence)
 
     def remove_checkpoints_of(self, key: str, island: int) -> None:
@@ -173,12 +161,6 @@ class CheckpointStore:
         for name, stamp in sorted(found.items(), reverse=True):
             self._blobs.remove(f"{folder}/{name}", stamp)
         return sorted(found)
-
-    def _is_apart(self, entry: CheckpointEntry) -> bool:
-        """Return whether two files of an earlier release have this checkpoint, and use them."""
-        folder = path_in(entry.key, "checkpoints")
-        there = self._blobs.exists(f"{folder}/{entry.file_name}{_APART}")
-        return there and self._blobs.touch(f"{folder}/{entry.digest}")
 
     def _path_of(self, key: str, digest: str) -> str:
         """Return the path of the file that has the state with this digest.
@@ -199,6 +181,9 @@ class CheckpointStore:
         """Return the names of the entries of checkpoints by sequence, in order."""
         found: dict[int, list[str]] = {}
         for name in self._blobs.list(path_in(key, "checkpoints")):
+            if name.endswith(".json") and ENTRY.fullmatch(name.removesuffix(".json")):
+                where = self._blobs.where(path_in(key, f"checkpoints/{name}"))
+                checks.known_form(f"the checkpoint {where}", 0, int(MAGIC[-1:]))
             if ENTRY.fullmatch(name):
                 found.setdefault(sequence_in(name), []).append(name)
         return found
@@ -210,7 +195,7 @@ class CheckpointStore:
         path = path_in(key, f"checkpoints/{name}")
         where = self._blobs.where(path)
         entry = CheckpointEntry.from_json(self._sealed_entry(path, where), where)
-        if entry.file_name != name.removesuffix(_APART) or entry.key != key:
+        if entry.file_name != name or entry.key != key:
             raise DamagedDataError(
                 f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
                 " copy"
@@ -219,8 +204,6 @@ class CheckpointStore:
 
     def _sealed_entry(self, path: str, where: str) -> bytes:
         """Return the sealed line of an entry, without reading the state."""
-        if path.endswith(_APART):
-            return self._blobs.read(path)
         try:
             header = wire.header_of(MAGIC, self._blobs.read_start(path, _HEADER_BYTES))
         except DamagedDataError as error:

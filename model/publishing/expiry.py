@@ -8,8 +8,7 @@ expired (:meth:`Expiry.carry_out`):
   the chain of versions stays whole.
 - Versions beyond all ages go from the oldest one on, the manifest before the snapshot. The chain of
   LATEST then ends at a version whose parent is missing.
-- The pointer to a classifier goes before the classifier, and the entry of a checkpoint before the
-  state that it names, where an earlier release wrote two files.
+- The pointer to a classifier goes before the classifier.
 
 What stays, whatever the settings say: the newest version and its parent; pinned versions;
 everything of a sequence after the newest version, because candidates may wait; checkpoints from the
@@ -242,12 +241,7 @@ class _Plan:
             return []
         first = min(reached[-1], whole[-self._keep.checkpoints :][0])
         gone = [name for name in names if sequence_in(name) < first]
-        stay = {name.removesuffix(_ENDING)[-16:] for name in names if sequence_in(name) >= first}
-        found = [removal for name in gone for removal in self._old("checkpoints", name)]
-        for digest in self._files["checkpoints"]:
-            if len(digest) == _DIGEST and digest[:16] not in stay:
-                found += self._old("checkpoints", digest)
-        return found
+        return [removal for name in gone for removal in self._old("checkpoints", name)]
 
     def _classifiers(self) -> list[Removal]:
         """Return the classifiers of versions without a model, each after the pointer to it."""

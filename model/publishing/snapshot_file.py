@@ -8,7 +8,7 @@ before it.
 
 The digest that names a file covers the header and the contents of the columns, and not the packed
 bytes, which depend on the version of a library. So equal snapshots have equal names on every
-machine, also in ``BTz3``, which releases up to 0.2.0 wrote: it is packed in another way, and read.
+machine.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from model.word_list import WordList, text_of
 from model.words.character_model import StoredCharacters
 
 MAGIC = b"BTz4"
-_EARLIER = MAGIC[:3] + b"3"
-FORM = int(MAGIC[3:])
+# The digest covers this name of the contents, which are the same in every packing.
+_CONTENTS = b"BTz3"
 # Kernels divide by sums and by products of these values. A shared distribution may give a word less
 # than the 2^-500 that any string has.
 _SMALLEST, _SMALLEST_BASE = 2.0**-500, 2.0**-600
@@ -131,7 +131,7 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot", digest: str = "
         DamagedDataError: The bytes are not a snapshot of the form that this release reads, or do
             not have the digest.
     """
-    header, packed = wire.unpack(_magic(data), data, _COLUMNS)
+    header, packed = wire.unpack(MAGIC, data, _COLUMNS)
     facts = Facts(**checks.record(Facts, header, name))
     for field in ("text", "words", "entries", "characters"):
         checks.whole(f"{field} of {name}", getattr(facts, field))
@@ -151,12 +151,12 @@ def header_of(data: bytes) -> dict[str, Any]:
     Raises:
         DamagedDataError: The bytes do not begin with one.
     """
-    return wire.header_of(_magic(data), data)
+    return wire.header_of(MAGIC, data)
 
 
 def is_known(data: bytes) -> bool:
     """Return whether bytes begin as the file of a snapshot that this release reads."""
-    return data.startswith(_magic(data))
+    return data.startswith(MAGIC)
 
 
 def has_digest(data: bytes, digest: str) -> bool:
@@ -168,14 +168,8 @@ def has_digest(data: bytes, digest: str) -> bool:
     return True
 
 
-def _magic(data: bytes) -> bytes:
-    """Return the magic that the bytes of a snapshot must have."""
-    return _EARLIER if data.startswith(_EARLIER) else MAGIC
-
-
 def _digest(header: dict[str, Any], contents: Sequence[Content]) -> str:
-    # The contents are those of the earlier form.
-    parts = [(_EARLIER,), (wire.canonical_json(header).encode(),)]
+    parts = [(_CONTENTS,), (wire.canonical_json(header).encode(),)]
     return wire.digest_of_pieces([*parts, *(content.pieces for content in contents)]).hex()
 
 

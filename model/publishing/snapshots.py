@@ -15,16 +15,13 @@ from model.publishing.alignment import reorder
 from model.publishing.blobs import Blobs, create_named, path_in
 from model.publishing.manifest import Manifest
 from model.publishing.snapshot_file import (
-    FORM,
+    MAGIC,
     has_digest,
     is_known,
     snapshot_from_bytes,
     snapshot_to_file,
 )
 from model.snapshot import Snapshot
-
-# The ending of the files of the form before this one.
-_OLDER, _OLDER_FORM = ".avro", 2
 
 
 def put(blobs: Blobs, snapshot: Snapshot) -> str:
@@ -52,7 +49,6 @@ def get(blobs: Blobs, key: str, digest: str) -> Snapshot:
     try:
         data = blobs.read(path)
     except FileNotFoundError as error:
-        check_form(blobs, key, digest)
         raise DamagedDataError(
             f"{name} is missing from the model store: it has expired (--keep, or python -m"
             " pipelines.versions), or was lost. Choose a version that python -m pipelines.versions"
@@ -73,14 +69,17 @@ def exists(blobs: Blobs, key: str, digest: str) -> bool:
 
 
 def check_form(blobs: Blobs, key: str, digest: str) -> None:
-    """Refuse a snapshot of the form before this one.
+    """Refuse a snapshot of another form; one that expired is passed over.
 
     Raises:
-        DamagedDataError: There is such a file.
+        DamagedDataError: Another release wrote it.
     """
-    older = path_in(key, f"snapshots/{digest}{_OLDER}")
-    if blobs.exists(older):
-        checks.known_form(f"the snapshot {blobs.where(older)}", _OLDER_FORM, FORM)
+    path = path_in(key, f"snapshots/{digest}")
+    if blobs.exists(path):
+        start = blobs.read_start(path, len(MAGIC))
+        if start[:-1] == MAGIC[:-1] and start[-1:].isdigit():
+            name = f"the snapshot {blobs.where(path)}"
+            checks.known_form(name, int(start[-1:]), int(MAGIC[-1:]))
 
 
 class ModelFile(NamedTuple):

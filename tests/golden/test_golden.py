@@ -120,7 +120,7 @@ def test_a_folder_is_small_and_holds_no_pickle_and_no_path_of_a_machine(folder):
         known = name.endswith(("json", "jsonl", "latest", "LATEST")) and json.loads(
             data.splitlines()[0] if name.endswith("jsonl") else data
         )
-        assert known or data[:4] in (b"BTz4", b"BTz3", b"BTl1", b"BTP1", b"BTc1"), name
+        assert known or data[:4] in (b"BTz4", b"BTP1", b"BTc1"), name
         for path in (b"/work", b"/home", b"/tmp", b"/root", str(GOLDEN).encode()):
             assert path not in data and path.decode() not in name, name
 
@@ -201,7 +201,7 @@ def test_the_hybrid_method_draws_the_stated_topics(folder):
 def test_an_interrupted_run_goes_on_from_the_middle(case, tmp_path):
     case.needs_equal_bits()
     stored, middle = case.copy(tmp_path), case.stated["checkpoints"][0][0]
-    for path in (stored.root / golden_store.escape_key(case.key) / "checkpoints").glob("*.json"):
+    for path in (stored.root / golden_store.escape_key(case.key) / "checkpoints").iterdir():
         if int(path.name.partition("-")[0]) > middle:
             path.unlink()
     assert stored.states() != case.stated["states"]
@@ -300,14 +300,13 @@ def test_fields_of_a_later_release_are_kept_and_the_store_is_gone_on_with(case, 
     planted = f"{version.partition('-')[0]}-{hashlib.sha256(data).hexdigest()[:16]}"
     manifest_path(stored.store, planted).write_bytes(data)
     pointed(stored.store, planted)
-    for path in [*stored.root.glob("_/checkpoints/*.json"), stored.root / "_" / "settings.json"]:
-        resealed(path, later=[None])
+    settings = stored.root / "_" / "settings.json"
+    resealed(settings, later=[None])
     added = golden_store.add(stored, case.folder / "added.jsonl")
     assert added == case.stated["added"]
     assert stored.store.latest("").parent == planted
     assert manifest_path(stored.store, planted).read_bytes() == data
-    for path in [*stored.root.glob("_/checkpoints/*12-*.json"), stored.root / "_/settings.json"]:
-        assert json.loads(path.read_bytes())["later"] == [None]
+    assert json.loads(settings.read_bytes())["later"] == [None]
 
 
 @pytest.mark.parametrize(
@@ -381,7 +380,7 @@ def test_a_release_that_learns_other_bits_reads_the_store_and_does_not_go_on(
 @pytest.mark.parametrize(
     ("kind", "read", "stored", "older", "own"),
     [
-        ("snapshots/*", snapshot_from_bytes, b"BTz3", b"BTz2", 4),
+        ("snapshots/*", snapshot_from_bytes, b"BTz4", b"BTz3", 4),
         ("classifiers/*", Classifier.from_bytes, b"BTc1", b"BTc0", 1),
     ],
 )

@@ -119,20 +119,14 @@ class TestCheckpoints:
         assert store.resume_point("", "latest", 1) == entries[1:]
         assert store.checkpoints("") == entries
 
-    def test_two_files_of_an_earlier_release_are_read(self, store):
+    def test_two_files_of_an_earlier_release_are_refused(self, store):
         entry = store.put_checkpoint(entry_of(3, 0), b"state")
         path = checkpoint_path(store, entry)
-        path.with_name(f"{path.name}.json").write_bytes(entry.to_json())
-        path.with_name(entry.digest).write_bytes(b"state")
-        path.unlink()
-        assert store.has_checkpoints("") and store.use_checkpoint("", entry.digest)
-        assert store.resume_point("", "latest", 1) == store.checkpoints("") == [entry]
-        assert store.get_checkpoint("", entry.digest) == b"state"
-        flip(path.with_name(entry.digest))
-        with pytest.raises(DamagedDataError, match=f"_/checkpoints/{entry.digest} is damaged"):
-            store.get_checkpoint("", entry.digest)
-        assert store.remove_checkpoints_after("", 2) == [f"{path.name}.json"]
-        assert not store.has_checkpoints("")
+        path.rename(path.with_name(f"{path.name}.json"))
+        told = rf"the checkpoint {path}\.json has form 0, and this release reads form 1\. An older"
+        for use in (store.checkpoints, store.has_checkpoints):
+            with pytest.raises(DamagedDataError, match=told):
+                use("")
 
     def test_resume_from_the_newest_that_all_islands_have(self, store):
         for n, i in [(1, 0), (1, 1), (2, 1), (2, 0), (3, 1)]:
@@ -530,10 +524,10 @@ class TestStart:
 
     def test_a_store_of_an_older_release_is_refused_with_what_to_do(self, used):
         snapshot = Path(used.root, "_", "snapshots", used.latest("").snapshot)
-        snapshot.rename(f"{snapshot}.avro")
+        snapshot.write_bytes(b"BTz3" + snapshot.read_bytes()[4:])
         told = (
-            rf"the snapshot {snapshot}\.avro has form 2, and this release reads form 4\. An older"
-            r" release wrote it: use that release, or start with an empty model store\.$"
+            r"has form 3, and this release reads form 4\. An older release wrote it: use that"
+            r" release, or start with an empty model store\.$"
         )
         for use in (
             lambda: used.check_start(used.latest(""), 0, ("period", 14 * 86_400_000_000)),
