@@ -30,7 +30,7 @@ from model.words.character_model import StoredCharacters
 
 MAGIC = b"BTz4"
 # The digest covers this name of the contents, which are the same in every packing.
-_CONTENTS = b"BTz3"
+_CONTENTS = MAGIC[:3] + b"3"
 # Kernels divide by sums and by products of these values. A shared distribution may give a word less
 # than the 2^-500 that any string has.
 _SMALLEST, _SMALLEST_BASE = 2.0**-500, 2.0**-600
