@@ -239,8 +239,6 @@ def test_documents_are_added_to_the_stated_digest(case, tmp_path):
 
 
 def added_by_command(folder, root, options, tmp_path):
-    # The defaults of the releases that wrote the folders, where this release has others.
-    options = {"newest_share": 0.85, "alpha": 0.1, **options}
     own = [f"--{name}={value}" for name, value in options.items()]
     words = opened(root, "").options.tokeniser
     own += [f"--word_forms={','.join(words.word_forms)}", f"--stop_lists={words.stop_lists}"]

@@ -45,9 +45,10 @@ def compiling_ahead(settings: LearnerSettings) -> Iterator[None]:
     if compiled or alone or not isinstance(settings, ParticleSettings):
         yield
         return
-    # -P: a folder of the user's may be called "model".
+    # It finds this project where this process does. A folder of the user's may be called "model".
     command, nowhere = [sys.executable, "-P", "-m", __name__], subprocess.DEVNULL
-    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+    places = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, env=places)
     try:
         yield
     finally:

@@ -24,7 +24,7 @@ def test_chains_come_to_the_same_document_by_document(variant, part, monkeypatch
 
     monkeypatch.setattr(stepping, "learn_by_chains", one_by_one)
     monkeypatch.setattr(stepping, "TOKENS_AT_ONCE", part)
-    saved, witnesses, infos, _ = run(settings_of(variant))
+    saved, witnesses, infos, *_ = run(settings_of(variant))
     assert (saved, witnesses, infos) == plain(settings_of(variant))[:3]
 
 
