@@ -90,6 +90,8 @@ def show(options: OptionGroup) -> None:
     if any(shown.hidden):
         left_out = ", ".join(map(str, compress(shown.ids, shown.hidden)))
         out.print(f"hidden: {left_out}")
+    if empty := empty_topics(shown) - listed:
+        out.print(f"empty: {len(empty)} of {len(shown.ids)} topics")
     out.print()
     rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
     out.print(figure_table(f"{len(history)} versions", VERSION_COLUMNS, rows))
@@ -122,7 +124,9 @@ def version_row(manifest: Manifest) -> tuple[object, ...]:
 
 
 def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
-    """Return the ids of the topics that are listed: the chosen ones, or all that are not hidden.
+    """Return the ids of the topics that are listed: the chosen ones, or all that have something.
+
+    Hidden topics and those without a token are left out.
 
     Args:
         shown: the version as people see it.
@@ -136,7 +140,14 @@ def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
             allowed = f"topics that version {shown.manifest.version} shows"
             remedy = "Without --topic_ids all of them are listed."
             raise OptionError("--topic_ids", topic, allowed, remedy)
-    return set(chosen) or set(shown.ids).difference(compress(shown.ids, shown.hidden))
+    hidden = set(compress(shown.ids, shown.hidden))
+    return set(chosen) or set(shown.ids) - hidden - empty_topics(shown)
+
+
+def empty_topics(shown: Shown) -> set[int]:
+    """Return the ids of the topics without a token that have no name."""
+    without = compress(shown.ids, shown.snapshot.totals == 0)
+    return {topic for topic in without if topic not in shown.given}
 
 
 main = command("pipelines.show", __doc__, GROUPS, {"model_store": "models"}, show, graph=False)

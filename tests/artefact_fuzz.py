@@ -216,10 +216,9 @@ def try_trends(data):
 
 @cache
 def catalogue():
-    """Names, a merge of merged topics, parts of two topics, one of which is merged."""
+    """Names, and a merge of merged topics."""
     found = Catalogue().with_entries([0], name="a", note="n", colour="#123456", hidden=True)
-    found = found.split_off(1, ["w1", "w2"])[1].split_off(1, ["w3"])[1].split_off(2, ["w1"])[1]
-    return found.merged([-1], into=2).merged([2], into=0).to_bytes()
+    return found.merged([1], into=2).merged([2], into=0).to_bytes()
 
 
 def try_catalogue(data):
@@ -425,7 +424,7 @@ def _damaged_line(draw, data):
     entries = values.get("entries")
     if isinstance(entries, dict) and entries and not draw(st.integers(0, 3)):
         name = draw(st.sampled_from(sorted(entries)))
-        other = draw(st.sampled_from(["-1", "-2", "-3", "-4", "0", "1", "9", "-0", "٣", "x", ""]))
+        other = draw(st.sampled_from(["-1", "0", "1", "9", "-0", "٣", "x", ""]))
         return seal({**values, "entries": {**entries, other: entries[name]}})
     changed = _damaged_value(draw, values)
     return seal(changed) if isinstance(changed, dict) else json.dumps(changed).encode()

@@ -172,7 +172,7 @@ def test_groups_are_listed_without_hidden_ones():
     row = json.loads(mixtures_to_json_lines([found.to_bytes()]))
     assert row["topics"] == [
         {"topic": 0, "share": 0.625, "name": "sea"},
-        {"topic": 3, "share": 0.125, "name": "ship"},
+        {"topic": 3, "share": 0.375, "name": "ship"},
     ]
 
 

@@ -91,7 +91,7 @@ def test_a_snapshot_counts_every_token_once(variant):
 
 @pytest.mark.parametrize("variant", PARTICLES)
 def test_a_perplexity_is_that_of_a_prior_at_most(variant):
-    infos, state = plain(settings_of(variant))[2:]
+    infos, state = plain(settings_of(variant))[2:4]
     prior, words = state.settings.prior, state.settings.vocabulary.size
     tokens = learner_for(state.settings).summary(state).tokens
     most = (tokens + words * prior.beta) / prior.beta if isinstance(prior, Flat) else 1e12
@@ -101,7 +101,7 @@ def test_a_perplexity_is_that_of_a_prior_at_most(variant):
 
 
 def test_words_that_leave_while_documents_wait_take_their_tokens_along():
-    infos, state = plain(settings_of("challenged, minimal, full vocabulary"))[2:]
+    infos, state = plain(settings_of("challenged, minimal, full vocabulary"))[2:4]
     known = sum(info.tokens - info.unknown_tokens for info in infos)
     assert 0 < learner_for(state.settings).summary(state).tokens <= known
 
