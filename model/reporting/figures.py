@@ -78,7 +78,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "model": _model(sources),
         "versions": _versions(sources.history, came, limits.points),
         "topics": _topics(sources, grouping.ids, came, statistics, limits)
-        | _entries(sources.catalogue, grouping),
+        | _entries(sources.catalogue, grouping, sources.snapshot.totals.tolist()),
         "terms": columns.terms,
         "words": {**columns.words(), "since": _since(sources.history, followed.since)},
         "ranks": {
@@ -110,8 +110,13 @@ def _grouped(sources: Sources, grouping: Grouping) -> Sources:
     )
 
 
-def _entries(catalogue: Catalogue, grouping: Grouping) -> dict[str, Any]:
-    """Return what the catalogue says of each group; a name takes the place of its words."""
+def _entries(
+    catalogue: Catalogue, grouping: Grouping, tokens: Sequence[float]
+) -> dict[str, Any]:
+    """Return what the catalogue says of each group; a name takes the place of its words.
+
+    A group without a token that has no name is empty, and left out of lists.
+    """
     entries = [catalogue.of(topic) for topic in grouping.ids]
     return {
         "id": grouping.ids,
@@ -121,6 +126,7 @@ def _entries(catalogue: Catalogue, grouping: Grouping) -> dict[str, Any]:
         "colour": [entry.colour for entry in entries],
         "hidden": [entry.hidden for entry in entries],
         "pinned": [entry.pinned for entry in entries],
+        "empty": [not n and not one.name for n, one in zip(tokens, entries, strict=True)],
     }
 
 
@@ -139,7 +145,7 @@ def _model(sources: Sources) -> dict[str, Any]:
         "key": last.key,
         "version": last.version,
         "versions": len(sources.history),
-        "topics": sources.snapshot.topic_count,
+        "topics": int(np.count_nonzero(sources.snapshot.totals)),
         "documents": last.documents,
         "tokens": last.tokens,
         "words": last.words,

@@ -3,7 +3,7 @@
 
 const D = JSON.parse(document.getElementById("figures").textContent);
 D.topics.name = D.topics.name.map((words, z) => D.topics.given[z] || words);
-const TOPICS = D.topics.name.map((_, topic) => topic).filter(topic => !D.topics.hidden[topic]);
+const TOPICS = D.topics.name.map((_, topic) => topic).filter(topic => !D.topics.hidden[topic] && !D.topics.empty[topic]);
 const KINDS = {
   new: "new", rising: "rising", steady: "steady", falling: "falling", gone: "gone",
 };

@@ -54,7 +54,9 @@ function topicTable() {
 
 function hiddenTopics() {
   const found = D.topics.name.map((_, z) => z).filter(z => D.topics.hidden[z]);
-  return found.length > 0 && h("p.note", {}, "Hidden: ", found.map((z, n) => [n ? "; " : "", topicLink(z)]));
+  const empty = D.topics.empty.filter(Boolean).length;
+  return [found.length > 0 && h("p.note", {}, "Hidden: ", found.map((z, n) => [n ? "; " : "", topicLink(z)])),
+    empty > 0 && h("p.note", {}, `Without a word so far: ${empty} of ${D.topics.empty.length} topics.`)];
 }
 
 function burstList(bursts) {
