@@ -121,7 +121,10 @@ def prepare(folder):
     for key in ("", "x"):
         digest = store.put_snapshot(random_snapshot(key=key))
         store.publish(manifest_of(3, key=key, snapshot=digest, settings=learning.settings_dict()))
-    ModelStore("gs://bucket/resumed").put_checkpoint(
+    resumed = ModelStore("gs://bucket/resumed")
+    digest = resumed.put_snapshot(random_snapshot(key="x"))
+    resumed.publish(manifest_of(3, key="x", snapshot=digest, settings=learning.settings_dict()))
+    resumed.put_checkpoint(
         CheckpointEntry("x", 0, 3, "c3", 30, 3, learning.settings_digest()), b"state"
     )
 
