@@ -110,9 +110,7 @@ def _grouped(sources: Sources, grouping: Grouping) -> Sources:
     )
 
 
-def _entries(
-    catalogue: Catalogue, grouping: Grouping, tokens: Sequence[float]
-) -> dict[str, Any]:
+def _entries(catalogue: Catalogue, grouping: Grouping, tokens: Sequence[float]) -> dict[str, Any]:
     """Return what the catalogue says of each group; a name takes the place of its words.
 
     A group without a token that has no name is empty, and left out of lists.
