@@ -32,8 +32,8 @@ from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabular
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 from model.compositions import compose
+from model.evaluation.agreement import nmi
 from model.evaluation.held_out import clusters as fixed_clusters
-from model.evaluation.nmi import nmi
 from model.evaluation.settings import EvaluationSettings
 from model.learners import LEARNER, LearnerSettings, learner_for
 from model.learners.particles.initial_batch import most_frequent_topics

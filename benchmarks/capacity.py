@@ -19,7 +19,7 @@ from benchmarks.corpora import minibatches
 from benchmarks.scale.made_up import made_up_words
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
-from model.publishing.snapshot_file import snapshot_to_file
+from model.publishing.snapshots import snapshot_to_file
 from model.records import Document, Minibatch, TokenisedDocument
 
 _WORDS, _FIRST, _EACH = 100, 300, 50

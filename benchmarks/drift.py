@@ -34,9 +34,9 @@ from benchmarks.drift_report import report
 from benchmarks.drift_streams import COURSES, course, domain, posts
 from benchmarks.ledger import Ledger, Result, Run, size_of
 from model.compositions import compose
+from model.evaluation.agreement import nmi
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.held_out import clusters
-from model.evaluation.nmi import nmi
 from model.evaluation.perplexity import Score, first_moment
 from model.evaluation.settings import EvaluationSettings
 from model.inference import Gibbs3, PublishedModel, inference_for

@@ -32,7 +32,7 @@ from benchmarks.corpora import abstracts, minibatches, newsgroups
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.learners.base import LearnerSettings
-from model.learners.particles import provisional
+from model.learners.particles import initial_batch
 from model.learners.particles.initial_batch import Chains
 from model.learners.particles.state import ParticleState
 from model.records import TokenisedDocument
@@ -99,14 +99,14 @@ def version(
     state, started = found.init(settings, "", 0), time.process_time()
     for minibatch in minibatches(list(documents), 100):
         found.step(state, minibatch)
-    with patch.object(provisional, "few_chains", _with_sweeps(sweeps)):
+    with patch.object(initial_batch, "few_chains", _with_sweeps(sweeps)):
         snapshot = found.snapshot(state)
     return model_of(snapshot), time.process_time() - started
 
 
 def _with_sweeps(sweeps: int) -> Callable[[ParticleState, int], Chains]:
     """Return the function that says how chains run, with another number of sweeps."""
-    few_chains = provisional.few_chains
+    few_chains = initial_batch.few_chains
 
     def chosen(state: ParticleState, documents: int) -> Chains:
         found = few_chains(state, documents)

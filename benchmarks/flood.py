@@ -26,8 +26,8 @@ import numpy as np
 from benchmarks.drift import TRIPLES, Pass
 from benchmarks.drift_streams import posts
 from model.compositions import compose
+from model.evaluation.agreement import nmi
 from model.evaluation.held_out import EvaluationSettings, clusters
-from model.evaluation.nmi import nmi
 from model.learners import LEARNER
 from model.records import Document, TokenisedDocument
 

@@ -24,8 +24,7 @@ from model.learners import (
     Residual,
     learner_for,
 )
-from model.learners.particles.kernels.full_history.storage import new_tree, with_free_rows
-from model.learners.particles.kernels.full_history.tree import NIL, Tree
+from model.learners.particles.kernels.full_history import NIL, Tree, new_tree, with_free_rows
 from model.learners.particles.kernels.particles import PAGE
 from model.learners.particles.kernels.shared_rows import inherit, own_row
 

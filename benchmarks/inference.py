@@ -25,12 +25,11 @@ from benchmarks.corpora import records, stop_words
 from model.compositions import compose
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, inference_for
-from model.inference.alpha import fit_alpha
 from model.inference.classifier import Classifier, Provenance
 from model.inference.corpus import Corpus, CorpusSampler, build_corpora
-from model.inference.fitting import fit
+from model.inference.fitting import fit, make_pair
+from model.inference.gibbs2 import fit_alpha
 from model.inference.settings import FEATURES, FitSettings
-from model.inference.training_pairs import make_pair
 from model.kernels.random import stream_key
 from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
 from model.snapshot import Snapshot, TopicWordPrior

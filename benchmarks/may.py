@@ -29,8 +29,8 @@ from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 from benchmarks.may_report import report
 from model.compositions import compose
+from model.evaluation.agreement import nmi
 from model.evaluation.held_out import clusters
-from model.evaluation.nmi import nmi
 from model.evaluation.settings import EvaluationSettings
 from model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
 from model.records import Minibatch, TokenisedDocument

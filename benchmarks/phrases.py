@@ -22,9 +22,9 @@ import numpy as np
 from benchmarks.comparison import fold_in
 from benchmarks.corpora import minibatches, records, stop_words
 from model.compositions import compose
+from model.evaluation.agreement import main_topics, nmi
 from model.evaluation.classification import svm_accuracy
 from model.evaluation.coherence import coherence
-from model.evaluation.nmi import main_topics, nmi
 from model.learners import LEARNER, learner_for
 from model.records import Document, TokenisedDocument
 from model.snapshot import Snapshot

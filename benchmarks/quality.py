@@ -20,8 +20,8 @@ import numpy as np
 
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 from model.compositions import compose
+from model.evaluation.agreement import nmi
 from model.evaluation.held_out import clusters
-from model.evaluation.nmi import nmi
 from model.evaluation.settings import EvaluationSettings
 from model.learners import LEARNER, learner_for
 

@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks.comparison import Corpus, Model, corpus, fold_in, model_of, scores
 from benchmarks.corpora import letters_of, minibatches, records, stop_words
 from model.compositions import compose
-from model.evaluation.nmi import nmi
+from model.evaluation.agreement import nmi
 from model.learners import LEARNER, learner_for
 from model.records import Document, TokenisedDocument
 

@@ -20,15 +20,14 @@ import numpy as np
 from benchmarks.corpora import minibatches
 from benchmarks.newcomers import abstracts
 from model import wire
-from model.columns import unpack_columns
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
-from model.publishing.choice_settings import PublishSettings
 from model.publishing.held import Held
 from model.publishing.publication import Publisher, PublishHead
-from model.publishing.snapshot_file import (
+from model.publishing.settings import PublishSettings
+from model.publishing.snapshots import (
     MAGIC,
     Facts,
     SnapshotFile,
@@ -36,9 +35,10 @@ from model.publishing.snapshot_file import (
     snapshot_to_file,
 )
 from model.publishing.store import ModelStore
-from model.publishing.topic_changes import changes
+from model.publishing.succession import changes
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
+from model.wire import unpack_columns
 
 SIZES = (7_000, 30_000)
 READ = ((30_000, 50), (50_000, 1_000))

@@ -18,12 +18,12 @@ from itertools import chain
 import numpy as np
 
 from model import checks, wire
-from model.dictionaries import numbered_together
 from model.records import (
     IntArray,
     LongArray,
     Minibatch,
     TokenisedDocument,
+    numbered_together,
 )
 from model.settings import SequenceSettings
 

@@ -1,10 +1,25 @@
-"""Functions of users that options name as ``module:function``."""
+"""Functions of users that options name as ``module:function``.
+
+A function of the user that cuts a text into words.
+
+``--tokeniser=my_words:cut`` calls ``cut(text)`` for each text, which is in lower case and normal
+form C, and takes what it returns: a list of texts. Stop words, lengths, lemmas and stemming apply
+to these as to other words. The model records the name of the function and not its code, so whoever
+labels needs the same function, and workers need the module.
+
+A model may come from someone else, and its settings could name any function. So only a function
+that is declared as a tokeniser is called:
+
+>>> @declared
+... def cut(text: str) -> list[str]:
+...     return text.split()
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from model.errors import OptionError
 
@@ -32,3 +47,56 @@ def load(flag: str, given: str, example: str) -> Callable[..., Any]:
         raise OptionError(flag, given, "a function", "Name a function of the module.")
     loaded: Callable[..., Any] = found
     return loaded
+
+
+F = TypeVar("F", bound=Callable[[str], list[str]])
+
+FLAG = "--tokeniser"
+_MARK = "beam_topics_tokeniser"
+
+
+def declared(function: F) -> F:
+    """Declare a function as a tokeniser; a decorator."""
+    setattr(function, _MARK, True)
+    return function
+
+
+def load_function(given: str) -> Callable[[str], list[str]]:
+    """Return a function that cuts a text and checks what the user's function returns.
+
+    Args:
+        given: ``module:function``.
+
+    Raises:
+        OptionError: There is no such function, or it is not declared. The returned function raises
+            it where the user's one fails, or returns anything but a list of words: texts without
+            white space that can be written as UTF-8.
+    """
+    function = load(FLAG, given, "my_words:cut")
+    if getattr(function, _MARK, None) is not True:
+        remedy = "If it is yours, put @model.functions.declared above it."
+        raise OptionError(FLAG, given, "a function that is declared as a tokeniser", remedy)
+
+    def cut(text: str) -> list[str]:
+        try:
+            found = function(text)
+        except Exception as error:
+            told = f"a function that returns the words of every text ({error!r})"
+            remedy = f"It failed for the text that begins with {text[:40]!r}. Mend the function."
+            raise OptionError(FLAG, given, told, remedy) from error
+        wrong = (
+            [word for word in found if not _is_word(word)] if isinstance(found, list) else [found]
+        )
+        if wrong:
+            allowed = "a function that returns a list of words without white space"
+            remedy = f"It returned {wrong[0]!r:.100}. Mend the function."
+            raise OptionError(FLAG, given, allowed, remedy)
+        return found
+
+    return cut
+
+
+def _is_word(word: Any) -> bool:
+    if not isinstance(word, str) or word.split() != [word] or "\0" in word:
+        return False
+    return not any("\ud800" <= character <= "\udfff" for character in word)

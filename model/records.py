@@ -4,6 +4,10 @@ A snapshot has a module of its own (:mod:`model.snapshot`). Each record is immut
 explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are whole microseconds since
 1970-01-01 UTC and may be negative. Values are checked where a record is read (:mod:`model.checks`),
 so later stages need not check them.
+
+Dictionaries of documents and minibatches: distinct words in order of first use.
+
+Dead letters: records that could not be processed, and why. Every record that is read is kept.
 """
 
 from __future__ import annotations
@@ -17,11 +21,29 @@ import numpy as np
 import numpy.typing as npt
 
 from model import checks, wire
-from model.dictionaries import numbered_together, own_dictionary
 from model.errors import DamagedDataError
 from model.groups import Groups, as_they_are, named_groups
+from model.times import to_iso
 
 IntArray = npt.NDArray[np.int32]
+
+
+def numbered_together(words: Iterable[str]) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct words in order of first use, and the number of each of the words."""
+    words = list(words)
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return tuple(numbers), np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
+
+
+def own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct tokens in order of first use, and the tokens as indices into them."""
+    used, first, inverse = np.unique(tokens, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return used[order], rank[inverse].astype(np.int32)
+
+
 LongArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 # Rounding may make a proportion larger than 1.
@@ -400,3 +422,57 @@ class TopicMixture:
         """
         shown = self.shown()
         return [(shown.ids[at], share) for at, share in shown.largest(self.proportions, most)]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A record that could not be processed: where it came from, why, and as much of it as fits.
+
+    Attributes:
+        source: The file and the place (``data.jsonl:17``, ``data.avro block 3``), or the stage that
+            refused the record.
+        reason: One of a few fixed words (``not_json``, ``missing_id``, ...), which also name
+            counters.
+        detail: A sentence for a person.
+        record: The first :data:`RECORD_CHARACTERS` characters of the record.
+    """
+
+    source: str
+    reason: str
+    detail: str
+    record: str
+
+    RECORD_CHARACTERS = 2000
+
+    @classmethod
+    def of(cls, document: TokenisedDocument, source: str, reason: str, detail: str) -> DeadLetter:
+        """Make a dead letter of a document that was read.
+
+        It has the fields of the document and as many of its words as fit.
+        """
+        fields = {
+            "id": document.id,
+            "timestamp": to_iso(document.timestamp),
+            "key": document.key,
+            "label": document.label,
+        }
+        words = " ".join(document.words[w] for w in document.tokens[: cls.RECORD_CHARACTERS])[
+            : cls.RECORD_CHARACTERS
+        ]
+        record = wire.canonical_json({**fields, "words": words})
+        while words and (over := len(record) - cls.RECORD_CHARACTERS) > 0:
+            # JSON writes a character as at most six characters.
+            words = words[: -(over // 6 + 1)]
+            record = wire.canonical_json({**fields, "words": words})
+        return cls(source, reason, detail, record[: cls.RECORD_CHARACTERS])
+
+    def as_json(self) -> str:
+        """Return the dead letter as canonical JSON."""
+        return wire.canonical_json(
+            {
+                "source": self.source,
+                "reason": self.reason,
+                "detail": self.detail,
+                "record": self.record,
+            }
+        )

@@ -3,7 +3,7 @@
 Everything is a function of a small head and a buffer of waiting documents (:mod:`model.pending`):
 
 1. A document waits for the end of its event-time window. Windows have the length ``--window`` and
-   are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`model.zones`). A document
+   are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`model.times`). A document
    whose window was closed already joins the next window
    after the last closed one, so no document is dropped for being late.
 2. When a window closes, its documents are sorted by (time, id, content). A second document with
@@ -36,7 +36,6 @@ from typing import NamedTuple
 import numpy as np
 
 from model import checks, pending, wire
-from model.dead_letters import DeadLetter
 from model.document_blocks import (
     DocumentBlock,
     block_of,
@@ -48,7 +47,7 @@ from model.document_blocks import (
 )
 from model.errors import DamagedDataError, StoreConflictError
 from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
-from model.records import LongArray, NumberedMinibatch, TokenisedDocument
+from model.records import DeadLetter, LongArray, NumberedMinibatch, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import to_iso
 

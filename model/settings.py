@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from model.errors import OptionError, at_least
 from model.options import Record, option, time_zone
+from model.times import check_zone, window_number, window_start
 from model.words.stop_lists import FUNCTIONS, LIBRARY
-from model.zones import check_zone, window_number, window_start
 
 # The forms of words where releases up to 0.2 kept words with digits.
 _KEPT_DIGITS = ("digits", "marks", "numbers")
@@ -133,7 +133,7 @@ class SequenceSettings(Record):
     """How documents become numbered minibatches.
 
     Attributes:
-        time_zone: The zone of windows of days, see :mod:`model.zones`; on the command line it is
+        time_zone: The zone of windows of days, see :mod:`model.times`; on the command line it is
             that of :class:`model.reading.settings.ParseSettings` too.
     """
 

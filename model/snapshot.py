@@ -25,7 +25,7 @@ from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.word_list import WordList
 from model.words.character_model import CharacterModel, StoredCharacters
-from model.words.hashing import bucket
+from model.words.known_words import bucket
 from model.words.phrases import JOINER, Phrases
 
 
@@ -115,7 +115,8 @@ class Snapshot:
         topics: int32[nnz], ascending within a word.
         counts: float64[nnz].
         tokeniser: the settings that made the words.
-        buckets: the number of buckets that other words are hashed to (:mod:`model.words.hashing`),
+        buckets: the number of buckets that other words are hashed to
+            (:mod:`model.words.known_words`),
             which are the first rows; 0 where other words have no row.
         joins_phrases: whether neighbouring words of a document become one word where the vocabulary
             has their phrase (:mod:`model.words.phrases`).

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from model.errors import InterruptedRunError
 from pipelines.cli.invocation import as_subcommand, quiet_pipes
-from pipelines.graphs.garbage import end_uncollected
+from pipelines.graphs.memory import end_uncollected
 
 COMMAND = "beam-topics"
 COMMANDS = (

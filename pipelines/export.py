@@ -15,8 +15,8 @@ from model.errors import OptionError, OutputError
 from model.exports import Exported
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
+from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
 from model.reporting.shown import Shown, shown_of
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from model.errors import BeamTopicsError
-from model.publishing.store_settings import StoreSettings
+from model.publishing.settings import StoreSettings
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (

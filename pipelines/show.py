@@ -13,13 +13,12 @@ from itertools import compress
 
 from model.errors import OptionError
 from model.evaluation.mixed import judge
-from model.learner_log.at_hand import documents_at_hand
+from model.learner_log.restoring import documents_at_hand
 from model.learners.particles.settings import memory_text
 from model.publishing.catalogue import CatalogueStore
-from model.publishing.manifest import Manifest
+from model.publishing.manifest import Manifest, topics_in_use
+from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
-from model.publishing.usage import topics_in_use
 from model.publishing.version_events import summary_of
 from model.reporting.shown import Shown, shown_of
 from pipelines.cli.command import command

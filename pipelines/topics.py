@@ -4,7 +4,7 @@
 
 Nothing that was learned changes. The names hold for all versions of a model key, and ``report``
 and ``show`` use them. ``--name_topics`` names all topics that nobody named, by documents at hand
-(:mod:`model.reporting.names`) or by a function of yours (:mod:`model.reporting.namer`). Without a
+(:mod:`model.reporting.names`) or by a function of yours (:mod:`model.reporting.naming`). Without a
 change the catalogue is printed. ``--roll_back`` takes the digest of an earlier catalogue.
 """
 
@@ -19,8 +19,8 @@ from rich.table import Table
 from model.errors import OptionError
 from model.publishing.catalogue import Catalogue, CatalogueStore, Entry
 from model.publishing.manifest import Manifest
+from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
 from pipelines.cli.command import command

@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from model.errors import OptionError
 from model.publishing.blobs import blobs_at
-from model.publishing.expiry import Expiry, Removal
+from model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
 from model.publishing.manifest import Manifest
-from model.publishing.pins import pin, pinned, unpin
+from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings, VersionSettings
-from model.publishing.topic_changes import TOP_WORDS, changes
+from model.publishing.succession import TOP_WORDS, changes
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.invocation import shown

@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 from learner_options import REAL_LEARNERS, inferring, made
 from made import manifest_of
 
-from model import columns, wire
+from model import wire
 from model.document_blocks import DocumentBlock, documents_in
 from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import BeamTopicsError
@@ -40,12 +40,12 @@ from model.inference.classifier import Classifier, Provenance
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.proportions import make_mixtures
 from model.learners import learner_for
-from model.publishing import snapshot_file
+from model.publishing import snapshots
 from model.publishing.catalogue import Catalogue
-from model.publishing.sealing import seal
 from model.records import Minibatch, TokenisedDocument
 from model.reporting.shown import shown_of
 from model.trends import Trends, added_up
+from model.wire import seal
 
 SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.
@@ -171,7 +171,7 @@ def saved(kind):
 
 
 def snapshot_bytes(snapshot):
-    return snapshot_file.snapshot_to_file(snapshot).data
+    return snapshots.snapshot_to_file(snapshot).data
 
 
 @cache
@@ -181,7 +181,7 @@ def snapshot_of(kind="filter, hierarchical"):
 
 @cache
 def classifier():
-    model = snapshot_file.snapshot_from_bytes(snapshot_of())
+    model = snapshots.snapshot_from_bytes(snapshot_of())
     weights = np.random.default_rng(1).normal(size=(3, model.topic_count)).astype(np.float32)
     made = Provenance(
         "",
@@ -224,7 +224,7 @@ def catalogue():
 def try_catalogue(data):
     """Read it, show a model by it, change it, and read it again."""
     found = Catalogue.from_bytes(data)
-    snapshot = snapshot_file.snapshot_from_bytes(snapshot_of())
+    snapshot = snapshots.snapshot_from_bytes(snapshot_of())
     manifest = manifest_of(1)
     shown = shown_of(found, manifest, snapshot)
     shares = shown.grouping.sums(np.full(snapshot.topic_count, 1 / snapshot.topic_count))
@@ -240,7 +240,7 @@ def try_catalogue(data):
 @cache
 def mixtures():
     """A block of mixtures with groups, names and none shares."""
-    snapshot = snapshot_file.snapshot_from_bytes(snapshot_of())
+    snapshot = snapshots.snapshot_from_bytes(snapshot_of())
     shown = shown_of(Catalogue.from_bytes(catalogue()), manifest_of(1), snapshot)
     even = np.full((len(DOCUMENTS), snapshot.topic_count), 1 / snapshot.topic_count)
     plain = make_mixtures(DOCUMENTS, "v", "gibbs3", even, np.ones(len(DOCUMENTS), np.int64))
@@ -271,7 +271,7 @@ def try_state(kind, data):
 
 def try_snapshot(data, methods=METHODS):
     """Read it, and label documents by it."""
-    snapshot = snapshot_file.snapshot_from_bytes(data)
+    snapshot = snapshots.snapshot_from_bytes(data)
     snapshot.top_words(3)
     snapshot.prior.unseen_base(["unseen"])
     for method in methods:
@@ -291,7 +291,7 @@ def label(published, wanted, documents):
 def try_classifier(data):
     """Read it, and label documents by it."""
     published = PublishedModel(
-        snapshot_file.snapshot_from_bytes(snapshot_of()), "v", Classifier.from_bytes(data)
+        snapshots.snapshot_from_bytes(snapshot_of()), "v", Classifier.from_bytes(data)
     )
     for method in ("maxent", "hybrid"):
         label(published, inferring(method), DOCUMENTS)
@@ -308,14 +308,14 @@ def try_minibatch(kind, data):
 
 def try_document(data):
     """Read it, and label it."""
-    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v")
+    published = PublishedModel(snapshots.snapshot_from_bytes(snapshot_of()), "v")
     for method in METHODS:
         label(published, inferring(method, sweeps=3), [TokenisedDocument.from_bytes(data)])
 
 
 def try_documents(data):
     """Read them, and label them."""
-    published = PublishedModel(snapshot_file.snapshot_from_bytes(snapshot_of()), "v")
+    published = PublishedModel(snapshots.snapshot_from_bytes(snapshot_of()), "v")
     label(published, inferring(METHODS[0], sweeps=3), documents_in(data))
 
 
@@ -346,9 +346,9 @@ KINDS = {
         )
         for kind in LEARNERS
     },
-    "snapshot": Kind(snapshot_of, snapshot_file.snapshot_from_bytes, try_snapshot),
+    "snapshot": Kind(snapshot_of, snapshots.snapshot_from_bytes, try_snapshot),
     "snapshot, hashed": Kind(
-        partial(snapshot_of, "fixvoc-hybrid"), snapshot_file.snapshot_from_bytes, try_snapshot
+        partial(snapshot_of, "fixvoc-hybrid"), snapshots.snapshot_from_bytes, try_snapshot
     ),
     "classifier": Kind(classifier, Classifier.from_bytes, try_classifier),
     "trends": Kind(trends, Trends.from_bytes, try_trends),
@@ -404,7 +404,7 @@ def damaged(draw, data):
     """The artefact with one part changed, whatever seals it made good."""
     if data[:1] == b"{" and draw(st.integers(0, 9)):
         return _damaged_line(draw, data)
-    if data[:4] == snapshot_file.MAGIC and draw(st.integers(0, 3)):
+    if data[:4] == snapshots.MAGIC and draw(st.integers(0, 3)):
         return _damaged_snapshot(draw, data)
     if data[:2] == b"BT" and draw(st.integers(0, 9)):
         try:
@@ -542,27 +542,27 @@ def _damaged_bytes(draw, data):
 def _damaged_snapshot(draw, data):
     """The file with a field of its header or a value of a column changed."""
     try:
-        header, packed = wire.unpack(snapshot_file.MAGIC, data)
-        facts = snapshot_file.Facts(**header)
-        contents = columns.unpack_columns("it", packed, facts.lengths())
+        header, packed = wire.unpack(snapshots.MAGIC, data)
+        facts = snapshots.Facts(**header)
+        contents = wire.unpack_columns("it", packed, facts.lengths())
     except Exception:
         # It has been damaged before.
         return _damaged_bytes(draw, data)
     if draw(st.booleans()):
-        return message(snapshot_file.MAGIC, _damaged_value(draw, header), packed)
+        return message(snapshots.MAGIC, _damaged_value(draw, header), packed)
     at = draw(st.integers(0, len(contents) - 1))
     kind, body = contents[at]
     if body[:2] == b"BT":
         contents[at] = contents[at]._replace(body=damaged(draw, body))
     else:
         # The damage may take the byte of the type, too.
-        whole = _damaged_array(draw, bytes([kind]) + body, columns.TYPES) or b"\0"
-        contents[at] = columns.Content(whole[0], whole[1:])
+        whole = _damaged_array(draw, bytes([kind]) + body, wire.TYPES) or b"\0"
+        contents[at] = wire.Content(whole[0], whole[1:])
     # A length that does not fit the header is tried too.
     if draw(st.booleans()):
         header["characters"] = len(contents[-1].body)
     made = [_plain(content) for content in contents]
-    return message(snapshot_file.MAGIC, header, made)
+    return message(snapshots.MAGIC, header, made)
 
 
 def _plain(content):

@@ -12,12 +12,10 @@ from model.document_blocks import to_bytes
 from model.inference.labelling import LabelHead, Labeller, Reference
 from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session
-from model.learner_log.publisher import publisher_of
-from model.learner_log.runs import run_from_bytes, run_to_bytes
+from model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
-from model.publishing.publication import PublishHead
+from model.publishing.publication import PublishHead, publisher_of
 from model.publishing.store import ModelStore
 from model.sequencing import SequenceHead
 

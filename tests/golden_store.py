@@ -20,28 +20,27 @@ from model.compositions import compose
 from model.document_blocks import gathered
 from model.inference import METHOD, PublishedModel, inference_for, inference_names
 from model.inference.classifier_store import ClassifierStore
+from model.inference.fitting import fit_classifier, make_pair
 from model.inference.settings import FitSettings
-from model.inference.training_pairs import fit_classifier, make_pair
 from model.kernels.expectations import dirichlet_weights
-from model.kinds import record_from_json
 from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learner_log.options import LearnOptions
-from model.learner_log.publisher import publisher_of
 from model.learners import LEARNER
 from model.learners.base import LEARNERS
+from model.options import record_from_json
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
-from model.publishing.choice_settings import PublishSettings
-from model.publishing.publication import PublishHead
-from model.publishing.sealing import unseal
+from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
 from model.reading.parsing import parse_line
 from model.reading.settings import FieldNames, ParseSettings
 from model.records import NumberedMinibatch
 from model.sequencing import SequenceHead, add_documents, chain_start, close_windows
 from model.settings import SequenceSettings, TokeniserSettings
+from model.wire import unseal
 from model.words.tokeniser import Tokeniser
 
 GOLDEN = Path(__file__).parent / "golden"

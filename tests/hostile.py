@@ -7,9 +7,9 @@ from pathlib import Path
 
 from made import manifest_of, random_snapshot
 
-from model.publishing.sealing import seal
 from model.publishing.store import ModelStore
 from model.settings import TokeniserSettings
+from model.wire import seal
 
 
 def stored(root):

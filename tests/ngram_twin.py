@@ -1,4 +1,4 @@
-"""P(spelling) from dictionaries of strings: the slow twin of model.words.ngrams and its kernel."""
+"""P(spelling) from dictionaries of strings: the slow twin of model.words.character_model."""
 
 import math
 from collections import Counter

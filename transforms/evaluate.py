@@ -23,7 +23,7 @@ from model.evaluation.mixed import coherence_figures
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
-from model.publishing.topic_changes import ranks_of
+from model.publishing.succession import ranks_of
 from model.records import TokenisedDocument
 from model.times import to_iso
 

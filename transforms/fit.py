@@ -23,9 +23,15 @@ from apache_beam.transforms.window import GlobalWindows
 from model.errors import OptionError
 from model.inference import Gibbs3, InferenceSettings, inference_for
 from model.inference.classifier_store import ClassifierStore
-from model.inference.fitting import FitProgress, Pair
+from model.inference.fitting import (
+    FitProgress,
+    Pair,
+    fit_classifier,
+    make_pair,
+    with_rank,
+    without_rank,
+)
 from model.inference.settings import FitSettings
-from model.inference.training_pairs import fit_classifier, make_pair, with_rank, without_rank
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from transforms.constants import NAMESPACE

@@ -3,7 +3,7 @@
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
 The step decides no order: :class:`transforms.sequence.Sequence` has decided it.
-Minibatches of a key that one bundle sends travel in runs (:mod:`model.learner_log.runs`).
+Minibatches of a key that one bundle sends travel in runs (:mod:`model.learner_log.log`).
 With ``silent_after`` a job that streams has a timer of event time for each learner, at the end of
 its last window and that time. When it fires, the learner leaves memory and its log leaves the state
 of the runner; the head stays. What comes later continues at the checkpoint.
@@ -37,11 +37,9 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from model.interrupts import INTERRUPTS
 from model.learner_log.head import LearnerHead
-from model.learner_log.log import Session
+from model.learner_log.log import RUN_BYTES, RUN_MINIBATCHES, Session, run_from_bytes, run_to_bytes
 from model.learner_log.options import LearnOptions
-from model.learner_log.outcome import Outcome
-from model.learner_log.progress import ProgressLog
-from model.learner_log.runs import RUN_BYTES, RUN_MINIBATCHES, run_from_bytes, run_to_bytes
+from model.learner_log.progress import Outcome, ProgressLog
 from model.publishing.candidates import Candidate
 from transforms.constants import END_OF_STREAM, NAMESPACE
 from transforms.event_times import EventTime

@@ -32,7 +32,6 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering, to_bytes
 from model.errors import OptionError
 from model.files.matching import is_local, matching_files
@@ -40,13 +39,12 @@ from model.learner_log.progress import counted
 from model.reading.files import check_formats, folder_of, format_of, read_file
 from model.reading.parsing import REASONS, not_future, parse_line
 from model.reading.settings import SMALL, ParseSettings, ReadSettings
-from model.records import Document, TokenisedDocument
+from model.records import DeadLetter, Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.constants import DEAD_LETTERS, NAMESPACE
 from transforms.event_times import EventTime
-from transforms.refusals import Refusals
-from transforms.wordless import Wordless
+from transforms.refusals import Refusals, Wordless
 
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 
-from model.dead_letters import DeadLetter
 from model.reading.refused import UNKNOWN_KEY
-from model.records import TokenisedDocument
+from model.records import DeadLetter, TokenisedDocument
 from transforms.constants import DEAD_LETTERS
 from transforms.refusals import Refusals
 

@@ -38,7 +38,7 @@ from apache_beam.utils.timestamp import Timestamp
 from model import sequencing
 from model.document_blocks import by_key
 from model.learner_log.options import LearnOptions
-from model.learner_log.starting import SequenceStart
+from model.learner_log.restoring import SequenceStart
 from model.records import NumberedMinibatch
 from model.sequencing import ClosedWindow, SequenceHead
 from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE

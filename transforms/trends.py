@@ -16,7 +16,7 @@ where they are grouped, else "". Groups beyond the bound of a window are one gro
 (:mod:`model.trends`). ``part`` is ``window_end``, unless mixtures came after their window had been
 closed: they are in another part of it, which is named after the window that was open then. A row is
 named by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are,
-mean shares weighted by documents (:func:`model.trend_rows.whole_rows`). A job that does not stream
+mean shares weighted by documents (:func:`model.trends.whole_rows`). A job that does not stream
 writes one part of each window. Each part has a bound of its own.
 """
 

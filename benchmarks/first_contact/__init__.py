@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.first_contact.cases import shared_cases
 from benchmarks.first_contact.inputs import INPUTS, MOST_QUESTIONS, Input
 from benchmarks.first_contact.subjects import of_words
-from model.evaluation.nmi import nmi_of_table
+from model.evaluation.agreement import nmi_of_table
 from model.publishing.store import ModelStore
 
 _OPTION = re.compile(r"--[a-z_]+=(?:'[^']*'|[^\s;,)]+)")

@@ -109,8 +109,8 @@ def version() -> list[float]:
     # Here, so that they are not in the memory of the other works.
     from benchmarks.versions import avro, fresh, milliseconds, models, published
     from model.publishing.alignment import align_topics
-    from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_file
-    from model.publishing.topic_changes import changes
+    from model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
+    from model.publishing.succession import changes
 
     *_, (before, after) = models()
     encode, file = milliseconds(lambda: snapshot_to_file(after))

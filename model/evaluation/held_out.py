@@ -13,8 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from model.evaluation.agreement import main_topics, nmi
 from model.evaluation.kernels import held_out
-from model.evaluation.nmi import main_topics, nmi
 from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from model.evaluation.settings import EvaluationSettings
 from model.inference.settings import RETRAIN_BELOW

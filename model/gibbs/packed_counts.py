@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import copy_rows
+from model.gibbs.kernels.packed_rows import LANES, copy_rows
 from model.gibbs.kernels.records import PackedRows, SweepPosition
-from model.gibbs.kernels.row_sums import LANES
 from model.records import IntArray, LongArray
 
 _INT32_LIMIT = 2**31

@@ -30,8 +30,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from model.compositions import Choice
-from model.kinds import Implementations, Kinds
-from model.options import Record
+from model.options import Implementations, Kinds, Record
 
 if TYPE_CHECKING:
     from model.inference.classifier import Classifier

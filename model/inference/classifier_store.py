@@ -18,7 +18,7 @@ from model.errors import OptionError
 from model.inference.classifier import Classifier
 from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
 from model.publishing.manifest import sequence_of
-from model.publishing.sealing import seal, unseal
+from model.wire import seal, unseal
 
 
 class ClassifierStore:

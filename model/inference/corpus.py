@@ -26,6 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.gibbs.kernels import sparse_lda
+from model.gibbs.kernels.packed_rows import LANES
 from model.gibbs.kernels.records import (
     Documents,
     PackedRows,
@@ -33,7 +34,6 @@ from model.gibbs.kernels.records import (
     SweepName,
     SweepPosition,
 )
-from model.gibbs.kernels.row_sums import LANES
 from model.gibbs.packed_counts import PackedCounts
 from model.inference.features import known_tokens
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument

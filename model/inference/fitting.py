@@ -19,24 +19,28 @@ of the pairs determine which are held out, so the result is a function of the se
 >>> fitted = fit(pairs, topics=2)
 >>> bool(fitted.weights[0, 0] > 0 > fitted.weights[0, 1])
 True
+
+Training pairs for a classifier, and the classifier that is fitted to them, without Beam.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from model import checks, wire
+from model import __version__, checks, wire
 from model.errors import OptionError
-from model.inference.classifier import SingleArray, log_likelihoods
-from model.inference.features import feature_values
+from model.inference import InferenceSettings, PublishedModel, inference_for
+from model.inference.classifier import Classifier, Provenance, SingleArray, log_likelihoods
+from model.inference.features import feature_values, word_counts
 from model.inference.settings import FitSettings
-from model.records import FloatArray, LongArray
+from model.publishing.manifest import Manifest
+from model.records import FloatArray, LongArray, TokenisedDocument
 
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
@@ -255,3 +259,86 @@ def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, fl
 
     best = minimize_scalar(loss, bounds=(_FLATTEST, _SHARPEST), method="bounded")
     return float(best.fun), 1 / float(best.x)
+
+
+_RANK_BYTES = 16
+
+
+def make_pair(
+    settings: InferenceSettings,
+    prepared: Any,
+    published: PublishedModel,
+    document: TokenisedDocument,
+) -> Pair | None:
+    """Return a document with the proportions that the method gives it.
+
+    Returns:
+        The pair; None where the model knows none of the document's words.
+    """
+    counts = word_counts(published.snapshot, [document])
+    if not counts.tokens[0]:
+        return None
+    (mixture,) = inference_for(settings).infer(prepared, [document])
+    return Pair(
+        f"{document.key}\0{document.id}",
+        counts.rows,
+        counts.occurrences.astype(np.float64),
+        mixture.proportions,
+    )
+
+
+def with_rank(document: bytes, seed: int) -> bytes:
+    """Return the document behind its rank in a uniform sample.
+
+    The documents with the smallest ranks are a sample, which does not depend on their order.
+    """
+    found = TokenisedDocument.from_bytes(document)
+    rank = hashlib.sha256(
+        f"{seed}\0{found.key}\0{found.id}".encode() + hashlib.sha256(document).digest()
+    ).digest()
+    return rank[:_RANK_BYTES] + document
+
+
+def without_rank(data: bytes) -> bytes:
+    """Return the document without its rank."""
+    return data[_RANK_BYTES:]
+
+
+def fit_classifier(
+    manifest: Manifest,
+    topics: int,
+    pairs: Iterable[Pair],
+    settings: FitSettings,
+    *,
+    inference: InferenceSettings,
+    on_step: Callable[[FitProgress], None],
+) -> Classifier:
+    """Fit a classifier for a model version; the result is a function of the set of pairs.
+
+    Args:
+        manifest: of the model version.
+        topics: T.
+        pairs: documents with their proportions.
+        settings: how to fit.
+        inference: the method that gave the proportions.
+        on_step: is called after each iteration.
+    """
+    found = list(pairs)
+    fitted = fit(found, topics, settings, on_step)
+    provenance = Provenance(
+        key=manifest.key,
+        version=manifest.version,
+        snapshot=manifest.snapshot,
+        pairs=len(found),
+        tokens=int(sum(pair.occurrences.sum() for pair in found)),
+        pairs_digest=wire.digest(*sorted(pair.to_bytes() for pair in found)).hex(),
+        settings=asdict(settings),
+        method=inference.to_json(),
+        variance=fitted.variance,
+        held_out_loss=fitted.held_out_loss,
+        iterations=fitted.iterations,
+        release=__version__,
+    )
+    return Classifier(
+        fitted.rows, fitted.weights, fitted.temperature, settings.features, provenance
+    )

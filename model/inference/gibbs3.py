@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.gibbs.kernels import gibbs3
+from model.gibbs.kernels.gibbs3 import sorted_rows
 from model.gibbs.kernels.records import DocumentWords, ModelCounts
-from model.gibbs.kernels.sorted_rows import sorted_rows
 from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
 from model.inference.proportions import make_mixtures, posterior_means

@@ -8,19 +8,25 @@ waits for the first version, or becomes a dead letter (``no_model``).
 
 ``label_with="latest"`` decides at once by the versions that are known. This is sooner, and not
 reproducible.
+
+Texts without ids as documents for inference.
+
+The id of a text is a digest of it. Draws of inference depend on the id, so the same text has the
+same mixture, whatever texts are beside it.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from model import checks, pending, wire
-from model.dead_letters import DeadLetter
 from model.inference.settings import BeforeFirstModel, LabelWith
 from model.pending import Bag, Mirror, PendingHead
-from model.records import TokenisedDocument
+from model.records import DeadLetter, Document, TokenisedDocument
+from model.words.tokeniser import Tokeniser
 
 NO_MODEL = "no_model"
 PRIOR = ""
@@ -232,3 +238,18 @@ def _no_model(data: bytes) -> DeadLetter:
         f" {document.id!r}"
     )
     return DeadLetter.of(document, "labelling", NO_MODEL, detail)
+
+
+_ID_DIGITS = 32
+
+
+def content_id(parts: Sequence[str]) -> str:
+    """Return the id of a text, or of a list of tokens."""
+    return wire.digest(*(part.encode("utf-8", "backslashreplace") for part in parts)).hex()[
+        :_ID_DIGITS
+    ]
+
+
+def tokenised(text: str, key: str, tokeniser: Tokeniser) -> TokenisedDocument:
+    """Return a text as a document of a model key."""
+    return tokeniser.tokenise(Document(content_id([text]), 0, text, key=key))

@@ -11,22 +11,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from model.dead_letters import DeadLetter
 from model.document_blocks import gathered
 from model.learner_log.head import LearnerHead
 from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session
+from model.learner_log.log import RUN_MINIBATCHES, Session
 from model.learner_log.options import LearnOptions
 from model.learner_log.progress import ProgressLog, counted
-from model.learner_log.publisher import publisher_of
-from model.learner_log.runs import RUN_MINIBATCHES
-from model.learner_log.starting import SequenceStart
+from model.learner_log.restoring import SequenceStart
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import Manifest
-from model.publishing.publication import PublishHead
+from model.publishing.publication import PublishHead, publisher_of
 from model.publishing.store import ModelStore
-from model.records import NumberedMinibatch, TokenisedDocument
+from model.records import DeadLetter, NumberedMinibatch, TokenisedDocument
 from model.sequencing import add_documents, check_newer, close_windows
 
 # The event time of Beam's transforms.constants.END_OF_STREAM. Candidates of the end of the input

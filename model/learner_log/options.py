@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from model.errors import OptionError
 from model.learners.base import LEARNER, LearnerSettings
 from model.options import Record, StoredOption, option
-from model.publishing.choice_settings import PublishSettings
-from model.publishing.keeping import Keep
+from model.publishing.settings import Keep, PublishSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from model.times import duration_text
 

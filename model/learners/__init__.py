@@ -2,12 +2,17 @@
 
 An import of a learner's settings here registers the learner. The settings of this package are apart
 from the learners, which import kernels.
+
+Make the learner that settings belong to, with the filters that they ask for.
 """
 
-from model.learners.base import LEARNER, LearnerSettings, learner_names
+from __future__ import annotations
+
+from typing import Any
+
+from model.learners.base import LEARNER, Learner, LearnerSettings, implementation_of, learner_names
 from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.filters.settings import CountOnce, Drop, Keep
-from model.learners.making import learner_for
 from model.learners.particles.rejuvenation import (
     AfterResampling,
     Challengers,
@@ -53,6 +58,18 @@ from model.learners.variational.settings import (
     Infvoc,
     Null,
 )
+
+
+def learner_for(settings: LearnerSettings) -> Learner[Any]:
+    """Return the learner that the settings belong to."""
+    learner = implementation_of(settings)
+    if not settings.is_filtered:
+        return learner
+    # Imported here, so that settings can be listed without kernels.
+    from model.learners.filters.learner import filtered
+
+    return filtered(learner)
+
 
 __all__ = [
     "LEARNER",

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, r
 
 from model.compositions import Choice
 from model.errors import OptionError
-from model.kinds import Implementations, Kinds
 from model.learners.filters.settings import (
     DUPLICATES,
     PHRASES,
@@ -34,7 +33,7 @@ from model.learners.filters.settings import (
     NoPhrases,
     PhraseSettings,
 )
-from model.options import Record, option, part
+from model.options import Implementations, Kinds, Record, option, part
 
 if TYPE_CHECKING:
     from model.events import Event

@@ -21,8 +21,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from model.reading.found_forms import FoundForm, find_form, has_time_name
-from model.reading.hints import is_id_name, listed
+from model.reading.found_forms import FoundForm, find_form, has_time_name, is_id_name, listed
 from model.reading.settings import FieldNames
 from model.reading.time_forms import UNITS, number_of, read_time
 

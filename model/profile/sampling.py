@@ -23,15 +23,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.chats import JsonFile, documents_of
-from model.reading.delimited import CsvFile
+from model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from model.reading.encodings import find_encoding, is_utf_8, to_utf_8
 from model.reading.files import format_of, records
-from model.reading.layout import HEAD, Layout, layout_of
 from model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
 from model.reading.settings import ENCODED, ReadSettings
+from model.records import DeadLetter
 
 Record = Mapping[str, Any]
 
@@ -183,7 +182,7 @@ def _sample_text(
     given: Collection[str],
     part: float,
 ) -> None:
-    most, places = max(round(WHOLE * part), HEAD), max(round(_WINDOWS * part), 1)
+    most, places = max(round(WHOLE * part), LAYOUT_BYTES), max(round(_WINDOWS * part), 1)
     if _is_zipped(stream):
         head, windows, total = _zipped(stream, sample.size, most, places)
     else:
@@ -235,7 +234,7 @@ def _zipped(stream: BinaryIO, size: int, most: int, places: int) -> tuple[bytes,
 def _windows(stream: BinaryIO, size: int, places: int) -> Iterator[bytes]:
     """Yield parts of a large file at even distances; the last one is its end."""
     for number in range(1, places + 1):
-        stream.seek(HEAD + (size - HEAD - _WINDOW) * number // places)
+        stream.seek(LAYOUT_BYTES + (size - LAYOUT_BYTES - _WINDOW) * number // places)
         yield stream.read(_WINDOW)
 
 
@@ -253,7 +252,7 @@ def _read_parts(
 ) -> int:
     """Read the records of the beginning and the windows, and return the bytes that had some."""
     encoding, read = sample.encoding or "utf-8", 0
-    for number, part in enumerate([head[:HEAD] if windows else head, *windows]):
+    for number, part in enumerate([head[:LAYOUT_BYTES] if windows else head, *windows]):
         text, before = _utf_8(part, encoding), len(sample.records)
         if not sample.whole:
             # The last line is cut.
@@ -262,7 +261,7 @@ def _read_parts(
             sample.layout = _layout(text, settings, given, sample.whole)
         sample.take(_items(sample, text, settings, is_window=number > 0), most=2**31)
         read += len(part) if len(sample.records) > before else 0
-    if windows and read <= HEAD:
+    if windows and read <= LAYOUT_BYTES:
         # Nothing can be read from the middle of the file on.
         sample.records.clear()
         return _read_parts(sample, head, [], settings, given)
@@ -281,8 +280,8 @@ def _utf_8(data: bytes, encoding: str) -> bytes:
 
 
 def _layout(text: bytes, settings: ReadSettings, given: Collection[str], whole: bool) -> Layout:
-    head = text.removeprefix(BYTE_ORDER_MARK)[:HEAD].decode("utf-8", "surrogateescape")
-    found = layout_of(head, settings.delimiter, whole=whole and len(text) <= HEAD)
+    head = text.removeprefix(BYTE_ORDER_MARK)[:LAYOUT_BYTES].decode("utf-8", "surrogateescape")
+    found = layout_of(head, settings.delimiter, whole=whole and len(text) <= LAYOUT_BYTES)
     if settings.columns:
         return replace(found, header=False, names=settings.columns)
     return found
@@ -368,7 +367,7 @@ def _sample_others(
     if sample.format in ENCODED:
         sample.encoding = settings.encoding
         if "encoding" not in given:
-            sample.encoding = find_encoding([peeked(unzipped(stream), HEAD)[0]])
+            sample.encoding = find_encoding([peeked(unzipped(stream), LAYOUT_BYTES)[0]])
             stream.seek(0)
     read = replace(settings, encoding=sample.encoding or "utf-8")
     wanted = max(round(_RECORDS * part), _PLACES)

@@ -11,8 +11,8 @@ from model import checks, wire
 from model.errors import StoreConflictError
 from model.options import Option, StoredOption
 from model.publishing.manifest import Manifest
-from model.publishing.sealing import seal
 from model.times import duration_text
+from model.wire import seal
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
 Flags = Mapping[str, StoredOption]

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from model import checks
-from model.publishing.choice_settings import PublishSettings
+from model.publishing.settings import PublishSettings
 from model.scaled import Scaled
 
 

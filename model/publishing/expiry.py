@@ -15,6 +15,8 @@ everything of a sequence after the newest version, because candidates may wait; 
 newest point on that LATEST has reached; settings. A file stays if it was written or used within the
 time of grace before LATEST moved, by the clock of the store. It also stays if it was used after it
 was listed. So an expiry may be killed at any moment, and repeated, beside any number of publishers.
+
+Pins: versions that no expiry removes, ``<root>/<key>/pins/<version>.json``.
 """
 
 from __future__ import annotations
@@ -22,15 +24,56 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from model.errors import DamagedDataError
+from model.errors import DamagedDataError, OptionError
 from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
 from model.publishing.checkpoint_store import ENTRY, sequence_in
-from model.publishing.keeping import Brief, Keep
-from model.publishing.manifest import VERSION_FORM
-from model.publishing.pins import pinned
-from model.publishing.sealing import unseal
-from model.publishing.snapshot_file import header_of
+from model.publishing.manifest import VERSION_FORM, Manifest
+from model.publishing.settings import Brief, Keep
+from model.publishing.snapshots import header_of
 from model.publishing.store import ModelStore
+from model.wire import seal, unseal
+
+_PIN_ENDING = ".json"
+
+
+def pinned(blobs: Blobs, key: str) -> set[str]:
+    """Return the versions of a key that are pinned."""
+    names = (name.removesuffix(_PIN_ENDING) for name in blobs.list(path_in(key, "pins")))
+    return {name for name in names if VERSION_FORM.fullmatch(name)}
+
+
+def pin(blobs: Blobs, manifest: Manifest) -> None:
+    """Pin a version.
+
+    Raises:
+        OptionError: The model of the version has expired.
+    """
+    path = _path(manifest.key, manifest.version)
+    blobs.create(path, seal({"version": manifest.version}))
+    # An expiry may have read the pins before this one was there. It leaves what was used since.
+    needed = (f"snapshots/{manifest.snapshot}", f"manifests/{manifest.version}.json")
+    used = [blobs.touch(path_in(manifest.key, one)) for one in needed]
+    if not all(used):
+        unpin(blobs, manifest.key, manifest.version)
+        raise OptionError(
+            "--model_version",
+            manifest.version,
+            "a version whose model is there; this one has expired",
+            "python -m pipelines.versions list shows the versions.",
+        )
+
+
+def unpin(blobs: Blobs, key: str, version: str) -> None:
+    """Unpin a version; a version that is not pinned stays as it is."""
+    path, name = _path(key, version), f"{version}{_ENDING}"
+    while (stamp := blobs.stamps(path_in(key, "pins")).get(name)) is not None:
+        if blobs.remove(path, stamp):
+            return
+
+
+def _path(key: str, version: str) -> str:
+    return path_in(key, f"pins/{version}{_ENDING}")
+
 
 _ENDING, _POINTER = ".json", ".latest"
 # The length of the name of a file that is named by its digest.

@@ -7,7 +7,7 @@ process.
 
 What is held is a copy, because a learner may go on writing the arrays of its model. Its counts,
 most of which are small whole numbers, have the narrowest type that holds them all, as in its file
-(:mod:`model.columns`). What a model derived from its fields when it was compared is made anew in
+(:mod:`model.wire`). What a model derived from its fields when it was compared is made anew in
 milliseconds, and is not held.
 """
 
@@ -20,8 +20,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.columns import Column
 from model.snapshot import Snapshot
+from model.wire import Column
 from model.words.character_model import CharacterModel
 
 _MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20

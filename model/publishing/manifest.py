@@ -1,7 +1,13 @@
 """Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Both are one sealed line (:mod:`model.publishing.sealing`). The digest is checked before anything
+Both are one sealed line (:mod:`model.wire`). The digest is checked before anything
 else is used.
+
+How many topics a version uses.
+
+With shares s_t of the tokens that came since the parent, exp(- sum s_t ln s_t) is the effective
+number of topics. A topic is in use if its share is at least :data:`PART` of what each of so many
+equal topics would have.
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Self
@@ -19,9 +26,9 @@ import numpy as np
 from model import checks
 from model.events import events_from_json
 from model.publishing.choice import Standing, rivals_from_json
-from model.publishing.sealing import seal, unseal
 from model.settings import TokeniserSettings
 from model.times import to_iso
+from model.wire import seal, unseal
 
 VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 # The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
@@ -137,12 +144,12 @@ class Manifest(_Sealed):
         topic_order: The permutation that gives the topics of the snapshot the places of those of
             the parent: its topic ``topic_order[i]`` is in place ``i`` of the version. [] if none is
             needed.
-        topic_ids: The id of the topic in each place (:mod:`model.publishing.topic_ids`). [] if
+        topic_ids: The id of the topic in each place (:mod:`model.publishing.alignment`). [] if
             each is the number of its place.
         changes: The words that entered and left the first ten of each topic since the parent
-            (:func:`model.publishing.topic_changes.changes`), by its id.
+            (:func:`model.publishing.succession.changes`), by its id.
         new_words: For topics that have such words, ``topic``, its id, and ``words``, those of the
-            entered ones that are new (:func:`model.publishing.topic_changes.new_words`).
+            entered ones that are new (:func:`model.publishing.succession.new_words`).
         documents: The number of documents learned so far.
         tokens: The number of tokens learned so far.
         words: The size of the vocabulary.
@@ -154,7 +161,7 @@ class Manifest(_Sealed):
         in_sample_nmi: For the labelled documents in the history of the learner; None without them.
         release: The release of this package.
         publishing: The settings by which island and particle were chosen
-            (:class:`model.publishing.choice_settings.PublishSettings`); empty without such a rule.
+            (:class:`model.publishing.settings.PublishSettings`); empty without such a rule.
         particle: The particle of the island that was published; 0 where particles are resampled.
         rivals: The islands that are better than the published one
             (:class:`model.publishing.choice.Rival`). None if the best one was published, as by
@@ -167,7 +174,7 @@ class Manifest(_Sealed):
             if it is not known.
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
-        topics_in_use: The number of topics in use (:mod:`model.publishing.usage`). None where no
+        topics_in_use: The number of topics in use (:mod:`model.publishing.manifest`). None where no
             token came, where ``topic_tokens`` are not known, and by releases without this field.
         events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
             the ids of the published topics and their first words; and their births and deaths.
@@ -370,7 +377,7 @@ class _Replaced:
 
 @dataclass(frozen=True)
 class _Change:
-    """One item of :func:`model.publishing.topic_changes.changes`."""
+    """One item of :func:`model.publishing.succession.changes`."""
 
     topic: int
     entered: dict[str, int]
@@ -379,7 +386,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _NewWords:
-    """One item of :func:`model.publishing.topic_changes.new_words`."""
+    """One item of :func:`model.publishing.succession.new_words`."""
 
     topic: int
     words: list[str]
@@ -411,3 +418,20 @@ def sequence_of(version: str, name: str) -> int:
             name, repr(version), "a version: 12 digits or more, a hyphen and 16 hexadecimal digits"
         )
     return checks.whole(name, int(version.partition("-")[0]))
+
+
+PART = 0.2
+
+
+def topics_in_use(tokens: Sequence[float] | None) -> int | None:
+    """Return the number of topics in use; None where it is not known or where no token came.
+
+    Args:
+        tokens: The tokens of each topic that came (``Manifest.topic_tokens``).
+    """
+    total = math.fsum(tokens or ())
+    if tokens is None or not total:
+        return None
+    shares = [count / total for count in tokens]
+    entropy = -math.fsum(share * math.log(share) for share in shares if share > 0)
+    return sum(share >= PART * math.exp(-entropy) for share in shares)

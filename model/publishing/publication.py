@@ -6,6 +6,8 @@ Candidates arrive in any order, and again after a failure. A version is made whe
 offered the same sequence and the version before it exists. The version before is needed because
 topics are matched with those of the parent (:mod:`model.publishing.succession`). What waits is in
 a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
+
+The publisher of a key of a run.
 """
 
 from __future__ import annotations
@@ -17,18 +19,18 @@ from typing import Any
 
 from model import __version__, checks, wire
 from model.errors import DivergedError
+from model.learner_log.options import LearnOptions
 from model.pending import Bag
+from model.publishing.alignment import stored_ids
 from model.publishing.binding import Binding
 from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
 from model.publishing.choice import Rival, Standing, choose
-from model.publishing.choice_settings import PublishSettings
 from model.publishing.held import CANDIDATES, HELD, Held
-from model.publishing.manifest import Manifest
+from model.publishing.manifest import Manifest, topics_in_use
+from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
 from model.publishing.succession import Succession
-from model.publishing.topic_ids import stored_ids
-from model.publishing.usage import topics_in_use
 from model.scaled import Scaled
 from model.snapshot import Snapshot
 
@@ -276,3 +278,30 @@ class Publisher:
 
     def _name(self, name: str) -> tuple[str, str, str]:
         return self._store.root, self._key, name
+
+
+def publisher_of(
+    options: LearnOptions,
+    key: str,
+    store: ModelStore,
+    on_superseded: Callable[[Manifest, list[str]], None] | None = None,
+) -> Publisher:
+    """Return the publisher of a key.
+
+    Args:
+        options: The options of the run.
+        key: The model key.
+        store: The model store.
+        on_superseded: See :meth:`model.publishing.store.ModelStore.publish`.
+    """
+    return Publisher(
+        store,
+        key,
+        options.settings.islands,
+        options.manifest_settings(),
+        options.publishing,
+        every=dict([options.run.publish_every]),
+        names=options.settings.topic_names,
+        binding=options.binding,
+        on_superseded=on_superseded,
+    )

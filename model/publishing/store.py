@@ -3,7 +3,7 @@
 The store is plain files in a folder, or objects of a bucket.
 
     <root>/<key>/settings.json                the settings that everything below was made with
-    <root>/<key>/snapshots/<digest>           models, see model.publishing.snapshot_file
+    <root>/<key>/snapshots/<digest>           models, see model.publishing.snapshots
     <root>/<key>/checkpoints/<entry>          states of learners, and where each stood
     <root>/<key>/manifests/<version>.json     one for each version; it names its parent
     <root>/<key>/LATEST                       the newest version
@@ -20,13 +20,18 @@ does not lead to were abandoned, or the versions between have expired
 LATEST makes a history part of the store. What a run leaves there that published nothing binds no
 other run: settings without a version are replaced, and so are checkpoints
 (:meth:`model.publishing.checkpoint_store.CheckpointStore.remove_checkpoints_of`).
+
+Say what is missing if a version is not found: the store, the model key, or the version.
+
+Whether the keys of a store are found in the texts themselves, by ``--key_from``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any, Protocol
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshots
@@ -34,10 +39,49 @@ from model.publishing.binding import Binding, check_bound, check_rhythm
 from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
 from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
-from model.publishing.missing import missing_version
-from model.publishing.sealing import unseal
 from model.publishing.snapshots import ModelFile
+from model.settings import TokeniserSettings
 from model.snapshot import Snapshot
+from model.wire import unseal
+
+_SHOWN = 5
+
+
+class Versions(Protocol):
+    """What the message needs of :class:`model.publishing.store.ModelStore`."""
+
+    root: str
+
+    def keys(self) -> Iterable[str]:
+        """Return the model keys."""
+
+    def has_versions(self, key: str) -> bool:
+        """Return whether a key has a version."""
+
+    def manifests(self, key: str) -> Sequence[Manifest]:
+        """Return the versions of a key, the oldest first."""
+
+
+def missing_version(store: Versions, key: str, version: str) -> OptionError:
+    """Return the error that names the option to correct.
+
+    A store that was moved is reported as ``--model_store``, and not as ``--model_version``.
+    """
+    keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
+    if not keys:
+        return OptionError(
+            "--model_store",
+            store.root,
+            "a folder with a published model",
+            "Correct the path, or train a model first.",
+        )
+    if not store.has_versions(key):
+        allowed = f"a key with a model in {store.root}, such as {', '.join(map(repr, keys))}"
+        return OptionError("--model_key", key, allowed, "Give one of those with --model_key.")
+    newest = ", ".join(manifest.version for manifest in store.manifests(key)[-_SHOWN:])
+    allowed = f"latest, or a version of key {key!r} in {store.root} (the newest: {newest})"
+    return OptionError("--model_version", version, allowed, "Correct the version.")
+
 
 _REMEDIES = (
     "If the input holds only documents that came after those that were learned, add"
@@ -433,3 +477,12 @@ class ModelStore(CheckpointStore):
                 " a copy"
             )
         return manifest
+
+
+def settings_of_keys(store: ModelStore) -> TokeniserSettings | None:
+    """Return the tokeniser that finds the key of a text; None where texts have no keys."""
+    if store.has_versions(""):
+        return None
+    key = next(filter(store.has_versions, store.keys()), "")
+    found = store.manifest(key).tokeniser if key else None
+    return found if found is not None and found.has_keys else None

@@ -24,11 +24,11 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.lines import HEAD, HeldRecord, cut_lines, is_json_object
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
+from model.records import DeadLetter
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")

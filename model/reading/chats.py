@@ -26,10 +26,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model.dead_letters import DeadLetter
 from model.reading.arrays import read_json
 from model.reading.parsing import parse_object, place_id
 from model.reading.settings import ReadSettings
+from model.records import DeadLetter
 
 Record = Mapping[str, Any]
 

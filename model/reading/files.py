@@ -22,12 +22,11 @@ from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, get_args
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, LimitError, OptionError
 from model.reading.chats import JsonFile
 from model.reading.delimited import CsvFile
 from model.reading.encodings import is_utf_8, to_utf_8
-from model.reading.hints import listed, missing
+from model.reading.found_forms import listed, missing
 from model.reading.lines import unix_lines, unzipped
 from model.reading.parsing import (
     DAMAGED,
@@ -45,7 +44,7 @@ from model.reading.settings import (
     ReadSettings,
 )
 from model.reading.texts import TextFile
-from model.records import Document
+from model.records import DeadLetter, Document
 from model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:

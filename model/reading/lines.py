@@ -16,10 +16,10 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
+from model.records import DeadLetter
 
 _CHUNK = 2**16
 # The part of a line that is too long that is kept for its dead letter, in bytes.

@@ -28,7 +28,6 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
 from model.reading.lines import BYTE_ORDER_MARK, HEAD
 from model.reading.parsing import (
@@ -40,6 +39,7 @@ from model.reading.parsing import (
     too_large,
 )
 from model.reading.settings import ParseSettings
+from model.records import DeadLetter
 from model.words.cleaning import without_html
 
 # The line before a mail of a mailbox has a time and a year.

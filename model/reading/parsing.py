@@ -23,14 +23,13 @@ from functools import cache
 from typing import Any
 
 from model import checks, wire
-from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.publishing.blobs import escape_key
-from model.reading import hints
+from model.reading import found_forms
 from model.reading.found_forms import advice
 from model.reading.settings import FieldNames, ParseSettings
 from model.reading.time_forms import accepted, read_time
-from model.records import Document
+from model.records import DeadLetter, Document
 from model.times import TimeRangeError, duration_text, to_iso
 
 NOT_JSON = "not_json"
@@ -220,7 +219,7 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
     except RecursionError as error:
         raise _RefusedError(NOT_JSON, _TOO_DEEP) from error
     except ValueError as error:
-        raise _RefusedError(NOT_JSON, hints.why_not_json(text, error)) from error
+        raise _RefusedError(NOT_JSON, found_forms.why_not_json(text, error)) from error
     # The parser's own limit depends on the stack, and so on the runner.
     if checks.is_deeper(value, text.count("[") + text.count("{"), NESTING):
         raise _RefusedError(NOT_JSON, _TOO_DEEP)
@@ -246,7 +245,7 @@ def _document(
         names = [name for name, value in record.items() if value is not None]
         remedies = {field: needed[field][1] for field in lacking}
         raise _RefusedError(
-            needed[lacking[0]][0], hints.missing("the record", remedies, names, record)
+            needed[lacking[0]][0], found_forms.missing("the record", remedies, names, record)
         )
     name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
     moment = _time(record, settings, unit) if time is None else time
@@ -258,7 +257,9 @@ def _document(
 
 
 @cache
-def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[str, hints.Remedy]]:
+def needed_fields(
+    settings: ParseSettings, with_time: bool
+) -> dict[str, tuple[str, found_forms.Remedy]]:
     """Return the fields that a record must have.
 
     Returns:
@@ -266,21 +267,21 @@ def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[s
         remedy.
     """
     fields = settings.fields
-    needed: dict[str, tuple[str, hints.Remedy]] = {}
+    needed: dict[str, tuple[str, found_forms.Remedy]] = {}
     if settings.id_from == "field":
-        needed[fields.id] = MISSING_ID, hints.id_remedy
+        needed[fields.id] = MISSING_ID, found_forms.id_remedy
     if with_time:
-        needed[fields.timestamp] = MISSING_TIMESTAMP, hints.time_remedy
-    needed |= dict.fromkeys(fields.texts, (MISSING_TEXT, hints.text_remedy))
+        needed[fields.timestamp] = MISSING_TIMESTAMP, found_forms.time_remedy
+    needed |= dict.fromkeys(fields.texts, (MISSING_TEXT, found_forms.text_remedy))
     if fields.key is not None:
-        needed[fields.key] = MISSING_KEY, hints.key_remedy
+        needed[fields.key] = MISSING_KEY, found_forms.key_remedy
     return needed
 
 
 def _id(record: Mapping[str, Any], field: str) -> str:
     if name := _short(record, field):
         return name
-    raise _RefusedError(MISSING_ID, f"the field {field!r} is empty. {hints.NO_IDS}")
+    raise _RefusedError(MISSING_ID, f"the field {field!r} is empty. {found_forms.NO_IDS}")
 
 
 def _short(record: Mapping[str, Any], name: str) -> str | None:

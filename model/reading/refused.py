@@ -19,8 +19,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from model import wire
-from model.dead_letters import DeadLetter
 from model.reading.parsing import REASONS
+from model.records import DeadLetter
 from model.sequencing import REPEATED_ID
 
 # The reason of a document whose key has no model in this run.

@@ -16,11 +16,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import BinaryIO
 
-from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading.files import open_avro, parse_item
 from model.reading.settings import ReadSettings
-from model.records import Document
+from model.records import DeadLetter, Document
 
 Position = tuple[int, int, int, int]
 BEGINNING: Position = (0, 0, 0, 0)

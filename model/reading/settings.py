@@ -8,8 +8,8 @@ from typing import Literal
 from model.options import Record, nested, option, time_zone
 from model.reading.encodings import check_encoding
 from model.reading.time_forms import check_form
+from model.times import check_zone
 from model.units import MEGABYTE
-from model.zones import check_zone
 
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
 Chats = Literal["conversation", "turn"]

@@ -22,10 +22,10 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers.expat import ExpatError, ParserCreate
 from zipfile import BadZipFile, ZipFile
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, LimitError
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
+from model.records import DeadLetter
 from model.units import MEGABYTE
 
 _MOST_TEXT = 256 * MEGABYTE

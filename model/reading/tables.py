@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError, LimitError, SourceError
 from model.reading import time_forms
 from model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
 from model.reading.parsing import DAMAGED, dead_letter
+from model.records import DeadLetter
 from model.times import DURATION_UNITS
 
 Item = tuple[str, dict[str, Any]] | DeadLetter

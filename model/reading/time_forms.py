@@ -49,8 +49,8 @@ from model.times import (
     MIN_TIME,
     TimeRangeError,
     parse_time,
+    to_utc,
 )
-from model.zones import to_utc
 
 # Microseconds in one unit that counts since 1970, from the longest unit to the shortest.
 UNITS: dict[str, Fraction] = {

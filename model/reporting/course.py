@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.publishing.curves import Came
+from model.publishing.catalogue import Came
 from model.publishing.manifest import Manifest
 from model.records import FloatArray
 from model.times import to_iso

@@ -3,6 +3,23 @@
 The value is a dictionary of columns, so that it is small. Numbers keep the precision that the
 tables have. Times are in milliseconds since 1970, as browsers count. Topics are named by their
 numbers, words and documents by their place in the columns ``words`` and ``documents``.
+
+The health of a run: dead letters by reason, with an example of each.
+
+Place topics on a plane by the distances between their word distributions.
+
+The distance is Hellinger's: for distributions p and q it is sqrt(1 - sum of sqrt(p q)), from 0 for
+equal ones to 1 for those that share no word. Classical scaling gives the first places, and stress
+majorisation (SMACOF) improves them. Both are deterministic: no random start, a fixed number of
+steps, and the signs of eigenvectors are set by their largest component.
+
+The words of a report: those of each topic with their statistics, and where each word is.
+
+Follow words over the versions: their ranks in a topic, and where they first were.
+
+A rank is the place of a word in the order of :meth:`model.snapshot.Snapshot.top_words`, with 1 for
+the first, as in :mod:`model.publishing.succession`. Here all ranks of a topic come from one
+sort, because a report asks for hundreds of words.
 """
 
 from __future__ import annotations
@@ -13,24 +30,267 @@ from typing import Any
 
 import numpy as np
 
-from model.publishing.catalogue import Catalogue
-from model.publishing.curves import Came
+from model import checks
+from model.errors import DamagedDataError
+from model.publishing.catalogue import Came, Catalogue
 from model.publishing.manifest import Manifest
 from model.publishing.version_events import events_of, line_of
+from model.records import FloatArray
 from model.reporting.bursts import LEVEL, judged
 from model.reporting.course import calendar_unit, movements, period_of, periods
-from model.reporting.documents import document_columns
-from model.reporting.health import Refused
 from model.reporting.limits import Limits, shortened
 from model.reporting.merging import Grouping, grouping_of
-from model.reporting.mixtures import Labelled
+from model.reporting.mixtures import Labelled, Text, document_columns
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
-from model.reporting.texts import Text
-from model.reporting.topic_map import distances, nearest, places
-from model.reporting.word_columns import WordColumns
-from model.reporting.word_ranks import follow
 from model.snapshot import Snapshot
+
+
+@dataclass
+class Refused:
+    """The dead letters of a reason.
+
+    Attributes:
+        reason: The reason.
+        count: The number of different dead letters.
+        source, detail: Of the first one in the order of source and detail.
+    """
+
+    reason: str
+    count: int
+    source: str
+    detail: str
+
+
+def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
+    """Return dead letters by reason, the most frequent first.
+
+    Equal ones are counted once, because outputs are at least once.
+
+    Args:
+        letters: The place of each line, for messages, and the line.
+
+    Raises:
+        DamagedDataError: A line is not a dead letter.
+    """
+    found: dict[str, Refused] = {}
+    for place, line in {line: (place, line) for place, line in letters}.values():
+        letter = _letter(place, line)
+        one = found.setdefault(
+            letter["reason"], Refused(letter["reason"], 0, letter["source"], letter["detail"])
+        )
+        one.count += 1
+        if (letter["source"], letter["detail"]) < (one.source, one.detail):
+            one.source, one.detail = letter["source"], letter["detail"]
+    return sorted(found.values(), key=lambda one: (-one.count, one.reason))
+
+
+def _letter(place: str, line: bytes) -> dict[str, Any]:
+    values = checks.parse_json(line, place)
+    fields = ("source", "reason", "detail")
+    if not isinstance(values, dict) or not all(isinstance(values.get(f), str) for f in fields):
+        raise DamagedDataError(f"{place} is not a dead letter. Restore it from a copy.")
+    return values
+
+
+# Words whose dense probabilities are computed at a time.
+_BLOCK = 20_000
+_STEPS = 300
+# Places and distances are rounded, so that the last bits of a linear algebra library do not show.
+_DIGITS = 6
+
+
+def distances(snapshot: Snapshot) -> FloatArray:
+    """Return the Hellinger distances between the topics' word distributions, float64[T, T]."""
+    topics = snapshot.topic_count
+    common = np.zeros((topics, topics))
+    for first in range(0, len(snapshot.words), _BLOCK):
+        rows = np.arange(first, min(first + _BLOCK, len(snapshot.words)))
+        counts = snapshot.rows(rows) + snapshot.prior.shares(rows)
+        roots = np.sqrt(counts / snapshot.normalisers)
+        common += roots.T @ roots
+    found: FloatArray = np.sqrt(np.clip(1 - common, 0, 1))
+    np.fill_diagonal(found, 0.0)
+    return np.round(found, _DIGITS)
+
+
+def places(apart: FloatArray) -> FloatArray:
+    """Return points whose distances are as near as possible to the given ones, float64[T, 2].
+
+    Args:
+        apart: float64[T, T], symmetric, 0 on the diagonal.
+    """
+    points = _classical(apart)
+    topics = len(apart)
+    if topics < 3:
+        return np.round(points, _DIGITS)
+    for _ in range(_STEPS):
+        between = np.linalg.norm(points[:, None] - points[None], axis=2)
+        ratio = np.divide(apart, between, out=np.zeros_like(apart), where=between > 0)
+        # The Guttman transform.
+        points = (points * ratio.sum(axis=1, keepdims=True) - ratio @ points) / topics
+    return np.round(points - points.mean(axis=0), _DIGITS)
+
+
+def nearest(apart: FloatArray, topic: int, count: int) -> list[tuple[int, float]]:
+    """Return the topics nearest to one, each with its distance; equals are in their order."""
+    order = np.argsort(apart[topic], kind="stable")
+    return [(int(z), float(apart[topic, z])) for z in order if z != topic][:count]
+
+
+def _classical(apart: FloatArray) -> FloatArray:
+    """Return the places of classical scaling, float64[T, 2]."""
+    topics = len(apart)
+    centring = np.eye(topics) - 1 / topics
+    values, vectors = np.linalg.eigh(-0.5 * centring @ apart**2 @ centring)
+    found = np.zeros((topics, 2))
+    for axis in range(min(2, topics)):
+        vector = vectors[:, topics - 1 - axis]
+        largest = vector[np.argmax(np.round(np.abs(vector), _DIGITS))]
+        length = np.sqrt(max(0.0, values[topics - 1 - axis]))
+        found[:, axis] = vector * length * (1 if largest >= 0 else -1)
+    return found
+
+
+# The places of the slider of lambda.
+LAMBDAS = tuple(n / 20 for n in range(21))
+# Topics of a word that are listed.
+_TOPICS = 10
+
+
+class WordColumns:
+    """Words that are listed in some topic, numbered from 0.
+
+    Args:
+        snapshot: The model.
+        statistics: Its statistics.
+        limits: How much a report holds.
+
+    Attributes:
+        terms: For each topic, columns of its words: the number of the word, ln P(w | z), ln of the
+            lift, FREX, and n_wz. They are in the order of n_wz.
+    """
+
+    def __init__(self, snapshot: Snapshot, statistics: WordStatistics, limits: Limits) -> None:
+        self._snapshot = snapshot
+        self._limits = limits
+        self._rows: list[int] = []
+        self._numbers: dict[int, int] = {}
+        self.terms = [self._terms(statistics, z) for z in range(snapshot.topic_count)]
+
+    def _terms(self, statistics: WordStatistics, topic: int) -> dict[str, Any]:
+        first = statistics.starts[topic] + np.arange(self._limits.words)
+        found = statistics.candidates(topic, LAMBDAS, self._limits.words)
+        at = np.union1d(found, first[first < statistics.starts[topic + 1]])
+        return {
+            "word": [self._number(row) for row in statistics.words[at].tolist()],
+            "probability": _logarithms(statistics.probability[at]),
+            "lift": _logarithms(statistics.lift[at]),
+            "frex": [round(value, 9) for value in statistics.frex[at].tolist()],
+            "count": statistics.counts[at].tolist(),
+        }
+
+    def _number(self, row: int) -> int:
+        if row not in self._numbers:
+            self._numbers[row] = len(self._rows)
+            self._rows.append(row)
+        return self._numbers[row]
+
+    def words(self) -> dict[str, Any]:
+        """Return columns: the word, its tokens, and its topics with their shares of the tokens."""
+        rows = np.array(self._rows, np.int64)
+        counts = self._snapshot.rows(rows)
+        totals = counts.sum(axis=1)
+        order = np.argsort(-counts, axis=1, kind="stable")[:, :_TOPICS]
+        return {
+            "text": [shortened(self._snapshot.words[r], self._limits.name) for r in self._rows],
+            "count": totals.tolist(),
+            "topics": [
+                [[int(z), float(counts[n, z] / totals[n])] for z in order[n] if counts[n, z] > 0]
+                for n in range(len(rows))
+            ],
+        }
+
+    def strings(self) -> list[str]:
+        """Return the words as the model has them."""
+        return [self._snapshot.words[row] for row in self._rows]
+
+
+def _logarithms(values: FloatArray) -> list[float]:
+    """Return natural logarithms, rounded so that their last bits do not depend on a library."""
+    return [round(value, 10) for value in np.log(values).tolist()]
+
+
+@dataclass
+class Followed:
+    """Words over the versions whose models were read.
+
+    Attributes:
+        versions: The numbers of these versions in the history.
+        ranks: For each topic and each of its words, the rank in each of these versions.
+        since: The first of these versions that has each word, as its number in the history; None
+            where none has it.
+    """
+
+    versions: list[int] = field(default_factory=list)
+    ranks: list[list[list[int | None]]] = field(default_factory=list)
+    since: list[int | None] = field(default_factory=list)
+
+
+def follow(
+    history: Sequence[Manifest],
+    model_of: Callable[[Manifest], Snapshot | None],
+    by_topic: Sequence[Sequence[str]],
+    words: Sequence[str],
+    most: int,
+) -> Followed:
+    """Follow words over at most ``most`` versions, evenly spread, with the first and the last.
+
+    Args:
+        history: The versions.
+        model_of: Returns the model of a version, or None where it was removed.
+        by_topic: For each topic, the words whose ranks are wanted.
+        words: The words whose first version is wanted.
+        most: The number of models to read.
+    """
+    found = Followed(ranks=[[[] for _ in wanted] for wanted in by_topic], since=[None] * len(words))
+    for number in spread(len(history), most):
+        snapshot = model_of(history[number])
+        if snapshot is None:
+            continue
+        found.versions.append(number)
+        now = ranks_in(snapshot, word_statistics(snapshot), by_topic)
+        for topic, ranks in enumerate(now):
+            for place, rank in enumerate(ranks):
+                found.ranks[topic][place].append(rank)
+        for place, word in enumerate(words):
+            if found.since[place] is None and word in snapshot.numbers:
+                found.since[place] = number
+    return found
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Return at most ``most`` of the numbers below ``count``, with the first and the last."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int)).tolist()
+
+
+def ranks_in(
+    snapshot: Snapshot, statistics: WordStatistics, by_topic: Sequence[Sequence[str]]
+) -> list[list[int | None]]:
+    """Return the rank of each word in its topic; None where the topic does not have it.
+
+    Args:
+        snapshot: The model.
+        statistics: Its statistics, whose pairs are in the order of ranks.
+        by_topic: For each topic, the words to rank.
+    """
+    found: list[list[int | None]] = []
+    for topic, wanted in enumerate(by_topic):
+        rows = statistics.words[statistics.span(topic)]
+        place = {row: rank for rank, row in enumerate(rows.tolist(), 1)}
+        found.append([place.get(snapshot.row_of(word)) for word in wanted])
+    return found
+
 
 FORM = 1
 _FIRST_WORDS = 10

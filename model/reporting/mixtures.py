@@ -8,6 +8,10 @@ bytes a document; everything else is bounded.
 
 Which documents are kept does not depend on the order of the rows: typical ones are those with the
 largest share, and the sample consists of those with the smallest digests.
+
+Texts of the documents that a report shows, found again in the files that they came from.
+
+The documents of a report: typical ones of each topic and a sample, with their mixtures.
 """
 
 from __future__ import annotations
@@ -22,12 +26,73 @@ from typing import Any, BinaryIO
 import fastavro
 import numpy as np
 
-from model import checks
+from model import checks, wire
 from model.errors import DamagedDataError
-from model.records import FloatArray
-from model.reporting.texts import document_digest
+from model.records import DeadLetter, Document, FloatArray
+from model.reporting.limits import Limits, shortened
 from model.times import parse_time
 from model.trends import Trends
+
+_TITLE = 120
+_DIGEST = 16
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a document.
+
+    Attributes:
+        title: Its first line, or how it begins.
+        text: The beginning of its text.
+        label: Its label; "" without one.
+    """
+
+    title: str
+    text: str
+    label: str
+
+
+def document_digest(key: str, id: str, timestamp: int) -> bytes:
+    """Return the digest that names a document, of 16 bytes."""
+    return wire.digest(key.encode(), id.encode(), str(timestamp).encode())[:_DIGEST]
+
+
+def texts_of(
+    items: Iterable[Document | DeadLetter], wanted: Collection[bytes], limits: Limits
+) -> dict[bytes, Text]:
+    """Return the texts of the wanted documents, by digest.
+
+    Args:
+        items: What the files hold; dead letters are passed over.
+        wanted: Digests of documents.
+        limits: How much of a text is kept.
+    """
+    found: dict[bytes, Text] = {}
+    for item in items:
+        if isinstance(item, Document):
+            digest = document_digest(item.key, item.id, item.timestamp)
+            if digest in wanted and digest not in found:
+                found[digest] = Text(
+                    title_of(item.text),
+                    shortened(item.text.strip(), limits.text),
+                    shortened(item.label or "", limits.name),
+                )
+    return found
+
+
+def title_of(text: str) -> str:
+    r"""Return the first line of a text; where it is long, the words that it begins with.
+
+    >>> title_of("A title  here\nand more")
+    'A title here'
+    >>> title_of("word " * 50)[-6:]
+    'word …'
+    """
+    line = " ".join((text.strip().splitlines() or [""])[0].split())
+    if len(line) <= _TITLE:
+        return line
+    return f"{line[:_TITLE].rpartition(' ')[0] or line[:_TITLE]} …"
+
 
 # A document with fewer known words is typical of a topic only where there are not enough others.
 TYPICAL_WORDS = 20
@@ -243,3 +308,48 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str
         raise DamagedDataError(
             f"{name} cannot be read as mixtures: {error}. Restore it from a copy."
         ) from error
+
+
+# Smaller shares are not listed. What is left of 1 is shown as the rest.
+LEAST_SHARE = 0.01
+_MILLISECOND = 1000
+
+
+def shown(labelled: Labelled) -> list[Mixture]:
+    """Return the documents of a report once each, by time and id."""
+    both = [*(mixture for topic in labelled.typical for mixture in topic), *labelled.sample]
+    unique = {mixture.digest: mixture for mixture in both}
+    return sorted(unique.values(), key=lambda m: (m.timestamp, m.id, m.digest))
+
+
+def document_columns(
+    labelled: Labelled | None, texts: Mapping[bytes, Text] | None, limits: Limits
+) -> dict[str, Any] | None:
+    """Return the documents as columns, and the places of the typical ones of each topic."""
+    if labelled is None:
+        return None
+    mixtures = shown(labelled)
+    place = {mixture.digest: number for number, mixture in enumerate(mixtures)}
+    found: dict[str, Any] = {
+        "all": labelled.documents,
+        "id": [shortened(m.id, limits.name) for m in mixtures],
+        "time": [m.timestamp // _MILLISECOND for m in mixtures],
+        "version": [m.version for m in mixtures],
+        "tokens": [m.tokens for m in mixtures],
+        "known": [m.words_known for m in mixtures],
+        "none": [m.none for m in mixtures],
+        "mixture": [largest(m) for m in mixtures],
+        "typical": [[place[m.digest] for m in topic] for topic in labelled.typical],
+    }
+    if texts is not None:
+        none = Text("", "", "")
+        own = [texts.get(m.digest, none) for m in mixtures]
+        found |= {name: [getattr(t, name) for t in own] for name in ("title", "text", "label")}
+    return found
+
+
+def largest(mixture: Mixture) -> list[list[float]]:
+    """Return the topics of a document with at least 1 %, each with its share, largest first."""
+    order = np.argsort(-mixture.proportions, kind="stable").tolist()
+    shares = mixture.proportions.tolist()
+    return [[z, shares[z]] for z in order if shares[z] >= LEAST_SHARE]

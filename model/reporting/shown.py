@@ -13,8 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from model.publishing.catalogue import Catalogue
-from model.publishing.curves import Curves, curves
+from model.publishing.catalogue import Catalogue, Curves, curves
 from model.publishing.manifest import Manifest
 from model.reporting.merging import Grouping, grouping_of
 from model.reporting.names import mean_length, model_names

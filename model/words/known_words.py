@@ -1,10 +1,29 @@
-"""The distinct known words of a document or minibatch, in order of first use."""
+"""The distinct known words of a document or minibatch, in order of first use.
+
+Hashing of words to buckets (Weinberger et al. 2009), the same on every machine.
+"""
 
 from __future__ import annotations
+
+import hashlib
 
 import numpy as np
 
 from model.records import IntArray, LongArray
+
+
+def bucket(word: str, buckets: int) -> int:
+    """Return the bucket of a word, 0 to buckets - 1.
+
+    >>> bucket("sea", 1000) == bucket("sea", 1000) < 1000
+    True
+    """
+    return (
+        int.from_bytes(
+            hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        % buckets
+    )
 
 
 def first_uses(numbers: IntArray | LongArray) -> tuple[LongArray, IntArray]:

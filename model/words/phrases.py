@@ -20,8 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.dictionaries import own_dictionary
-from model.records import IntArray, LongArray, Minibatch, TokenisedDocument
+from model.records import IntArray, LongArray, Minibatch, TokenisedDocument, own_dictionary
 
 JOINER = "_"
 

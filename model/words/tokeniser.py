@@ -16,7 +16,7 @@ same. The compatibility forms are not used because they change what was written 
 
 Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). Splitting may be
 that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
-(:mod:`model.words.user_function`), and stemming may be that of lemmas (:mod:`model.words.lemmas`).
+(:mod:`model.functions`), and stemming may be that of lemmas (:mod:`model.words.lemmas`).
 With ``--key_from=language`` a document without a key gets the language of its text as its key
 (:mod:`model.words.languages`), and ``--stop_words=language`` leaves out the stop words of the key.
 
@@ -33,13 +33,13 @@ from typing import Any
 import regex
 
 from model.errors import OptionError, one_of
-from model.files.regular import read_text
+from model.files.matching import read_text
+from model.functions import load_function
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words import languages, segmenters, stop_lists, word_forms
 from model.words import lemmas as lemma_tables
 from model.words.cleaning import clean, ordered
-from model.words.user_function import load_function
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _WORD = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]*(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*"

@@ -4,18 +4,141 @@ A *given* vocabulary is closed: other words are unknown. A *growing* one takes e
 never has more than ``limit`` words. The least used words make room for new ones. The use of a word
 is the number of its tokens, with exponential forgetting: at each minibatch all uses shrink by one
 part in ``memory``. Only products are used, so the bits are the same everywhere.
+
+A list of distinct words that grows, as one text with a hash table.
+
+A list and a dictionary of Python take about 140 bytes for a word of ten letters: its string, its
+number, and its places in both. Here it takes about 40: its letters, where they begin, and 16 to 32
+bytes of the table (:mod:`model.words.kernels.word_index`). Strings are made where they are asked
+for.
+
+>>> words = GrowingWords(["sea", "ship"])
+>>> words.add(["ship", "harbour"], 10).tolist(), words.view()
+([1, 2], ('sea', 'ship', 'harbour'))
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from model import wire
 from model.records import FloatArray, IntArray, LongArray
-from model.word_list import WordList
-from model.words.growing_words import GrowingWords
+from model.word_list import WordList, text_of
+from model.words.kernels.word_index import add_words, build_index, find_words
+
+_ROOM = 8
+
+
+class GrowingWords:
+    """Distinct words in the order in which they came; see the module's docstring."""
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self._hold(np.zeros(0, np.uint8), 0)
+        given = list(words)
+        self.add(given, len(given))
+
+    def _hold(self, text: npt.NDArray[np.uint8], count: int) -> None:
+        """Hold these words; each of them ends with a newline."""
+        self._text, self._used, self._count = text, len(text), count
+        self._starts, self._slots = build_index(text, count, count)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def view(self) -> WordList:
+        """Return the words of now, without a copy of their text."""
+        text = self._text[: max(self._used - 1, 0)]
+        # What is appended later stands behind these bytes.
+        text.flags.writeable = False
+        return WordList(text, self._count)
+
+    def since(self, first: int) -> tuple[str, ...]:
+        """Return the words from number ``first`` on."""
+        if first >= self._count:
+            return ()
+        text = self._text[self._starts[first] : self._used - 1]
+        return wire.words_from_bytes(text.tobytes())
+
+    def nbytes(self) -> int:
+        """Return the bytes that the words need, whatever room there is for others."""
+        table = _table_size(self._count) * self._slots.itemsize
+        return self._used + self._count * self._starts.itemsize + table
+
+    def find(self, words: Sequence[str]) -> LongArray:
+        """Return the number of each word, int64; -1 for a word that is not in the list."""
+        text = text_of(words)
+        found: LongArray = find_words(self._text, self._starts, self._slots, text, len(words))
+        return found
+
+    def add(self, words: Sequence[str], most: int) -> LongArray:
+        """Append the words that the list does not have, and return the number of each word.
+
+        Args:
+            words: the words.
+            most: the list gets no more words than this.
+
+        Returns:
+            int64; -1 for a word for which there is no room.
+
+        Raises:
+            ValueError: a word is empty or has a newline.
+        """
+        found = self.find(words)
+        places = np.flatnonzero(found < 0)
+        if self._count < most and len(places):
+            new = [words[place] for place in places.tolist()]
+            text = text_of(new)
+            self._reserve(len(new), len(text) + 1)
+            found[places], self._count, self._used = add_words(
+                self._text, self._starts, self._slots, self._count, self._used, text, len(new), most
+            )
+        return found
+
+    def _reserve(self, words: int, size: int) -> None:
+        """Make room for so many words more, and for so many bytes of text."""
+        self._text = _with_room(self._text, self._used, size)
+        self._starts = _with_room(self._starts, self._count, words)
+        if len(self._slots) < _table_size(self._count + words):
+            # Only the table is made for words to come, so it is at least half empty.
+            _, self._slots = build_index(self._text[: self._used], self._count, self._count + words)
+
+    def keep(self, staying: LongArray) -> None:
+        """Keep only these words, and number them anew in their order.
+
+        Args:
+            staying: int64, the numbers of the words, ascending.
+        """
+        kept = np.zeros(self._count, np.bool_)
+        kept[staying] = True
+        sizes = np.diff(np.append(self._starts[: self._count], self._used))
+        self._hold(self._text[: self._used][np.repeat(kept, sizes)], len(staying))
+
+    def copied(self) -> GrowingWords:
+        """Return a copy that grows alone."""
+        made = GrowingWords.__new__(GrowingWords)
+        made._text, made._used, made._count = self._text.copy(), self._used, self._count
+        made._starts, made._slots = self._starts.copy(), self._slots.copy()
+        return made
+
+
+def _with_room(array: npt.NDArray[Any], used: int, more: int) -> npt.NDArray[Any]:
+    """Return an array with the used entries and room for more."""
+    if used + more <= len(array):
+        return array
+    made = np.empty(used + more + used // _ROOM, array.dtype)
+    made[:used] = array[:used]
+    return made
+
+
+def _table_size(words: int) -> int:
+    """Return the size of the table of so many words, as :func:`build_index` makes it."""
+    return max(8, 1 << (2 * words - 1).bit_length())
+
 
 UNKNOWN = -1
 # The share of the vocabulary that is free after words have left. Words then do not have to leave at

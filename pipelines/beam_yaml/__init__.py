@@ -11,26 +11,51 @@ name:
 
 Each has several outputs by name. Rows that are no documents come out as ``dead_letters``, with the
 reason; no row is lost.
+
+The options of the transforms of Beam YAML: those of the command line, by the same names.
+
+A value is written as the command line would write it and parsed by the same parsers, so both have
+the same values and messages.
+
+Rows of Beam's schemas: documents that come in, and versions, events and mixtures that go out.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
+from apache_beam.utils.timestamp import Timestamp
 
-from model.errors import RefusedInputError
+from model.encoding import mixture_fields
+from model.errors import OptionError, RefusedInputError
+from model.inference.mixture_blocks import MixtureBlock
 from model.inference.serving import Serving
 from model.inference.settings import CacheSettings, CoverageSettings, LabelSettings
-from model.publishing.store_settings import StoreSettings
-from pipelines.beam_yaml.options import LABELLING, LEARNING, STREAMING, parsed
-from pipelines.beam_yaml.rows import (
-    dead_letter_rows,
-    event_rows,
-    line_of_row,
-    mixture_rows,
-    version_rows,
+from model.options import plain_options
+from model.publishing.manifest import Manifest
+from model.publishing.settings import StoreSettings
+from model.reading.settings import ParseSettings
+from model.times import to_iso
+from pipelines.cli.command import parse, parser_for
+from pipelines.cli.options import (
+    CoverageOptions,
+    InferenceOptions,
+    KeepOptions,
+    LearnerOptions,
+    MethodOptions,
+    ModelCacheOptions,
+    ModelVersionOptions,
+    RecordOptions,
+    SequenceOptions,
+    StoreOptions,
+    StreamOptions,
+    TokeniserOptions,
+    TrainingOptions,
 )
 from pipelines.cli.settings_from_options import (
     inference_settings_of,
@@ -38,12 +63,163 @@ from pipelines.cli.settings_from_options import (
     read_settings_of,
 )
 from pipelines.cli.settings_options import settings_of
+from pipelines.cli.values import written
 from pipelines.graphs.infer import chosen_models, served_models
 from pipelines.graphs.learning import check_store, learn
 from pipelines.graphs.runners import is_local
 from transforms.infer_by_key import InferByKey, InferLabelled
 from transforms.label import Label
 from transforms.read import Documents, ParseMessages
+
+_METHOD = (MethodOptions, InferenceOptions, ModelCacheOptions, CoverageOptions)
+LEARNING = (TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions, KeepOptions)
+LABELLING = (ModelVersionOptions, *_METHOD)
+STREAMING = (*LEARNING, StreamOptions, *_METHOD)
+# The pipeline writes what comes out of the transforms.
+_NOT_HERE = ("events", "coverage")
+
+
+def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
+    """Return the checked options of a transform.
+
+    Args:
+        name: The name of the transform, for messages.
+        groups: The groups of its options; those of records are added.
+        model_store: The folder of the model store.
+        options: Options by name; None for none.
+
+    Raises:
+        OptionError: An option does not exist, or has a value that is not allowed.
+    """
+    given = {} if options is None else options
+    if not isinstance(given, Mapping):
+        allowed = "a mapping such as {window: 1d, topics: 50}"
+        raise OptionError(f"options of {name}", given, allowed, "Write one option a line.")
+    known = names(groups)
+    for option in given:
+        if option not in known:
+            near = difflib.get_close_matches(str(option), known, 1, 0.6)
+            remedy = f"Did you mean {near[0]}?" if near else "docs/yaml.md says which there are."
+            raise OptionError(f"options of {name}", option, "the name of an option", remedy)
+    argv = [f"--model_store={model_store}"]
+    argv += [f"--{key}={written(value)}" for key, value in given.items() if value is not None]
+    return parse(argv, name, "", (StoreOptions, RecordOptions, *groups), {}, graph=False)
+
+
+def names(groups: Any) -> tuple[str, ...]:
+    """Return the names of the options of groups and of records."""
+    found = {action.dest for action in parser_for("yaml", "", groups, {})._actions}
+    records = {option.name for option in plain_options(ParseSettings)}
+    return tuple(sorted((found | records) - {"config", "help", *_NOT_HERE}))
+
+
+class VersionRow(NamedTuple):
+    """A version that was published."""
+
+    key: str
+    version: str
+    event_time: str
+    documents: int
+    tokens: int
+    words: int
+
+
+class EventRow(NamedTuple):
+    """Something that a stream did; ``record`` is the whole event as JSON (docs/formats.md)."""
+
+    key: str
+    version: str
+    kind: str
+    time: str
+    record: str
+
+
+class TopicShare(NamedTuple):
+    """A topic of a document, by its id."""
+
+    topic: int
+    share: float
+
+
+class MixtureRow(NamedTuple):
+    """The topics of a document, the largest first; ``topic`` is the first one, or None."""
+
+    key: str
+    id: str
+    timestamp: str
+    model_version: str
+    method: str
+    topic: int | None
+    topics: Sequence[TopicShare]
+    none: float | None
+    words_known: int
+    tokens: int
+
+
+class DeadLetterRow(NamedTuple):
+    """A row that is no document; ``record`` is the whole dead letter as JSON (docs/formats.md)."""
+
+    source: str
+    reason: str
+    record: str
+
+
+def line_of_row(row: Any) -> bytes:
+    """Return a row as JSON. A value that JSON does not have becomes a text.
+
+    So a document with such a value becomes a dead letter, and no bundle fails.
+    """
+    values = row if isinstance(row, Mapping) else row._asdict()
+    return json.dumps(values, default=_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _text(value: Any) -> str:
+    """Return a time as ISO 8601, and anything else as Python writes it."""
+    return to_iso(value.micros) if isinstance(value, Timestamp) else str(value)
+
+
+def version_rows(references: beam.PCollection) -> beam.PCollection:
+    """Return a row for each version."""
+    return references | "Versions" >> beam.Map(_version).with_output_types(VersionRow)
+
+
+def _version(reference: tuple[bytes, bytes]) -> VersionRow:
+    found = Manifest.from_json(reference[1], "a reference to a version")
+    counts = found.documents, found.tokens, found.words
+    return VersionRow(found.key, found.version, to_iso(found.event_time), *counts)
+
+
+def event_rows(events: beam.PCollection) -> beam.PCollection:
+    """Return a row for each event."""
+    return events | "Events" >> beam.Map(_event).with_output_types(EventRow)
+
+
+def _event(record: bytes) -> EventRow:
+    found = json.loads(record)
+    named = (found[name] for name in ("key", "version", "kind", "time"))
+    return EventRow(*named, record.decode())
+
+
+def mixture_rows(blocks: beam.PCollection) -> beam.PCollection:
+    """Return a row for each document of blocks of mixtures."""
+    return blocks | "Mixtures" >> beam.FlatMap(_mixtures).with_output_types(MixtureRow)
+
+
+def _mixtures(block: bytes) -> Iterable[MixtureRow]:
+    for mixture in MixtureBlock.from_bytes(block).mixtures():
+        fields = mixture_fields(mixture) | {"timestamp": to_iso(mixture.timestamp)}
+        yield MixtureRow(**fields | {"topics": [TopicShare(**one) for one in fields["topics"]]})
+
+
+def dead_letter_rows(letters: beam.PCollection) -> beam.PCollection:
+    """Return a row for each dead letter."""
+    return letters | "Refused" >> beam.Map(_letter).with_output_types(DeadLetterRow)
+
+
+def _letter(record: bytes) -> DeadLetterRow:
+    found = json.loads(record)
+    return DeadLetterRow(found["source"], found["reason"], record.decode())
+
 
 Outputs = dict[str, beam.PCollection]
 # The name of the input in dead letters.

@@ -12,6 +12,10 @@ Every option is checked before anything starts, and each error is one line.
 ``--help`` shows a pipeline's own options; Beam's are accepted beside them. An unknown option is
 refused with the nearest spelling. Beam would only warn of it, and a misspelt ``--topisc=20`` would
 learn 50 topics.
+
+Ctrl-C: the first one ends a program after the step under way, a second one at once.
+
+A program that was interrupted says in one line what is kept, and the command that goes on.
 """
 
 from __future__ import annotations
@@ -20,26 +24,86 @@ import argparse
 import difflib
 import importlib
 import re
+import shlex
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from model.errors import BeamTopicsError, InterruptedRunError
+from model.interrupts import INTERRUPTS
 from pipelines.cli.arguments import arranged
 from pipelines.cli.config import CONFIG_HELP
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
-from pipelines.cli.interrupting import how_to_go_on, interruptible
 from pipelines.cli.invocation import quiet_pipes, shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import check_settings
 from pipelines.cli.shared_options import UsageError
-from pipelines.graphs.garbage import collect_now, collected_later, end_uncollected
-from pipelines.graphs.malloc import limit_malloc
+from pipelines.graphs.memory import collect_now, collected_later, end_uncollected, limit_malloc
 from pipelines.graphs.runners import check_name, complete, is_local
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn an interrupt into an error of this project.
+
+    Where the caller handles signals, or this is not the main thread, nothing is changed.
+
+    Raises:
+        InterruptedRunError: an interrupt came.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        # The system takes the second one, because Python handles none while a kernel runs.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        INTERRUPTS.ask()
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except InterruptedRunError:
+        raise
+    except BaseException as error:
+        # Beam passes an interrupt on as an error of its own.
+        if INTERRUPTS.asked:
+            raise InterruptedRunError("interrupted. What was written stays.", ()) from error
+        raise
+    finally:
+        INTERRUPTS.asked = False
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def how_to_go_on(error: InterruptedRunError, start: str, argv: Sequence[str]) -> str:
+    """Return the command that goes on, or begins again, as the end of a message.
+
+    Args:
+        error: the error.
+        start: the words that start the program.
+        argv: the command line.
+    """
+    if error.again is None:
+        return ""
+    names = [one.partition("=")[0] for one in error.again]
+    # The value of such an option may be an argument of its own.
+    valued = [one.partition("=")[0] for one in error.again if "=" in one]
+    given = [
+        one
+        for at, one in enumerate(argv)
+        if one.partition("=")[0] not in names and (not at or argv[at - 1] not in valued)
+    ]
+    return f" To go on: {start} {shlex.join([*given, *error.again])}"
+
 
 Groups = Sequence[type[OptionGroup]]
 
@@ -174,7 +238,7 @@ def _check_required(given: argparse.Namespace, prog: str, required: Mapping[str,
     for name, example in required.items():
         if getattr(given, name) in (None, ""):
             place = "data.csv" if hasattr(given, "learner") else "data.topics"
-            # What stands for all folders of a run (pipelines.cli.places).
+            # What stands for all folders of a run (pipelines.cli.arguments).
             short = f", or {shown(prog)} {place}" if name == "model_store" else ""
             raise UsageError(
                 f"--{name} is missing. Give it, for example --{name}={example}{short};"
@@ -207,7 +271,7 @@ def _refuse_unknown(
 def _all_flags() -> set[str]:
     """Return the options of all pipelines; no runner has an option of such a name."""
     # Imported here, because only an unknown option asks for the groups of other programs.
-    from pipelines.cli.all_groups import all_groups
+    from pipelines.cli.arguments import all_groups
 
     parser = argparse.ArgumentParser(add_help=False)
     for group in all_groups():

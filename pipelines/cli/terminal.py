@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from model.evaluation.mixed import MIXED, Judged
-from model.publishing.topic_changes import topic_of
+from model.publishing.succession import topic_of
 from model.snapshot import Snapshot
 from model.times import to_iso
 
@@ -145,7 +145,7 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
 
     Args:
         title: a line above the table.
-        changed: the result of :func:`model.publishing.topic_changes.changes`.
+        changed: the result of :func:`model.publishing.succession.changes`.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")

@@ -11,16 +11,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from model.dead_letters import DeadLetter
 from model.errors import OptionError, RefusedInputError
-from model.inference.labelling_texts import content_id
+from model.inference.labelling import content_id
 from model.profile.fields import fields_of, times_of
-from model.profile.lengths import span_of
-from model.profile.profile import learning_options
+from model.profile.profile import learning_options, span_of
 from model.reading.parsing import parse_record
 from model.reading.refused import Example, refused
 from model.reading.settings import ParseSettings
-from model.records import Document, TokenisedDocument
+from model.records import DeadLetter, Document, TokenisedDocument
 from model.times import MICROSECONDS_PER_SECOND, to_iso
 from model.words.cleaning import find_markup
 from model.words.languages import language_of

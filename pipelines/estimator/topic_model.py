@@ -1,32 +1,99 @@
-"""Topic models as a scikit-learn estimator: :class:`TopicModel`."""
+"""Topic models as a scikit-learn estimator: :class:`TopicModel`.
+
+The model store of the estimator: its settings, and copies of its files.
+"""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from model.dead_letters import DeadLetter
 from model.errors import OptionError
-from model.evaluation.nmi import main_topics
+from model.evaluation.agreement import main_topics
 from model.evaluation.perplexity import Score, first_moment
 from model.inference import PublishedModel, inference_for
 from model.learner_log.local import learn_documents
-from model.learner_log.options import LearnOptions
+from model.learner_log.options import LearnOptions, Publication, RunSettings
+from model.learners import LEARNER, LearnerSettings
 from model.learners.particles.ahead import compiling_ahead
+from model.options import record_from_json
 from model.publishing.store import ModelStore
 from model.reading.settings import ParseSettings
-from model.records import FloatArray, LongArray, TokenisedDocument
+from model.records import DeadLetter, FloatArray, LongArray, TokenisedDocument
+from model.settings import SequenceSettings, TokeniserSettings
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.progress import progress
-from pipelines.estimator import documents, parameters, stored
+from pipelines.estimator import documents, parameters
+
+
+class OwnFolder:
+    """A folder that is removed with the object, or at the end of the process."""
+
+    def __init__(self) -> None:
+        self.name = tempfile.mkdtemp(prefix="beam-topics-")
+        weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
+
+
+def learning_in(root: str) -> LearnOptions:
+    """Return the options that the model "" of a store was learned with.
+
+    Raises:
+        OptionError: the store has no such model.
+        DamagedDataError: its settings cannot be read.
+    """
+    store = ModelStore(root)
+    settings, newest = store.settings(""), store.manifest("")
+    kind, every = next(iter(newest.publish_every.items()), ("period", 86_400_000_000))
+    publication = Publication("windows" if kind == "windows" else "period", every)
+    learner = record_from_json(LEARNER.kinds, settings["learner"], "learner")
+    return LearnOptions(
+        settings=cast(LearnerSettings, learner),
+        tokeniser=TokeniserSettings.from_json(settings["tokeniser"], "tokeniser"),
+        sequence=SequenceSettings.from_json(settings["sequence"], "sequence"),
+        store=root,
+        run=RunSettings(publish_every=publication),
+    )
+
+
+def copy(root: str, target: Path) -> None:
+    """Copy a model store to an empty folder, or one that is made.
+
+    Raises:
+        OptionError: the folder is not empty, or the store is not on this machine.
+    """
+    if not Path(root).is_dir():
+        raise OptionError("model_store", root, "a folder of this machine", "Copy it by its tools.")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise OptionError("folder", str(target), "a folder that is empty, or can be made", "")
+    shutil.copytree(root, target, dirs_exist_ok=True)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Return the contents of all files below a folder, by their path in it."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def write_files(folder: Path, files: dict[str, bytes]) -> None:
+    """Write what :func:`files_of` returned."""
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 class TopicModel(TransformerMixin, BaseEstimator):
@@ -94,7 +161,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         given = {"times": times, "ids": ids, "labels": labels}
         if self.model_store is None:
-            self._folder = stored.OwnFolder()
+            self._folder = OwnFolder()
         return self._learn(documents.listed(X), given, adds=False)
 
     def partial_fit(
@@ -113,7 +180,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         given = {"times": times, "ids": ids, "labels": labels}
         if self.model_store is None and not hasattr(self, "_folder"):
-            self._folder = stored.OwnFolder()
+            self._folder = OwnFolder()
         return self._learn(documents.listed(X), given, adds=True)
 
     def transform(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> FloatArray:
@@ -204,7 +271,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
             OptionError: the folder is not empty, or the store is not on this machine.
         """
         check_is_fitted(self, "version_")
-        stored.copy(self._root(), Path(folder))
+        copy(self._root(), Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path, version: str = "latest") -> Self:
@@ -219,7 +286,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         Raises:
             OptionError: there is no such version.
         """
-        learning = stored.learning_in(str(folder))
+        learning = learning_in(str(folder))
         found = cls(**{**parameters.parameters_of(learning), "model_store": str(folder)})
         return found._use(version)
 
@@ -266,15 +333,15 @@ class TopicModel(TransformerMixin, BaseEstimator):
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("snapshot_", None)
         if "_folder" in state:
-            state["_folder"] = stored.files_of(Path(state["_folder"].name))
+            state["_folder"] = files_of(Path(state["_folder"].name))
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         files = state.pop("_folder", None)
         super().__setstate__(state)
         if files is not None:
-            self._folder = stored.OwnFolder()
-            stored.write_files(Path(self._folder.name), files)
+            self._folder = OwnFolder()
+            write_files(Path(self._folder.name), files)
         if "version_" in state:
             self._use(state["version_"])
 

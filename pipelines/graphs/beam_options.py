@@ -8,7 +8,7 @@ from typing import Any
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.cli.all_groups import all_groups
+from pipelines.cli.arguments import all_groups
 
 
 class ProgramOptions(PipelineOptions):

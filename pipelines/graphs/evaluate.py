@@ -17,8 +17,8 @@ from model.evaluation.classification import check_classifier
 from model.evaluation.coherence import TOP_WORDS
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
+from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
 from pipelines.cli.options import FigureOptions
 from pipelines.cli.program_settings import EvaluationInputSettings, FigureSettings
 from pipelines.cli.settings_from_options import chosen_version

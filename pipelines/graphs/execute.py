@@ -1,32 +1,166 @@
-"""Run a graph on a runner, show progress, and print the counters at the end."""
+"""Run a graph on a runner, show progress, and print the counters at the end.
+
+Change two things of the local runner while it runs: its metrics, and its cache of state.
+
+After each bundle ``FnApiRunner`` merges the bundle's metrics with those so far, by
+``apache_beam.metrics.monitoring_infos.consolidate``. This function is a generator. Each bundle
+wraps the generator of the bundle before it, and nothing is added up until the counters are read.
+After about 1,000 bundles reading them ends in a ``RecursionError``. So the runner's reference to
+the function is replaced by one that adds up at once.
+
+The runner keeps all state in the process that runs the steps, and a cache of 100 MB beside it. The
+cache saves nothing there, but it measures each value that goes into it, and a measurement walks the
+globals of all modules. This took a fifth of the processor time of a run over 1,000 keys. With a
+size of 0 the cache is off, as it is by default on other runners.
+
+Beam 2.77.0 needs both; ``tests/pipelines/graphs/test_local_runner.py`` notices when it does not.
+
+The report on records that could not be used.
+
+A run that could use less than half of its records ends with status 3.
+"""
 
 from __future__ import annotations
 
 import errno
 import logging
 import re
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import apache_beam as beam
-from apache_beam.metrics import MetricsFilter
+from apache_beam.metrics import MetricsFilter, monitoring_infos
 from apache_beam.options.pipeline_options import (
     GoogleCloudOptions,
     PipelineOptions,
     StandardOptions,
 )
+from apache_beam.runners.portability.fn_api_runner import fn_runner, worker_handlers
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
 from model import errors
-from model.errors import BeamTopicsError
+from model.errors import BeamTopicsError, RefusedInputError
 from model.interrupts import INTERRUPTS
+from model.reading.parsing import SCHEMA
+from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, most_refused
+from model.sequencing import REPEATED_ID
+from pipelines.cli.program_settings import OutputFileSettings
 from pipelines.cli.progress import progress
+from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import tell
-from pipelines.graphs import local_runner, refusals
-from pipelines.graphs.garbage import collect_now
+from pipelines.graphs.memory import collect_now
 from transforms.constants import NAMESPACE
 from transforms.event_times import PREFIX, lags
-from transforms.wordless import LOST
+from transforms.refusals import EXAMPLES, LOST
+
+
+def consolidated(metrics: Iterable[Any]) -> list[Any]:
+    """Return the metrics, with those that have one key added up."""
+    return list(monitoring_infos.consolidate(metrics))
+
+
+@contextmanager
+def changed() -> Iterator[None]:
+    """Add up the metrics of each bundle when it ends, and keep no cache of state."""
+    metrics = fn_runner.consolidate_monitoring_infos
+    size = worker_handlers.STATE_CACHE_SIZE_MB
+    fn_runner.consolidate_monitoring_infos = consolidated
+    worker_handlers.STATE_CACHE_SIZE_MB = 0
+    try:
+        yield
+    finally:
+        fn_runner.consolidate_monitoring_infos = metrics
+        worker_handlers.STATE_CACHE_SIZE_MB = size
+
+
+# Reasons that stand for themselves, where there is no example.
+_NO_EXAMPLE = "This runner passes on no example; the dead letters hold all records."
+_REMEDIES = {
+    REPEATED_ID: (
+        "Several documents of one window have the same id. Name another field with --id_field, or"
+        " use --id_from=place."
+    ),
+    UNKNOWN_KEY: (
+        "This run has no model for their keys. Check --key_field, --model_key and --model_store."
+    ),
+}
+
+
+def report(result: PipelineResult) -> Refused | None:
+    """Print to standard error what was refused.
+
+    This is most of the records of the run or of one of its inputs, or whole files.
+
+    Returns:
+        What was refused, if nothing or less than half could be used; otherwise, and where the
+        runner keeps no counters, None.
+    """
+    counted, examples = _metrics(result)
+    lines: list[str] = []
+    if (found := most_refused(counted, examples)) is not None:
+        lines = _most(found)
+    elif files := sum(counters.get(f"dead_{SCHEMA}", 0) for counters in counted.values()):
+        example = first_example(SCHEMA, [text for each in examples.values() for text in each])
+        lines = [f"Files that were refused as a whole: {files:,}.", *_shown(example, _NO_EXAMPLE)]
+    for line in lines:
+        tell(line)
+    return found
+
+
+def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
+    """Return the error that ends such a run."""
+    folder = settings_of(options, OutputFileSettings).dead_letters
+    if found.used <= 0:
+        said = (
+            "no record could be used (see above), so nothing was learned or written from this"
+            " input."
+        )
+    else:
+        said = (
+            "less than half of the records could be used (see above). What was learned and written"
+            " from them stays."
+        )
+    return RefusedInputError(
+        f"{said} Each record that was refused is in {folder}, with its reason."
+    )
+
+
+def _most(found: Refused) -> list[str]:
+    said = (
+        f"{found.share} records could not be used. The most frequent reason is {found.reason}"
+        f" ({found.count:,}):"
+    )
+    return [said, *_shown(found.example, _REMEDIES.get(found.reason, _NO_EXAMPLE))]
+
+
+def _shown(example: Example | None, otherwise: str) -> list[str]:
+    return (
+        [f"  {otherwise}"]
+        if example is None
+        else [f"  {example.source}: {example.detail}", f"  {example.record}"]
+    )
+
+
+def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
+    """Return this project's counters by step and name, and examples by step.
+
+    Both are empty where the runner keeps no such metrics.
+    """
+    counted: dict[str, dict[str, int]] = defaultdict(dict)
+    examples: dict[str, set[str]] = defaultdict(set)
+    try:
+        found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))
+    except NotImplementedError:
+        return counted, examples
+    for metric in found["counters"]:
+        counted[metric.key.step][metric.key.metric.name] = metric.result
+    for metric in found.get("string_sets", ()):
+        if metric.key.metric.name == EXAMPLES:
+            examples[metric.key.step] |= metric.result or set()
+    return counted, examples
+
 
 # Beam passes a worker's exception on as text.
 _OURS = re.compile(r"model\.errors\.(\w+): (.*)$", re.MULTILINE)
@@ -77,7 +211,7 @@ def run(
     _BEAM_ERRORS.addFilter(_is_unreported)
     collect_now()
     try:
-        with local_runner.changed(), progress():
+        with changed(), progress():
             result = pipeline.run()
             if not _waits(options) or not _ended(result):
                 return
@@ -94,11 +228,11 @@ def run(
     tell(listed or _NOTHING)
     if behind := lags(event_times(result)):
         tell(behind)
-    refused = refusals.report(result)
+    refused = report(result)
     if refused is None or refused.used > 0:
         then(found)
     if refused is not None:
-        raise refusals.error_of(refused, options)
+        raise error_of(refused, options)
 
 
 def _ended(result: PipelineResult) -> bool:

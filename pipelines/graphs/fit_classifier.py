@@ -11,7 +11,7 @@ from model.errors import OptionError
 from model.inference.classifier import Classifier
 from model.inference.classifier_store import ClassifierStore
 from model.inference.settings import FitSettings
-from model.publishing.store_settings import StoreSettings
+from model.publishing.settings import StoreSettings
 from pipelines.cli.options import ModelVersionOptions
 from pipelines.cli.program_settings import InputSettings
 from pipelines.cli.settings_from_options import chosen_version, inference_settings_of

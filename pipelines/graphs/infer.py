@@ -16,11 +16,10 @@ from model.inference.base import CLASSIFIER
 from model.inference.classifier_store import ClassifierStore
 from model.inference.serving import ServedModel, Serving
 from model.inference.settings import CacheSettings, CoverageSettings, RetrainSettings
-from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
+from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.snapshots import ModelFile
-from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings, VersionSettings
+from model.publishing.store import ModelStore, settings_of_keys
 from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
 from pipelines.cli.program_settings import MixtureSettings, TrainingInputSettings

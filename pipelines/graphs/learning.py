@@ -24,12 +24,12 @@ from model.errors import (
 from model.interrupts import INTERRUPTS
 from model.learner_log.log import keep_live
 from model.learner_log.options import LearnOptions, RunSettings
-from model.learner_log.starting import find_start
+from model.learner_log.restoring import find_start
 from model.learners.particles.ahead import compiling_ahead
 from model.publishing.blobs import blobs_at
 from model.publishing.checkpoint_store import rollback
+from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings
 from model.times import duration_text
 from model.words.losses import wordless
 from pipelines.cli.program_settings import (
@@ -58,10 +58,10 @@ from pipelines.graphs.runners import is_local, streams
 from pipelines.graphs.sinks import to_kafka
 from transforms.learn import Learn
 from transforms.publish import Publish
+from transforms.refusals import LOST, WITHOUT_WORDS
 from transforms.sequence import Sequence
 from transforms.sinks.kafka import EVENTS
 from transforms.sinks.write_by_period import WriteByPeriod
-from transforms.wordless import LOST, WITHOUT_WORDS
 from transforms.write import WriteRecords
 
 

@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 
 from model.errors import OptionError
-from model.evaluation.nmi import main_topics
+from model.evaluation.agreement import main_topics
 from model.publishing.catalogue import Catalogue
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import Document
 from model.reporting.limits import Limits
 from model.reporting.merging import Grouping, grouping_of
-from model.reporting.mixtures import Mixture
-from model.reporting.namer import load_namer, names_by
+from model.reporting.mixtures import Mixture, document_digest, texts_of
 from model.reporting.names import Expected, Names, mean_length, names_of
-from model.reporting.naming import MOST_DOCUMENTS, names_by_documents
+from model.reporting.naming import MOST_DOCUMENTS, load_namer, names_by, names_by_documents
 from model.reporting.relevance import word_statistics
-from model.reporting.texts import document_digest, texts_of
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.groups import OptionGroup

@@ -10,19 +10,16 @@ from pathlib import Path
 from apache_beam.io.filesystems import FileSystems
 
 from model.errors import OptionError
-from model.files.regular import read_text
+from model.files.matching import read_text
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
+from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.reading.settings import ReadSettings
-from model.reporting.documents import shown
-from model.reporting.figures import Sources, figures_of
-from model.reporting.health import Refused, refused
+from model.reporting.figures import Refused, Sources, figures_of, refused
 from model.reporting.limits import Limits, shortened
 from model.reporting.merging import grouping_of
-from model.reporting.mixtures import Labelled
-from model.reporting.texts import Text, texts_of
+from model.reporting.mixtures import Labelled, Text, shown, texts_of
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import LabelledOptions, ReportOptions
 from pipelines.cli.program_settings import OutputFileSettings

@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from model.compositions import Choice
 from model.errors import OptionError, one_of
-from model.kinds import Kinds
-from model.options import Record, option, options_of
+from model.options import Kinds, Record, option, options_of
 from model.times import duration_text
 from pipelines.cli.groups import Options
 from pipelines.cli.options import OutputOptions

@@ -11,13 +11,13 @@ from rich.text import Text
 
 from model.errors import OptionError
 from model.publishing.catalogue import CatalogueStore
+from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
-from model.publishing.store_settings import StoreSettings, VersionSettings
 from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
 from model.reporting.merging import Grouping
 from model.reporting.shown import shown_of
-from model.trend_rows import rows_of_file, whole_rows
+from model.trends import rows_of_file, whole_rows
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import TrendFileOptions
 from pipelines.cli.settings_from_options import chosen_version

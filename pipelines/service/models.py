@@ -16,12 +16,11 @@ from model.encoding import mixture_fields
 from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.features import numbered
-from model.inference.labelling_texts import tokenised
+from model.inference.labelling import tokenised
 from model.inference.none_share import NoneShares
 from model.publishing.catalogue import CatalogueStore
-from model.publishing.keys_from_texts import settings_of_keys
 from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
+from model.publishing.store import ModelStore, settings_of_keys
 from model.records import FloatArray, TopicMixture
 from model.reporting.relevance import topic_shares
 from model.reporting.shown import Shown, shown_of

@@ -37,8 +37,8 @@ from model.options import option
 from model.publishing import publication, store
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import Manifest
-from model.publishing.sealing import seal, unseal
-from model.publishing.snapshot_file import snapshot_from_bytes
+from model.publishing.snapshots import snapshot_from_bytes
+from model.wire import seal, unseal
 from pipelines import show, train
 
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("*/stated.json"))

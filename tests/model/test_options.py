@@ -4,8 +4,7 @@ from dataclasses import dataclass
 import pytest
 
 from model.errors import DamagedDataError, OptionError
-from model.kinds import Kinds
-from model.options import Record, nested, option, options_of, part, plain_options
+from model.options import Kinds, Record, nested, option, options_of, part, plain_options
 
 
 class Shape(Record):

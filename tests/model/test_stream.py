@@ -13,14 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streams import TOKENISER, WORDS, final_states, run_settings
 
-from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.events import BIRTH, DEATH
 from model.inference.labelling import Reference
 from model.learner_log.options import LearnOptions
-from model.publishing.choice_settings import PublishSettings
+from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
-from model.records import Document, NumberedMinibatch, TokenisedDocument
+from model.records import DeadLetter, Document, NumberedMinibatch, TokenisedDocument
 from model.sequencing import SequenceHead, chain_start
 from model.settings import SequenceSettings
 

@@ -8,8 +8,7 @@ import pytest
 from model.encoding import json_lines
 from model.errors import DamagedDataError
 from model.times import to_iso
-from model.trend_rows import rows_of_file, rows_to_parquet, whole_rows, window_name
-from model.trends import Trends
+from model.trends import Trends, rows_of_file, rows_to_parquet, whole_rows, window_name
 from transforms.trends import rows_of
 
 DAY = 86_400_000_000

@@ -7,7 +7,7 @@ from reported import published
 from docs_site.sample import SAMPLE, sample_of
 from model.errors import OptionError
 from pipelines import demo
-from pipelines.graphs.demo_corpus import corpus_folder, records
+from pipelines.demo import corpus_folder, records
 
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 

@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-from pipelines.cli.all_groups import all_groups
+from pipelines.cli.arguments import all_groups
 from pipelines.cli.command import parser_for
 from pipelines.graphs.beam_options import add_beam_options
 

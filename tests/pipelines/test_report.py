@@ -6,7 +6,7 @@ import re
 import pytest
 from reported import documents_of, mixture_rows, published, written
 
-from model.dead_letters import DeadLetter
+from model.records import DeadLetter
 from pipelines import report
 from pipelines.graphs import report as page
 

@@ -11,7 +11,7 @@ import pytest
 from reported import DAY, published
 
 from model.times import parse_time, to_iso
-from model.trend_rows import rows_of_file
+from model.trends import rows_of_file
 from pipelines import infer, report, stream, topics, trends
 
 WORDS = tuple(f"word{letter}{end}" for letter in "abcdefghijklmnopqrst" for end in "xy")

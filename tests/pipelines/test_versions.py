@@ -2,9 +2,9 @@ import pytest
 from made import manifest_of, random_snapshot
 
 from model.publishing.blobs import blobs_at
-from model.publishing.keeping import DAY
+from model.publishing.expiry import pinned
 from model.publishing.manifest import CheckpointEntry
-from model.publishing.pins import pinned
+from model.publishing.settings import DAY
 from model.publishing.store import ModelStore
 from pipelines import show, versions
 

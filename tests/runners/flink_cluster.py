@@ -25,7 +25,7 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
-from pipelines.graphs.malloc import LIMITS
+from pipelines.graphs.memory import LIMITS
 
 _START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for

@@ -21,7 +21,7 @@ from streams import final_states
 
 from model.encoding import ROW_KEY
 from model.publishing.store import ModelStore
-from model.trend_rows import TREND_KEY, rows_of_file, whole_rows
+from model.trends import TREND_KEY, rows_of_file, whole_rows
 from pipelines import archive
 
 DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12

@@ -10,8 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from model.learners.particles import sequential_test
-from model.learners.particles.sequential_test import Block, Cusum, threshold_of
+from model.learners.particles import following
+from model.learners.particles.following import Block, Cusum, threshold_of
 
 pytestmark = pytest.mark.slow
 
@@ -61,9 +61,9 @@ def test_skewed_and_correlated_noise_has_at_most_twice_the_stated_rate():
 
 def test_the_measurement_finds_a_test_that_ignores_how_few_blocks_it_knows(monkeypatch):
     """The planted bug: z is taken for t with the bounds of normal noise, without the margin."""
-    monkeypatch.setattr(sequential_test, "WIDER", 1.0)
+    monkeypatch.setattr(following, "WIDER", 1.0)
     monkeypatch.setattr(
-        sequential_test,
+        following,
         "_normal",
         lambda value, usual, least: (value - np.mean(usual)) / np.std(usual),
     )

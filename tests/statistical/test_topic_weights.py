@@ -16,8 +16,8 @@ from weighted_topics import COUNTS, ROWS, all_tables, grid, mixed, weight_in
 
 from model.kernels.random import TOPIC_WEIGHTS
 from model.learners.particles import topic_weights
-from model.learners.particles.kernels.concentration import RATE
 from model.learners.particles.kernels.particles import Draws
+from model.learners.particles.kernels.topic_weights import RATE
 from model.learners.particles.topic_weights import drawn_alpha
 
 REPLICAS = 6000

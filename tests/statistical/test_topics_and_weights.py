@@ -18,11 +18,11 @@ from weighted_topics import COUNTS, ROWS, all_tables, grid, mixed, weight_in
 from model.kernels.random import MOVE, TOPIC_WEIGHTS
 from model.learners.particles import topic_weights
 from model.learners.particles.history import WHOLE_DOCUMENT, History
-from model.learners.particles.kernels.concentration import RATE
 from model.learners.particles.kernels.copy_on_write import own_row, row_of
 from model.learners.particles.kernels.particles import Draws, Prior
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.table_counts import NONE, closing_probabilities
+from model.learners.particles.kernels.topic_weights import RATE
 from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.priors import with_alpha
 from model.learners.particles.rejuvenation import Reservoir

@@ -10,7 +10,7 @@ from model.evaluation.held_out import evaluate
 from model.evaluation.mixed import coherence_figures
 from model.evaluation.settings import EvaluationSettings
 from model.publishing.store import ModelStore
-from model.publishing.topic_changes import ranks_of
+from model.publishing.succession import ranks_of
 from model.records import Document, TokenisedDocument
 from transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 

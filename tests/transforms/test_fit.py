@@ -9,8 +9,8 @@ from streams import document, documents, learn_options, shuffled, train
 
 from model.errors import OptionError
 from model.inference.classifier_store import ClassifierStore
+from model.inference.fitting import with_rank, without_rank
 from model.inference.settings import FitSettings
-from model.inference.training_pairs import with_rank, without_rank
 from model.publishing.store import ModelStore
 from transforms.fit import FitClassifier
 

@@ -12,8 +12,7 @@ from model.errors import DamagedDataError, OptionError
 from model.inference import PublishedModel, inference_for
 from model.inference.coverage import Tally
 from model.inference.mixture_blocks import mixtures_of
-from model.inference.model_cache import ModelCache
-from model.inference.serving import ServedModel, Serving, Waiting
+from model.inference.serving import ModelCache, ServedModel, Serving, Waiting
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from transforms import infer_by_key

@@ -31,14 +31,11 @@ from without_beam import run_without_beam
 
 import transforms.publish
 from model.learner_log.live import LIVE_LEARNERS, LiveLearners
-from model.learner_log.log import Session
-from model.learner_log.publisher import publisher_of
-from model.learner_log.runs import run_from_bytes
+from model.learner_log.log import Session, run_from_bytes
 from model.pending import ListBag
-from model.publishing.choice_settings import PublishSettings
-from model.publishing.keeping import Keep, Rule
 from model.publishing.manifest import Manifest
-from model.publishing.publication import PublishHead
+from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.settings import Keep, PublishSettings, Rule
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of
 from model.records import NumberedMinibatch

@@ -2,8 +2,8 @@ import apache_beam as beam
 import pytest
 from apache_beam.metrics import MetricsFilter
 
-from model.dead_letters import DeadLetter
 from model.reading.refused import Example
+from model.records import DeadLetter
 from transforms.refusals import EXAMPLES, Refusals
 
 

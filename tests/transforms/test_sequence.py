@@ -25,7 +25,7 @@ from streams import (
     timestamped,
 )
 
-from model.learner_log.starting import SequenceStart
+from model.learner_log.restoring import SequenceStart
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch

@@ -14,8 +14,7 @@ from model.records import TopicMixture
 from model.reporting import bursts
 from model.reporting.bursts import LEAST, bursts_of
 from model.times import parse_time
-from model.trend_rows import TREND_KEY, rows_of_file, whole_rows
-from model.trends import OTHERS, Trends
+from model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from transforms import trends
 from transforms.trends import AddUpTrends, rows_of
 

@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 from collecting import run
 
-from model.dead_letters import DeadLetter
 from model.encoding import json_lines
 from model.errors import OptionError, OutputError
-from model.records import TopicMixture
+from model.records import DeadLetter, TopicMixture
 from transforms import write
 from transforms.write import WriteDeadLetters, WriteMixtures, WriteRecords, write_batch, write_file
 

@@ -6,7 +6,7 @@
 
 The value of a message is the line that a file would have. The key of a mixture's message is the
 JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
-number, and that of a row of trends the list of :data:`model.trend_rows.TREND_KEY`. Readers drop
+number, and that of a row of trends the list of :data:`model.trends.TREND_KEY`. Readers drop
 repeated messages by this key, and a compacted topic drops them by itself. A bundle ends when the
 brokers have acknowledged all of its messages. If they refuse one, the bundle fails and the runner
 retries it.
@@ -28,7 +28,7 @@ from model import wire
 from model.encoding import mixture_to_json, row_key
 from model.errors import SourceError
 from model.records import TopicMixture
-from model.trend_rows import TREND_KEY
+from model.trends import TREND_KEY
 from transforms.constants import NAMESPACE
 from transforms.sources.kafka_client import client_library, producer_of
 

@@ -2,7 +2,7 @@
 
     rows: bytes (JSON, :mod:`transforms.trends`) -> what the sink gives
 
-Rows are written at least once. Readers drop repeated rows by :data:`model.trend_rows.TREND_KEY`.
+Rows are written at least once. Readers drop repeated rows by :data:`model.trends.TREND_KEY`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 
 from model.encoding import json_lines
-from model.trend_rows import rows_to_parquet
+from model.trends import rows_to_parquet
 from transforms.write import Encoder
 
 _ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}

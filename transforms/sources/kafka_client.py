@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from model.errors import OptionError
-from model.files.regular import check_regular
+from model.files.matching import check_regular
 from model.times import parse_time
 
 Until = Literal["end", "forever"]

@@ -39,9 +39,8 @@ from apache_beam.coders import BytesCoder, Coder, VarIntCoder
 from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorProvider
 from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration
 
-from model.dead_letters import DeadLetter
 from model.document_blocks import Blocks, Gathering
-from model.records import Document
+from model.records import DeadLetter, Document
 from model.settings import TokeniserSettings
 from transforms.read import Documents, Emit
 from transforms.sources.ranges import LogRange, LogWatermark, Position, RangeTracker

@@ -28,9 +28,15 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import add_token, grow_row, remove_token
+from model.gibbs.kernels.packed_rows import (
+    add_token,
+    grow_row,
+    packed_sum,
+    pair_sum,
+    prefetch,
+    remove_token,
+)
 from model.gibbs.kernels.records import Document, SparseWorkspace
-from model.gibbs.kernels.row_sums import packed_sum, pair_sum, prefetch
 from model.kernels.jit import inlined, kernel, page_kernel
 from model.kernels.random import INFERENCE, fill_uniforms
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.evaluation.nmi import main_topics, nmi
+from model.evaluation.agreement import main_topics, nmi
 from model.learners.base import Arrivals, register
 from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain

@@ -19,10 +19,9 @@ from typing import ClassVar, Self
 import numpy as np
 
 from model import checks, wire
-from model.dictionaries import own_dictionary
 from model.events import Event
 from model.learners.base import LearnerSettings
-from model.records import LongArray, Minibatch
+from model.records import LongArray, Minibatch, own_dictionary
 from model.snapshot import Snapshot
 from model.words.frequent_items import FrequentItems
 

@@ -2,21 +2,28 @@
 
 The filters run one after the other, in this order:
 
-1. near copies of documents are left out (:mod:`model.learners.filters.near_copies`),
-2. and what a source has above its share (:mod:`model.learners.filters.source_share`);
+1. near copies of documents are left out (:mod:`model.learners.filters.floods`),
+2. and what a source has above its share (:mod:`model.learners.filters.floods`);
 3. phrases are joined (:mod:`model.learners.filters.phrases`);
 4. frequent words are left out (:mod:`model.learners.filters.frequent_words`). This comes after
    phrases, as in inference, where words that a model does not have are left out last.
 
 A minibatch of which no document is left is not given to the learner. Documents that are left out
 are labelled like all others, because labels do not come from the learner.
+
+A filter: a function from minibatch to minibatch with a state of its own.
+
+Filters run before the learner (:mod:`model.learners.filters.learner`). Some leave documents out
+(:mod:`model.learners.filters.floods`), others change the words of documents. What a filter does
+depends on the minibatches alone, like everything that is learned, and its state is saved with that
+of the learner.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from model import wire
 from model.events import Event
@@ -29,14 +36,52 @@ from model.learners.base import (
     StepInfo,
     Summary,
 )
-from model.learners.filters.base import Filter
+from model.learners.filters.floods import NearCopies, Sources
 from model.learners.filters.frequent_words import FrequentWords
-from model.learners.filters.near_copies import NearCopies
 from model.learners.filters.phrases import LearnedPhrases
 from model.learners.filters.settings import Keep, NoPhrases
-from model.learners.filters.source_share import Sources
 from model.records import Minibatch
 from model.snapshot import Snapshot
+
+
+class Filter(Protocol):
+    """The state of a filter.
+
+    Attributes:
+        counter: the field of :class:`~model.learners.base.StepInfo` that counts the documents that
+            the filter leaves out; empty for a filter that keeps them all.
+    """
+
+    counter: ClassVar[str]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return what the last minibatch told; not saved."""
+
+    @classmethod
+    def new(cls, settings: LearnerSettings) -> Self:
+        """Return the state before the first minibatch."""
+
+    def take(self, minibatch: Minibatch) -> Minibatch:
+        """Return what is left of a minibatch, and remember what is needed of it."""
+
+    def published(self, snapshot: Snapshot) -> Snapshot:
+        """Return a version of the learner as it is published."""
+
+    def to_bytes(self) -> bytes:
+        """Return the state in canonical form."""
+
+    @classmethod
+    def from_bytes(cls, settings: LearnerSettings, data: bytes) -> Self:
+        """Return the state that :meth:`to_bytes` wrote.
+
+        Raises:
+            DamagedDataError: the bytes do not fit the settings.
+        """
+
+    def nbytes(self) -> int:
+        """Return about how much memory the state takes, in bytes."""
+
 
 _STATE = b"BTR2"
 

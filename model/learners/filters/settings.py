@@ -2,7 +2,7 @@
 
 A flood of near copies (mails, newswire, spam) takes topics from the rest of a stream.
 :class:`CountOnce` and :class:`Drop` let a learner learn the first of them only
-(:mod:`model.learners.filters.near_copies`). With :class:`JoinPhrases` neighbouring words that
+(:mod:`model.learners.filters.floods`). With :class:`JoinPhrases` neighbouring words that
 belong together become one word (:mod:`model.learners.filters.phrases`).
 """
 
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.kinds import Kinds
-from model.options import Record, option
+from model.options import Kinds, Record, option
 
 
 class Duplicates(Record):

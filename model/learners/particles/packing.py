@@ -13,8 +13,7 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.particles.kernels.canonical_rows import add_rows, distinct_rows
 from model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
-from model.learners.particles.kernels.full_history.storage import build_tree
-from model.learners.particles.kernels.full_history.tree import Tree
+from model.learners.particles.kernels.full_history import Tree, build_tree
 from model.learners.particles.kernels.parts import PART
 from model.learners.particles.kernels.shared_rows import Rows
 from model.records import LongArray

@@ -36,20 +36,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from model import wire
-from model.evaluation.nmi import nmi
+from model.evaluation.agreement import nmi
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles import stored_state
 from model.learners.particles.arrivals import arrivals
-from model.learners.particles.concentration import draw_is_due, learn_concentrations
-from model.learners.particles.contraction import make_room_for_words
-from model.learners.particles.forgetting import forget
+from model.learners.particles.forgetting import forget, make_room_for_words
 from model.learners.particles.history import Documents
-from model.learners.particles.initial_batch import Chains, initialise, join, most_frequent_topics
+from model.learners.particles.initial_batch import (
+    Chains,
+    initialise,
+    initialised,
+    join,
+    most_frequent_topics,
+)
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.planting import shares_without_weight
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_counts, published_prior
-from model.learners.particles.provisional import initialised
 from model.learners.particles.runs import (
     known_words,
     learn_together,
@@ -72,7 +75,7 @@ from model.learners.particles.state import (
     plant_seeds,
 )
 from model.learners.particles.stepping import learn_documents, resamplings
-from model.learners.particles.topic_weights import learn_weights
+from model.learners.particles.topic_weights import draw_is_due, learn_concentrations, learn_weights
 from model.learners.particles.trials import observe, release
 from model.records import IntArray, Minibatch
 from model.scaled import Scaled

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from model.errors import OptionError
-from model.kinds import Kinds
-from model.options import Record, option, part
+from model.options import Kinds, Record, option, part
 
 Unit = Literal["document", "token"]
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
-from model.kinds import Kinds
-from model.options import Record, option
+from model.options import Kinds, Record, option
 
 
 class Resampling(Record):

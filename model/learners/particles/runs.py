@@ -24,7 +24,6 @@ import numpy as np
 from model.kernels.random import FIRST_PASS
 from model.learners.base import StepInfo
 from model.learners.particles.arrivals import note_arrivals
-from model.learners.particles.concentration import draw_is_due, learn_concentrations
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels.chains import (
     VisitSchedule,
@@ -42,6 +41,7 @@ from model.learners.particles.state import (
     draws,
     ensure_capacity,
 )
+from model.learners.particles.topic_weights import draw_is_due, learn_concentrations
 from model.records import FloatArray, IntArray, LongArray, Minibatch
 from model.scaled import Scaled
 from model.words.vocabulary import UNKNOWN

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from model.errors import OptionError
-from model.kinds import Kinds
 from model.learners.base import LearnerSettings, implemented_in
 from model.learners.particles.rejuvenation import (
     SCHEDULES,
@@ -28,7 +27,7 @@ from model.learners.particles.resampling import RESAMPLINGS, NeverResample, Resa
 from model.learners.particles.seeds import check_seeds, seeds_of
 from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
 from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
-from model.options import Record, option, part
+from model.options import Kinds, Record, option, part
 from model.times import duration_text
 
 # The module of the learner of all of them.

@@ -16,18 +16,16 @@ import numpy as np
 from model.events import Event
 from model.kernels.random import stream_key
 from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles.equal_rows import AtHand
-from model.learners.particles.following import Following
+from model.learners.particles.following import Cusum, Following, threshold_of
 from model.learners.particles.history import Documents, History
 from model.learners.particles.kernels.history import Choice
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
 from model.learners.particles.planting import plant
-from model.learners.particles.population import new_population, with_capacity
+from model.learners.particles.population import AtHand, new_population, with_capacity
 from model.learners.particles.priors import base_probabilities, is_even, new_prior
 from model.learners.particles.rejuvenation import Challengers, Decayed
 from model.learners.particles.seeds import words_of
-from model.learners.particles.sequential_test import Cusum, threshold_of
 from model.learners.particles.settings import InitialBatch, NoInitialBatch, ParticleSettings
 from model.records import IntArray
 from model.scaled import Scaled
@@ -69,7 +67,7 @@ class ParticleState:
         initialised: a copy that has learned the waiting documents. A publication makes it for the
             snapshot, and uses it again for the figures.
         begun: a copy that has learned some of the documents that wait for a complete initial batch
-            (:mod:`model.learners.particles.provisional`).
+            (:mod:`model.learners.particles.initial_batch`).
         chain: the same for ``batch-gibbs`` on packed counts.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.

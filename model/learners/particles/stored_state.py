@@ -32,10 +32,10 @@ import numpy.typing as npt
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.learners.particles import population as populations
-from model.learners.particles.following import Following
+from model.learners.particles.following import FIGURES, REMEMBERED, Block, Cusum, Following
 from model.learners.particles.history import Documents, Units
 from model.learners.particles.kernels.canonical_rows import word_in_excess
-from model.learners.particles.kernels.full_history.tree import Tree
+from model.learners.particles.kernels.full_history import Tree
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
 from model.learners.particles.kernels.particles import GONE, PAGE, Prior
 from model.learners.particles.kernels.parts import PART, filled_parts
@@ -58,7 +58,6 @@ from model.learners.particles.priors import (
     word_rows,
 )
 from model.learners.particles.seeds import words_of
-from model.learners.particles.sequential_test import FIGURES, REMEMBERED, Block, Cusum
 from model.learners.particles.state import ParticleState
 from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled

@@ -14,9 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.kinds import Kinds
 from model.learners.base import AUTO
-from model.options import Record, option, part
+from model.options import Kinds, Record, option, part
 
 PRIORS = Kinds()
 

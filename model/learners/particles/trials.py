@@ -20,26 +20,117 @@ published while documents wait has learned them without a duel, on a copy.
 
 Each island decides by itself. Where there are several particles, the one with the largest joint
 probability is challenged, and if a challenger wins, all particles go on from it.
+
+Turn changes of a stream and duels into events (:mod:`model.events`).
+
+Let n be the tokens of each word and topic before a duel and n' those after it, and let
+o_z = sum over w of min(n_wz, n'_wz). A topic number z is born if more than half of its tokens were
+not there before: o_z < n'_z / 2. What it was has ended if more than half of its tokens are
+elsewhere now: o_z < n_z / 2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from model.learners.particles.challengers import (
-    Rule,
-    duel,
-    takes_unused,
-)
-from model.learners.particles.following import STEADY, Following
+import numpy as np
+
+from model.events import CHANGE, DOCUMENT_IDS, TOPICS_REPLACED, Event
+from model.learners.particles.challengers import Rule, duel, room_of, split_history, takes_unused
+from model.learners.particles.following import STEADY, Following, Told
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels.arrivals import sum_of_shares
-from model.learners.particles.merging import room_of
-from model.learners.particles.past_documents import split_history
 from model.learners.particles.population import best_particle
-from model.learners.particles.state import ParticleState
-from model.learners.particles.telling import change_told, topic_counts, topics_replaced
+from model.learners.particles.priors import word_cells
+from model.learners.particles.state import ParticleState, ensure_capacity
+from model.records import LongArray
 from model.scaled import Scaled
+
+
+def change_told(told: Told, ids: Sequence[str]) -> Event:
+    """Return the event of a change.
+
+    Args:
+        told: what the blocks tell.
+        ids: the ids of the documents of the last minibatch of the block.
+    """
+    return Event(
+        CHANGE,
+        told.documents,
+        told.tokens,
+        list(told.rose),
+        told.by,
+        told.figures,
+        list(ids[-DOCUMENT_IDS:]),
+    )
+
+
+class TopicCounts(NamedTuple):
+    """The tokens of words in topics, where there are any.
+
+    Attributes:
+        places: int64[n], w T + z, ascending.
+        tokens: int64[n], n_wz.
+        topics: T.
+    """
+
+    places: LongArray
+    tokens: LongArray
+    topics: int
+
+
+def topic_counts(state: ParticleState, particle: int) -> TopicCounts:
+    """Return the tokens of each word in each topic of a particle."""
+    # Words that came with this minibatch may have no rows yet.
+    ensure_capacity(state, 0, 0, 0)
+    cells = word_cells(state.population, state.prior, particle, len(state.vocabulary))
+    topics = state.settings.topic_count
+    return TopicCounts(cells[:, 0] * topics + cells[:, 1], cells[:, 2], topics)
+
+
+def topics_replaced(
+    before: TopicCounts,
+    after: TopicCounts,
+    documents: int,
+    gains: tuple[float, float, float],
+    *,
+    ids: Sequence[str],
+) -> Event:
+    """Return the event of a duel that a challenger won.
+
+    Args:
+        before: the tokens of each word in each topic before the duel.
+        after: the same after it.
+        documents: documents that the challenger learned anew.
+        gains: gain on the judges, its standard error, gain on the past.
+        ids: the ids of the documents of the minibatch that completed the judges.
+    """
+    both, at, there = np.intersect1d(
+        before.places, after.places, assume_unique=True, return_indices=True
+    )
+    kept = _by_topic(both, np.minimum(before.tokens[at], after.tokens[there]), before.topics)
+    old, new = (_by_topic(*counts) for counts in (before, after))
+    born, ended = np.flatnonzero(2 * kept < new), np.flatnonzero(2 * kept < old)
+    figures = dict(zip(("gain", "standard_error", "gain_on_past"), gains, strict=True))
+    figures |= {"born": len(born), "ended": len(ended)}
+    return Event(
+        TOPICS_REPLACED,
+        documents,
+        int(new[born].sum()),
+        born.tolist(),
+        "duel",
+        figures,
+        list(ids[-DOCUMENT_IDS:]),
+    )
+
+
+def _by_topic(places: LongArray, tokens: LongArray, topics: int) -> LongArray:
+    """Return int64[T], the sums of tokens."""
+    sums = np.zeros(topics, np.int64)
+    np.add.at(sums, places % topics, tokens)
+    return sums
+
 
 # Documents that are learned anew in a later trial, as a multiple of the judges.
 REPEATED = 10.0

@@ -23,7 +23,7 @@ from model.learners.variational.settings import (
 )
 from model.options import Record
 from model.records import IntArray
-from model.words.hashing import bucket
+from model.words.known_words import bucket
 
 _UNUSED = "#"
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.errors import OptionError
-from model.kinds import Kinds
 from model.learners.base import LearnerSettings, implemented_in
 from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS, Given
-from model.options import Record, option, part
+from model.options import Kinds, Record, option, part
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from model.reporting.relevance import topic_shares
 from model.reporting.shown import shown_of
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.tokeniser import Tokeniser
-from pipelines.cli.seeds_file import lines_of_text
+from pipelines.cli.settings_from_options import lines_of_text
 
 WORDS = 5
 

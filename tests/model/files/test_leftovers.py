@@ -2,15 +2,15 @@ import os
 
 import pytest
 
-from model.files import leftovers
-from model.files.leftovers import OLD_SECONDS, PREFIX, remove_leftovers
+from model.publishing import local_files
 from model.publishing.blobs import LocalBlobs
+from model.publishing.local_files import OLD_SECONDS, PREFIX, remove_leftovers
 from transforms.write import write_file
 
 
 @pytest.fixture(autouse=True)
 def another_process(monkeypatch):
-    monkeypatch.setattr(leftovers, "_LOOKED_AT", set())
+    monkeypatch.setattr(local_files, "_LOOKED_AT", set())
 
 
 def made(folder, name, age):
@@ -55,10 +55,10 @@ def test_a_folder_is_looked_at_once(tmp_path):
 def test_a_folder_that_this_process_made_is_not_looked_at(tmp_path, monkeypatch):
     store, folder = LocalBlobs(str(tmp_path)), tmp_path / "key"
     looked = []
-    monkeypatch.setattr(leftovers.os, "scandir", looked.append)
+    monkeypatch.setattr(local_files.os, "scandir", looked.append)
     assert store.create("key/a", b"1") and store.create("key/b", b"1") and looked == []
     # Another process does.
-    leftovers._LOOKED_AT.clear()
+    local_files._LOOKED_AT.clear()
     monkeypatch.undo()
     os.utime(made(folder, f"{PREFIX}killed", 0), (0, 0))
     assert store.create("key/c", b"1") and names(folder) == ["a", "b", "c"]

@@ -4,7 +4,7 @@ import socket
 import pytest
 
 from model.errors import OptionError
-from model.files.regular import check_regular, kind_of, read_text
+from model.files.matching import check_regular, kind_of, read_text
 
 
 @pytest.fixture

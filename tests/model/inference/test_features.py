@@ -8,7 +8,7 @@ from corpora import document_of
 from made import snapshot_of
 
 from model.inference.features import known_tokens, word_counts
-from model.words.hashing import bucket
+from model.words.known_words import bucket
 
 
 def test_known_tokens():

@@ -4,7 +4,7 @@ import pytest
 from exported import documents, learned
 
 from model.errors import OptionError
-from model.learner_log.at_hand import documents_at_hand
+from model.learner_log.restoring import documents_at_hand
 from model.publishing.store import ModelStore
 
 

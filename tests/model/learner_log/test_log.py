@@ -15,13 +15,11 @@ from model.errors import DamagedDataError, DivergedError, MemoryLimitError, Stor
 from model.learner_log import log as learner_log
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import Live, LiveLearners
-from model.learner_log.log import Session
-from model.learner_log.publisher import publisher_of
-from model.learner_log.runs import run_from_bytes, run_to_bytes
+from model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from model.pending import ListBag
 from model.publishing.blobs import blobs_at
 from model.publishing.candidates import Candidate
-from model.publishing.publication import PublishHead
+from model.publishing.publication import PublishHead, publisher_of
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 

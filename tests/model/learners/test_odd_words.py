@@ -9,7 +9,7 @@ from learner_options import inferring, made
 
 from model.inference import PublishedModel, inference_for
 from model.learners import learner_for
-from model.publishing.snapshot_file import snapshot_from_bytes, snapshot_to_file
+from model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
 
 ODD = [
     "a" * 10_000,

@@ -1,6 +1,6 @@
 import pytest
 
-from model.profile.lengths import lengths_of, span_of
+from model.profile.profile import lengths_of, span_of
 
 DAY = 86_400_000_000
 

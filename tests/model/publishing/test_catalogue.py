@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.catalogue import Catalogue, CatalogueStore, Entry
-from model.publishing.sealing import seal
+from model.wire import seal
 
 MERGES = st.lists(st.tuples(st.sets(st.integers(0, 7), min_size=1), st.integers(0, 7)), max_size=6)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.errors import DamagedDataError, OptionError
 from model.publishing.choice import Rival, Standing, choose, is_better
-from model.publishing.choice_settings import PublishSettings
+from model.publishing.settings import PublishSettings
 from model.scaled import Scaled
 
 AT_ONCE = PublishSettings(margin=0, versions=1)

@@ -14,11 +14,11 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.learners import Flat, InitialBatch, ParticleFilter
 from model.pending import ListBag
-from model.publishing.choice_settings import PublishSettings
-from model.publishing.curves import curves
+from model.publishing.catalogue import curves
+from model.publishing.manifest import topics_in_use
 from model.publishing.publication import Publisher, PublishHead
+from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
-from model.publishing.usage import topics_in_use
 from model.scaled import Scaled
 
 WINDOWS, EACH, LENGTH = 12, 40, 12

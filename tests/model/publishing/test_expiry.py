@@ -15,12 +15,11 @@ from model.publishing import blobs as blobs_module
 from model.publishing import expiry as expiry_module
 from model.publishing import gcs
 from model.publishing.blobs import blobs_at
-from model.publishing.expiry import Expiry
-from model.publishing.keeping import DAY, Keep, Rule
+from model.publishing.expiry import Expiry, pin, pinned, unpin
 from model.publishing.manifest import CheckpointEntry
-from model.publishing.pins import pin, pinned, unpin
-from model.publishing.sealing import seal
+from model.publishing.settings import DAY, Keep, Rule
 from model.publishing.store import ModelStore
+from model.wire import seal
 
 THREE_DAYS = Keep((Rule(0, 3 * DAY),), checkpoints=2, grace=0)
 THINNED = Keep((Rule(0, DAY), Rule(4 * DAY, None)), grace=0)

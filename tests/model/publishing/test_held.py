@@ -6,7 +6,7 @@ import pytest
 from made import random_snapshot
 
 from model.publishing.held import Held
-from model.publishing.snapshot_file import snapshot_to_file
+from model.publishing.snapshots import snapshot_to_file
 from model.word_list import WordList
 from model.words.character_model import CharacterModel
 

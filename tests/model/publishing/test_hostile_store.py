@@ -13,7 +13,7 @@ from model.inference.classifier_store import ClassifierStore
 from model.publishing.blobs import LocalBlobs
 from model.publishing.checkpoint_store import MAGIC
 from model.publishing.manifest import CheckpointEntry
-from model.publishing.sealing import seal
+from model.wire import seal
 
 ZERO = "../../../../../../../../../../dev/zero"
 

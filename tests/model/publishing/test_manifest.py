@@ -13,8 +13,8 @@ from model.errors import DamagedDataError
 from model.options import option
 from model.publishing import manifest
 from model.publishing.manifest import CheckpointEntry, Manifest
-from model.publishing.sealing import seal, unseal
 from model.settings import TokeniserSettings
+from model.wire import seal, unseal
 
 ENTRY = CheckpointEntry(
     key="k",

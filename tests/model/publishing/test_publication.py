@@ -16,13 +16,13 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.pending import ListBag
 from model.publishing import publication, succession
-from model.publishing.choice_settings import PublishSettings
 from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
-from model.publishing.sealing import seal
+from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
-from model.publishing.topic_changes import changes
+from model.publishing.succession import changes
 from model.scaled import Scaled
+from model.wire import seal
 
 LINKS = links_of(documents(40))
 # Each minibatch is a window, so versions may be one minibatch apart.

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import random_snapshot, snapshot_of
 
-from model import columns, wire
+from model import wire
 from model.errors import DamagedDataError
-from model.publishing.snapshot_file import MAGIC, Facts, snapshot_from_bytes, snapshot_to_file
+from model.publishing.snapshots import MAGIC, Facts, snapshot_from_bytes, snapshot_to_file
 from model.words.character_model import CharacterModel, StoredCharacters
 
 
@@ -68,10 +68,10 @@ def test_the_spelling_of_a_stored_model_is_read_where_it_is_used():
 
 def test_a_damaged_spelling_is_told_with_its_file_where_it_is_used():
     header, packed = wire.unpack(MAGIC, snapshot_to_file(spelled_snapshot()).data)
-    contents = columns.unpack_columns("it", packed, Facts(**header).lengths())
+    contents = wire.unpack_columns("it", packed, Facts(**header).lengths())
     damaged = bytearray(contents[-1].body)
     damaged[0] ^= 1
-    packed[-1] = columns.pack_columns([columns.Column.of_bytes(bytes(damaged))])[0]
+    packed[-1] = wire.pack_columns([wire.Column.of_bytes(bytes(damaged))])[0]
     prior = snapshot_from_bytes(wire.pack(MAGIC, header, *packed), "it").prior
     with pytest.raises(DamagedDataError, match="^it is damaged: "):
         prior.unseen_base(["unseen"])
@@ -123,8 +123,8 @@ def test_flipped_bytes_never_raise_anything_else():
 def test_the_digest_is_that_of_the_contents_and_not_of_the_packed_bytes(monkeypatch):
     snapshot = random_snapshot(words=300)
     file = snapshot_to_file(snapshot)
-    monkeypatch.setattr(columns, "MOST", 0)
-    monkeypatch.setattr(columns, "SLACK", 0)
+    monkeypatch.setattr(wire, "MOST", 0)
+    monkeypatch.setattr(wire, "SLACK", 0)
     plain = snapshot_to_file(snapshot)
     monkeypatch.undo()
     assert plain.digest == file.digest and len(plain.data) > len(file.data)
@@ -193,6 +193,6 @@ def test_a_header_that_does_not_fit_is_refused_before_anything_is_unpacked(field
 def test_a_column_with_an_impossible_value_is_refused(column, values, told):
     snapshot = snapshot_of([[1.0, 0.0], [4.0, 2.0]])
     header, packed = wire.unpack(MAGIC, snapshot_to_file(snapshot).data)
-    packed[column] = columns.pack_columns([columns.Column.of(np.array(values))])[0]
+    packed[column] = wire.pack_columns([wire.Column.of(np.array(values))])[0]
     with pytest.raises(DamagedDataError, match=told):
         snapshot_from_bytes(wire.pack(MAGIC, header, *packed), "s")

@@ -9,8 +9,8 @@ from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing.binding import Binding
 from model.publishing.blobs import LocalBlobs
 from model.publishing.manifest import CheckpointEntry
-from model.publishing.sealing import seal
 from model.publishing.store import ModelStore
+from model.wire import seal
 
 
 @pytest.fixture

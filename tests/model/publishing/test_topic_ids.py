@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.publishing.topic_ids import SAME, place_of, stored_ids, turned_over
+from model.publishing.alignment import SAME, place_of, stored_ids, turned_over
 
 T = 4
 STEP = st.lists(

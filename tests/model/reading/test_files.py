@@ -5,11 +5,10 @@ import json
 import fastavro
 import pytest
 
-from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading.files import check_formats, format_of, read_file
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import Document
+from model.records import DeadLetter, Document
 
 
 def jsonl(*records):

@@ -1,6 +1,6 @@
 import pytest
 
-from model.reading.hints import (
+from model.reading.found_forms import (
     likely_id,
     likely_text,
     likely_time,

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limited import limited
 
-from model.dead_letters import DeadLetter
 from model.reading.lines import read_lines
+from model.records import DeadLetter
 
 LINES = [b'{"n": %d}' % n for n in range(5000)]
 TEXT = b"\n".join(LINES) + b"\n"

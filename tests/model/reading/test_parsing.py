@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.dead_letters import DeadLetter
 from model.errors import OptionError
 from model.reading import parsing
 from model.reading.parsing import parse_line, parse_record
 from model.reading.settings import FieldNames, ParseSettings
-from model.records import Document
+from model.records import DeadLetter, Document
 from model.units import MEGABYTE
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}

@@ -1,5 +1,5 @@
-from model.dead_letters import DeadLetter
 from model.reading.refused import Example, refused
+from model.records import DeadLetter
 
 
 def letter(source, reason="not_json", detail="it is not JSON", record="{"):

@@ -11,13 +11,13 @@ import zlib
 import fastavro
 import pytest
 
-from model.dead_letters import DeadLetter
 from model.errors import SourceError
 from model.reading import tables
 from model.reading.child import Request
 from model.reading.files import read_file
 from model.reading.settings import ParseSettings, ReadSettings
 from model.reading.tables import TableFile
+from model.records import DeadLetter
 
 SYNC = bytes(range(16))
 FIELDS = [

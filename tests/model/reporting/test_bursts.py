@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.reporting.bursts import LEAST, LEVEL, LONGEST, bursts_of, judged
-from model.trend_rows import whole_rows
+from model.trends import whole_rows
 
 WINDOWS, TOPICS, FACTOR = 60, 20, 3.0
 DAY = 86_400_000_000

@@ -3,7 +3,7 @@ import pytest
 from made import manifest_of
 
 from model.errors import DamagedDataError
-from model.publishing.curves import came_to, curves
+from model.publishing.catalogue import came_to, curves
 from model.reporting.course import (
     calendar_unit,
     movements,

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from reported import DAY, TOPICS, WORDS, mixture_rows, published, shares_of
 
-from model.publishing.catalogue import Catalogue
-from model.publishing.curves import curves
-from model.publishing.topic_changes import ranks_of
+from model.publishing.catalogue import Catalogue, curves
+from model.publishing.succession import ranks_of
 from model.reporting.bursts import bursts_of
 from model.reporting.course import calendar_unit, period_start
 from model.reporting.figures import (
@@ -17,10 +16,10 @@ from model.reporting.figures import (
     figures_of,
     groups_of,
     net_changes,
+    spread,
 )
 from model.reporting.limits import Limits, shortened
 from model.reporting.mixtures import read_mixtures
-from model.reporting.word_ranks import spread
 
 LIMITS = Limits(words=8, ranked=4, typical=3, sample=6)
 

@@ -1,8 +1,8 @@
 import pytest
 
-from model.dead_letters import DeadLetter
 from model.errors import DamagedDataError
-from model.reporting.health import refused
+from model.records import DeadLetter
+from model.reporting.figures import refused
 
 
 def lines(*letters):

@@ -9,12 +9,12 @@ from model.reporting.names import (
     USUAL_LENGTH,
     Counted,
     Expected,
+    Pairs,
     candidates,
     mean_length,
     model_names,
 )
 from model.reporting.naming import counted_words, names_by_documents
-from model.reporting.phrases import Pairs
 from model.reporting.relevance import word_statistics
 
 WORDS = ("common", "match", "goal", "court", "judge", "supreme")

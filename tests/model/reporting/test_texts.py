@@ -1,7 +1,6 @@
-from model.dead_letters import DeadLetter
-from model.records import Document
+from model.records import DeadLetter, Document
 from model.reporting.limits import Limits, shortened
-from model.reporting.texts import document_digest, texts_of, title_of
+from model.reporting.mixtures import document_digest, texts_of, title_of
 
 
 def test_the_wanted_texts_are_found_and_cut():

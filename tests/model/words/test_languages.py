@@ -9,12 +9,12 @@ from gold_words import f1
 
 from model.compositions import compose
 from model.errors import OptionError
+from model.functions import declared
 from model.learners import LEARNER, learner_for
 from model.records import Document, Minibatch
 from model.settings import TokeniserSettings
 from model.words import lemmas, segmenters
 from model.words.tokeniser import Tokeniser, tokeniser_settings
-from model.words.user_function import declared
 
 # Sentences with words separated by spaces, written for this test.
 CHINESE = (

@@ -13,8 +13,7 @@ from apache_beam.utils.timestamp import Timestamp
 from model.errors import OptionError, RefusedInputError
 from model.publishing.store import ModelStore
 from pipelines import beam_yaml, infer, train
-from pipelines.beam_yaml.options import LABELLING, LEARNING, names, parsed
-from pipelines.beam_yaml.rows import line_of_row
+from pipelines.beam_yaml import LABELLING, LEARNING, line_of_row, names, parsed
 
 yaml_transform = pytest.importorskip("apache_beam.yaml.yaml_transform")
 pytest.importorskip("jinja2")

@@ -8,7 +8,7 @@ from model.errors import OptionError
 from model.learners import LEARNER, Infvoc
 from model.options import options_of
 from model.settings import SequenceSettings
-from pipelines.cli.all_groups import all_groups
+from pipelines.cli.arguments import all_groups
 from pipelines.cli.command import UsageError, command, parse
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (

@@ -8,10 +8,8 @@ from model.errors import OptionError
 from model.learner_log.options import LearnOptions
 from pipelines import train
 from pipelines.cli import config
-from pipelines.cli.all_groups import all_groups
-from pipelines.cli.arguments import arranged, names_of
+from pipelines.cli.arguments import all_groups, arranged, as_yaml, names_of
 from pipelines.cli.command import parse
-from pipelines.cli.places import as_yaml
 from pipelines.cli.settings_from_options import learn_options_of
 from pipelines.cli.shared_options import UsageError
 

@@ -2,8 +2,8 @@ import argparse
 
 import pytest
 
-from model.publishing.keeping import DAY, Keep, Rule
-from pipelines.cli.keeping import keep
+from model.publishing.settings import DAY, Keep, Rule
+from pipelines.cli.options import keep
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import fake_learner
 import pytest
 
 from pipelines import export, infer, label, report, show, stream, train, versions
-from pipelines.cli import places, profiling
+from pipelines.cli import arguments, profiling
 from pipelines.cli.arguments import arranged
 from pipelines.cli.config import options_of_text
 from pipelines.cli.shared_options import UsageError
@@ -47,12 +47,12 @@ def here(tmp_path, monkeypatch):
     ],
 )
 def test_the_folder_of_a_run_is_beside_its_input(path, folder):
-    assert places.run_folder(path) == folder
+    assert arguments.run_folder(path) == folder
 
 
 def test_a_value_of_an_option_is_no_argument():
     argv = ["a.csv", "--topics", "5", "--hide", "--window=1d", "b.csv", "-h"]
-    assert places.without_name(argv) == (
+    assert arguments.without_name(argv) == (
         ["a.csv", "b.csv"],
         ["--topics", "5", "--hide", "--window=1d", "-h"],
     )
@@ -121,7 +121,7 @@ def test_a_folder_stands_for_its_files_of_the_commonest_ending(here, names, patt
         (here / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (here / "in" / name).write_text("a text", encoding="utf-8")
     (here / "in").mkdir(exist_ok=True)
-    assert places.of_learner(["in/"], "in.topics", {}, ())["input"] == pattern
+    assert arguments.of_learner(["in/"], "in.topics", {}, ())["input"] == pattern
 
 
 def test_texts_of_a_folder_get_their_times_from_their_names_or_their_order(here, capsys):

@@ -5,7 +5,7 @@ import pytest
 from model.errors import OptionError
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser
-from pipelines.cli.seeds_file import lines_of_text, seeds_of_file
+from pipelines.cli.settings_from_options import lines_of_text, seeds_of_file
 
 TOKENISER = Tokeniser(TokeniserSettings())
 

@@ -17,7 +17,7 @@ from model.learners import (
     ParticleFilter,
     Residual,
 )
-from model.publishing.choice_settings import PublishSettings
+from model.publishing.settings import PublishSettings
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, infer

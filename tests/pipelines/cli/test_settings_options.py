@@ -8,11 +8,10 @@ from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.compositions import Choice
 from model.errors import OptionError
-from model.kinds import Kinds
 from model.learner_log.options import Publication, RunSettings
-from model.options import Record, option
+from model.options import Kinds, Record, option
 from model.reading.settings import ReadSettings
-from pipelines.cli.all_groups import all_groups
+from pipelines.cli.arguments import all_groups
 from pipelines.cli.command import parser_for
 from pipelines.cli.options import SequenceOptions, TokeniserOptions, TrainingOptions
 from pipelines.cli.program_settings import InputSettings, OutputFileSettings

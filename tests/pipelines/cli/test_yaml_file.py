@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.errors import OptionError
-from pipelines.cli.yaml_file import mapping_of
+from pipelines.cli.config import mapping_of
 
 
 def read(text):

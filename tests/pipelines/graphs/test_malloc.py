@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.graphs import malloc
-from pipelines.graphs.malloc import LIMITS
+from pipelines.graphs import memory
+from pipelines.graphs.memory import LIMITS
 
 ROOT = Path(__file__).parents[3]
 ON_GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has arenas")
 ARENAS = "MALLOC_ARENA_MAX"
 BEGIN = """
 import ctypes, os, sys, threading
-from pipelines.graphs.malloc import limit_malloc
+from pipelines.graphs.memory import limit_malloc
 if sys.argv[1] == "limited":
     limit_malloc()
 libc = ctypes.CDLL(None)
@@ -80,8 +80,8 @@ def test_large_blocks_leave_no_holes_between_small_ones(how, holes):
 def test_where_there_is_no_such_function_nothing_happens(monkeypatch):
     for variable in LIMITS:
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(malloc.ctypes, "CDLL", lambda _: object())
-    malloc.limit_malloc()
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
+    memory.limit_malloc()
     assert {name: os.environ.pop(name) for name in LIMITS} == {
         name: str(limit.value) for name, limit in LIMITS.items()
     }

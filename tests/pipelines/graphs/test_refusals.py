@@ -16,8 +16,8 @@ from model.errors import LostMinibatchesError, OptionError, RefusedInputError
 from model.reading.refused import refused
 from pipelines import archive, evaluate, fit_classifier, infer, stream, train
 from pipelines.cli.options import RecordOptions
+from pipelines.graphs import execute
 from pipelines.graphs import execute as running
-from pipelines.graphs import refusals
 
 DEAD = "dead\x1b"
 assert fake_learner  # It registers itself.
@@ -282,7 +282,7 @@ def test_the_folder_of_the_dead_letters_is_named():
     options = PipelineOptions(["--dead_letters=gs://bucket/dead"])
     assert options.view_as(RecordOptions).dead_letters == "gs://bucket/dead"
     found = refused({"records_read": 1, "dead_nul": 1}, ())
-    assert "is in gs://bucket/dead, with its reason." in str(refusals.error_of(found, options))
+    assert "is in gs://bucket/dead, with its reason." in str(execute.error_of(found, options))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from apache_beam.runners.portability.portable_runner import JobServiceHandle
 from model.errors import OptionError
 from model.options import options_of
 from pipelines import archive, evaluate, infer, train
-from pipelines.cli.all_groups import all_groups
+from pipelines.cli.arguments import all_groups
 from pipelines.cli.command import parse
 from pipelines.cli.options import OUTPUTS
 from pipelines.graphs.runners import LOCAL_RUNNER, RUNNERS, is_local, streams

@@ -18,7 +18,7 @@ parser = pytest.importorskip("prometheus_client.parser")
 from model.errors import OptionError  # noqa: E402
 from model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
 from model.inference.features import NumberedDocuments  # noqa: E402
-from model.inference.labelling_texts import tokenised  # noqa: E402
+from model.inference.labelling import tokenised  # noqa: E402
 from model.inference.none_share import NoneShares  # noqa: E402
 from model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
 from model.publishing.store import ModelStore  # noqa: E402

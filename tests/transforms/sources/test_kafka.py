@@ -23,10 +23,16 @@ from transforms.sinks.kafka import (
     WriteToKafka,
 )
 from transforms.sources import kafka, kafka_client, log_source
-from transforms.sources.kafka import KafkaDoFn, PartitionReader, ReadKafka, partitions_of
+from transforms.sources.kafka import (
+    PARTITION_WATERMARKS,
+    KafkaDoFn,
+    PartitionReader,
+    PartitionWatermarks,
+    ReadKafka,
+    partitions_of,
+)
 from transforms.sources.kafka_client import KafkaSettings, properties
 from transforms.sources.log_source import READER_CACHE, Pause
-from transforms.sources.partition_watermarks import PARTITION_WATERMARKS, PartitionWatermarks
 from transforms.sources.ranges import LogRange
 
 SECOND = 1_000_000

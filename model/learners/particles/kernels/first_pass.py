@@ -11,6 +11,13 @@ share while they draw.
 
 A word that occurs several times in a document must see its earlier counts. Such words have separate
 rows during the first pass.
+
+Copies of the counts of words that occur several times in a document.
+
+The first pass draws all tokens of a document before it writes any. A word that comes again must see
+the counts that its earlier tokens make, so it is copied at its first token. A copy is a whole row;
+or the parts of the word one after the other, with a list of them as
+:func:`model.learners.particles.kernels.parts.find_parts` makes it.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel, page_inlined
+from model.kernels.jit import kernel, page_inlined, page_kernel
 from model.learners.particles.kernels.draw import draw, draw_discounted
 from model.learners.particles.kernels.particles import (
     PAGE,
@@ -28,24 +35,21 @@ from model.learners.particles.kernels.particles import (
     base_with,
     normalise,
     page_at,
+    tables_of,
     times,
 )
 from model.learners.particles.kernels.parts import (
+    PART,
     count_in_word,
     counts_in_word,
     find_parts,
+    found_length,
     in_parts,
     prefetch_parts,
 )
-from model.learners.particles.kernels.repeated_words import (
-    copy_word,
-    count_in_copy,
-    counts_in_copy,
-    new_repeated_words,
-)
 from model.learners.particles.kernels.shared_rows import own_row, prefetch_row
 from model.learners.particles.kernels.sparse_draw import pick_in_parts, weigh_parts
-from model.learners.particles.kernels.table_counts import joint_factor, opens_table
+from model.learners.particles.kernels.table_counts import joint_factor, opens_table, update_counts
 from model.learners.particles.kernels.workspace import (
     TILE,
     compute_gains,
@@ -54,6 +58,96 @@ from model.learners.particles.kernels.workspace import (
     load_counts,
     new_workspace,
 )
+
+
+class RepeatedWords(NamedTuple):
+    """The copies of the words of a document; the words are numbered by their first tokens.
+
+    Attributes:
+        rows: int32 or int64[words, particles, L], whole rows, or the parts.
+        parts: int64[words, particles, n], the lists of the parts.
+    """
+
+    rows: npt.NDArray[Any]
+    parts: npt.NDArray[np.int64]
+
+
+@kernel
+def new_repeated_words(count: Any, particles: Any, words: Any, tp: Any) -> Any:
+    """Return room for the copies of ``count`` words; ``words`` is the table of words."""
+    length, listed = words.rows.shape[1], 0
+    if in_parts(words, tp):
+        length, listed = length * (tp // PART + 1), found_length(tp)
+    shape = (max(count, 1), particles)
+    return RepeatedWords(
+        np.empty((*shape, length), words.rows.dtype), np.empty((*shape, listed), np.int64)
+    )
+
+
+@page_inlined
+def copy_word(words: Any, p: Any, w: Any, place: Any, tp: Any, own: Any, parts: Any) -> None:
+    """Copy a word of particle p; ``place`` is its row where it is not in parts.
+
+    ``own`` and ``parts`` are the rows and the list of the copy.
+    """
+    if in_parts(words, tp):
+        find_parts(words, p, w, tp, parts)
+        _copy_parts(words.rows, own, parts)
+    else:
+        for j in range(len(own)):
+            own[j] = words.rows[place, j]
+
+
+@page_kernel
+def _copy_parts(rows: Any, own: Any, parts: Any) -> None:
+    """Copy the parts of a list, which then has their places in the copy."""
+    length = rows.shape[1]
+    for c in range(parts[0]):
+        for j in range(length):
+            own[c * length + j] = rows[parts[2 + 2 * c], j]
+        parts[2 + 2 * c] = c
+
+
+@page_kernel
+def _part_in_copy(length: Any, own: Any, parts: Any, t: Any) -> Any:
+    """Return where the counts of t's part begin in a copy; a part that is missing is added."""
+    part, count = t // PART, parts[0]
+    c = count
+    while c > 0 and parts[2 * c - 1] > part:
+        c -= 1
+    if c > 0 and parts[2 * c - 1] == part:
+        return parts[2 * c] * length
+    for place in range(2 * count, 2 * c, -1):
+        parts[place + 2] = parts[place]
+    parts[0], parts[2 * c + 1], parts[2 * c + 2] = count + 1, part, count
+    for j in range(length):
+        own[count * length + j] = 0
+    return count * length
+
+
+@page_inlined
+def counts_in_copy(words: Any, prior: Any, own: Any, parts: Any, t: Any) -> Any:
+    """Return (n_wt, t_wt) of a copy."""
+    length = words.rows.shape[1]
+    if in_parts(words, len(prior.alpha)):
+        begin = _part_in_copy(length, own, parts, t) + t % PART
+        n, tables = np.int64(own[begin]), np.int64(own[begin + PART]) if length > PART else 0
+    else:
+        n, tables = np.int64(own[t]), tables_of(prior, own, t)
+    return n, tables
+
+
+@page_inlined
+def count_in_copy(words: Any, tp: Any, own: Any, parts: Any, t: Any, opened: Any) -> None:
+    """Count a token that joins topic t of a copy, and a table if it opened one."""
+    if in_parts(words, tp):
+        begin = _part_in_copy(words.rows.shape[1], own, parts, t) + t % PART
+        own[begin] += 1
+        if opened:
+            own[begin + PART] += 1
+    else:
+        update_counts(own, tp, t, 1, opened)
+
 
 NOT_REPEATED = -1
 

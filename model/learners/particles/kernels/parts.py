@@ -23,7 +23,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from model.gibbs.kernels.row_sums import prefetch
+from model.gibbs.kernels.packed_rows import prefetch
 from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
 from model.learners.particles.kernels.copy_on_write import BLOCK, free_row, own_row, row_of
 from model.learners.particles.kernels.particles import tables_of

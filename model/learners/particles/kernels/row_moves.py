@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.row_sums import prefetch
+from model.gibbs.kernels.packed_rows import prefetch
 from model.kernels.jit import page_inlined
 from model.learners.particles.kernels.copy_on_write import fresh_row, row_of
 from model.learners.particles.kernels.draw import draw_discounted_without, draw_without

@@ -1,7 +1,7 @@
 """Operations on shared rows of either kind.
 
 The kinds are :class:`~model.learners.particles.kernels.copy_on_write.Table` and, for
-``--history=full``, :class:`~model.learners.particles.kernels.full_history.tree.Tree`.
+``--history=full``, :class:`~model.learners.particles.kernels.full_history.Tree`.
 :func:`_by_kind` joins an operation of both. Numba chooses one from the argument's type when it
 compiles a kernel, so the choice costs nothing at run time.
 """
@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from model.gibbs.kernels.row_sums import prefetch
+from model.gibbs.kernels.packed_rows import prefetch
 from model.kernels.jit import inlined, kernel, page_inlined
-from model.learners.particles.kernels import copy_on_write
+from model.learners.particles.kernels import copy_on_write, full_history
 from model.learners.particles.kernels.copy_on_write import (
     END_BLOCK,
     END_ROW,
@@ -24,8 +24,7 @@ from model.learners.particles.kernels.copy_on_write import (
     Table,
     blocks_needed,
 )
-from model.learners.particles.kernels.full_history import storage, tree
-from model.learners.particles.kernels.full_history.tree import FREE_ROWS, Tree
+from model.learners.particles.kernels.full_history import FREE_ROWS, Tree
 
 Rows = Table | Tree
 
@@ -59,7 +58,7 @@ def _by_kind(of_table: Any, of_tree: Any, **flags: Any) -> Any:
     return choose
 
 
-_row_of = _by_kind(copy_on_write.row_of, tree.tree_row)
+_row_of = _by_kind(copy_on_write.row_of, full_history.tree_row)
 
 
 @inlined
@@ -96,7 +95,7 @@ def prefetch_row(rows: Any, p: Any, i: Any) -> Any:
 
 @page_inlined
 def _own_tree_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
-    return tree.own_tree_row(rows, p, i, copy)
+    return full_history.own_tree_row(rows, p, i, copy)
 
 
 _own_row = _by_kind(copy_on_write.own_row, _own_tree_row, _nrt=False, forceinline=True)
@@ -112,7 +111,7 @@ def own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) 
     return _own_row(rows, p, i, generation, thread, copy)
 
 
-_inherit = _by_kind(copy_on_write.inherit, tree.tree_inherit)
+_inherit = _by_kind(copy_on_write.inherit, full_history.tree_inherit)
 
 
 @kernel
@@ -147,7 +146,7 @@ def new_rows(
 ) -> Rows:
     """Return zero rows of ``length`` entries for each particle."""
     return (
-        storage.new_tree(particles, length, dtype)
+        full_history.new_tree(particles, length, dtype)
         if whole_past
         else copy_on_write.new_table(particles, 1, length, threads, dtype)
     )
@@ -169,14 +168,14 @@ def with_capacity(
     if isinstance(rows, Tree):
         # Particles that do not write may get old rows of those that do.
         everyone = count * -(-len(rows.line) // max(particles, 1))
-        return storage.with_free_rows(rows, _ROWS_EACH * everyone)
+        return full_history.with_free_rows(rows, _ROWS_EACH * everyone)
     return copy_on_write.with_capacity(rows, logical, count, particles, alone)
 
 
 def replicate(rows: Rows, chosen: int, particles: int) -> Rows:
     """Return rows of ``particles`` particles that all share what particle ``chosen`` has."""
     return (
-        storage.replicate_tree(rows, chosen, particles)
+        full_history.replicate_tree(rows, chosen, particles)
         if isinstance(rows, Tree)
         else copy_on_write.replicate(rows, chosen, particles)
     )

@@ -51,7 +51,7 @@ from numba.core.types.containers import Tuple
 from numba.extending import intrinsic
 
 from model.kernels.jit import inlined, page_inlined, page_kernel
-from model.learners.particles.kernels.lanes import (
+from model.learners.particles.kernels.draw import (
     DOUBLE,
     DOUBLES,
     I32,

@@ -16,6 +16,7 @@ from model.kernels.jit import inlined, kernel, page_inlined
 from model.kernels.random import MOVE
 from model.learners.particles.kernels.first_pass import (
     draw_tokens,
+    new_repeated_words,
     new_token_draws,
     write_page_draws,
 )
@@ -23,7 +24,6 @@ from model.learners.particles.kernels.history import LONGEST, TOKENS, Choice, ad
 from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
 from model.learners.particles.kernels.parts import in_parts
 from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.repeated_words import new_repeated_words
 from model.learners.particles.kernels.resampling import MOVES, SCHEDULED, resample, reweight
 from model.learners.particles.kernels.shared_rows import has_capacity
 from model.learners.particles.kernels.workspace import (

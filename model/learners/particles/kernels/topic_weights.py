@@ -10,9 +10,25 @@ m_t = sum over d of m_td,
 
 A has the distribution of a concentration of D restaurants with n_d tokens at m_d tables, and gamma
 that of one restaurant with m_t tables of topic t and base 1 / T
-(:mod:`model.learners.particles.kernels.concentration`).
+(:mod:`model.learners.particles.kernels.topic_weights`).
 
 Weights below :data:`LEAST` are raised to it, so that no weight is 0.
+
+Draws of the concentrations a and a_0 given the tables (Teh 2006, appendix A).
+
+With n_z tokens at k_z tables in topic z, discount d, and a gamma prior of shape :data:`SHAPE` and
+rate :data:`RATE`, auxiliary variables make the conditional distribution of a a gamma distribution:
+
+    x_z ~ Beta(a + 1, n_z - 1),   y_zi ~ Bernoulli(a / (a + d i)) for i = 1 .. k_z - 1,
+    a ~ Gamma(shape + sum of y_zi, rate - sum of ln x_z).
+
+The same holds for a_0, where the M tables are the tokens. The tables of that level are drawn too:
+of the m_w tables of word w, the i-th (counted from 0) opens one with probability
+a_0 G(w) / (a_0 G(w) + i).
+
+Gamma variables are made from named uniforms by the method of Marsaglia and Tsang (2000), normal
+variables by that of Box and Muller, beta variables from two gamma variables. Uniforms are numbered
+from ``index``. Each function returns the next unused number.
 """
 
 from __future__ import annotations
@@ -23,12 +39,140 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import kernel
-from model.kernels.random import uniform
-from model.learners.particles.kernels.concentration import count_successes, gamma
+from model.kernels.random import fill_uniforms, uniform
 
-LEAST = 2.0**-60
+# The gamma prior has mean 1,000 and is nearly flat.
+SHAPE, RATE = 1.0, 0.001
 
 _AT_ONCE = 512
+
+
+@kernel
+def gamma(shape: Any, draws: Any, particle: Any, index: Any) -> Any:
+    """Draw from Gamma(shape, 1) for shape >= 1, and return (the value, the next index).
+
+    With d = shape - 1/3 and a standard normal x, d (1 + x / sqrt(9 d))^3 has nearly this
+    distribution; a rejection step makes it exact.
+    """
+    d = shape - 1.0 / 3.0
+    while True:
+        radius = math.sqrt(
+            -2.0
+            * math.log(
+                1.0
+                - uniform(index, draws.key0, draws.key1, particle, draws.sequence, draws.purpose)
+            )
+        )
+        angle = (
+            2.0
+            * math.pi
+            * uniform(index + 1, draws.key0, draws.key1, particle, draws.sequence, draws.purpose)
+        )
+        u = 1.0 - uniform(
+            index + 2, draws.key0, draws.key1, particle, draws.sequence, draws.purpose
+        )
+        index += 3
+        x = radius * math.cos(angle)
+        cube = (1.0 + x / math.sqrt(9.0 * d)) ** 3
+        if cube > 0.0 and math.log(u) < 0.5 * x * x + d - d * cube + d * math.log(cube):
+            return d * cube, index
+
+
+@kernel
+def log_beta(first: Any, second: Any, draws: Any, particle: Any, index: Any) -> Any:
+    """Draw x from Beta(first, second), both >= 1, and return (ln x, the next index)."""
+    one, index = gamma(first, draws, particle, index)
+    other, index = gamma(second, draws, particle, index)
+    return math.log(one / (one + other)), index
+
+
+@kernel
+def count_successes(
+    strength: Any, step: Any, end: Any, draws: Any, particle: Any, index: Any, uniforms: Any
+) -> Any:
+    """Return (successes, the next index) of the Bernoulli trials i = 1..end-1.
+
+    Trial i succeeds with probability strength / (strength + step i).
+    """
+    found = 0
+    for start in range(1, end, len(uniforms)):
+        count = min(len(uniforms), end - start)
+        fill_uniforms(
+            uniforms, count, index, draws.key0, draws.key1, particle, draws.sequence, draws.purpose
+        )
+        for i in range(count):
+            found += uniforms[i] * (strength + step * (start + i)) < strength
+        index += count
+    return found, index
+
+
+@kernel
+def draw_a(
+    a: Any, tokens: Any, tables: Any, discount: Any, draws: Any, particle: Any, index: Any
+) -> Any:
+    """Draw a and return (a, the next index). tokens, tables: int64[T], n_z and k_z."""
+    logs, shape, uniforms = 0.0, SHAPE, np.empty(_AT_ONCE)
+    for z in range(len(tokens)):
+        if tokens[z] > 1:
+            log, index = log_beta(a + 1.0, tokens[z] - 1.0, draws, particle, index)
+            logs += log
+        # The first table of each topic is certain and carries no information.
+        if discount > 0.0:
+            old, index = count_successes(a, discount, tables[z], draws, particle, index, uniforms)
+        else:
+            old = max(tables[z] - 1, 0)
+        shape += old
+    value, index = gamma(shape, draws, particle, index)
+    return value / (RATE - logs), index
+
+
+@kernel
+def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index: Any) -> Any:
+    """Draw a_0 and return (a_0, the next index).
+
+    shared: int64[W], m_w, at least one of them above 0. base: float64[W], G.
+    """
+    opened, everyone, uniforms = 0, 0, np.empty(_AT_ONCE)
+    for w in range(len(shared)):
+        if shared[w] > 0:
+            found, index = count_successes(
+                a_0 * base[w], 1.0, shared[w], draws, particle, index, uniforms
+            )
+            opened += 1 + found
+            everyone += shared[w]
+    log, index = log_beta(a_0 + 1.0, max(everyone - 1.0, 1.0), draws, particle, index)
+    # The first table of all is certain.
+    value, index = gamma(SHAPE + (opened - 1), draws, particle, index)
+    return value / (RATE - log), index
+
+
+@kernel
+def log_joint_terms(
+    tokens: Any, tables: Any, shared: Any, base: Any, a: Any, a_0: Any, discount: Any
+) -> Any:
+    """Return the terms of ln P(w, z, tables) that depend on a and a_0; arguments as above."""
+    found = math.lgamma(a_0)
+    for z in range(len(tokens)):
+        found += math.lgamma(a) - math.lgamma(a + tokens[z])
+        if discount > 0.0:
+            found += (
+                tables[z] * math.log(discount)
+                + math.lgamma(a / discount + tables[z])
+                - math.lgamma(a / discount)
+            )
+        else:
+            found += tables[z] * math.log(a)
+    everyone = 0
+    for w in range(len(shared)):
+        if shared[w] == 1:
+            found += math.log(a_0 * base[w])
+        elif shared[w] > 1:
+            found += math.lgamma(a_0 * base[w] + shared[w]) - math.lgamma(a_0 * base[w])
+        everyone += shared[w]
+    return found - math.lgamma(a_0 + everyone)
+
+
+LEAST = 2.0**-60
 
 
 @kernel

@@ -9,6 +9,7 @@ from learner_variants import small
 
 from model.errors import DamagedDataError
 from model.learners import learner_for
+from model.learners.filters.floods import SMALLEST
 from model.learners.filters.kernels.signatures import (
     BANDS,
     ENTRIES,
@@ -17,7 +18,6 @@ from model.learners.filters.kernels.signatures import (
     new_memory,
     sign,
 )
-from model.learners.filters.near_copies import SMALLEST
 from model.records import Minibatch
 
 WORDS = [f"w{n}" for n in range(400)]

@@ -16,7 +16,7 @@ from model.inference.features import word_counts
 from model.learners import learner_for
 from model.learners.filters import phrases as phrases_module
 from model.learners.filters.phrases import FALSE_ALARM, LearnedPhrases, is_phrase
-from model.publishing import snapshot_file
+from model.publishing import snapshots
 
 # ``york_times`` is one before ``new_york_times`` is known.
 ALL = ["los_angeles", "new_york", "new_york_times", "york_times"]
@@ -133,10 +133,10 @@ def test_a_version_joins_what_it_knows():
     snapshot = learner.snapshot(state)
     assert snapshot.joins_phrases
     assert {"los_angeles", "new_york", "new_york_times"} <= set(snapshot.phrases) <= set(ALL)
-    stored = snapshot_file.snapshot_to_file(snapshot)
-    again = snapshot_file.snapshot_from_bytes(stored.data)
+    stored = snapshots.snapshot_to_file(snapshot)
+    again = snapshots.snapshot_from_bytes(stored.data)
     assert again.joins_phrases
-    assert snapshot_file.snapshot_to_file(again).data == stored.data
+    assert snapshots.snapshot_to_file(again).data == stored.data
     plain = document_of(["los", "angeles", "los"])
     joined = document_of(["los_angeles", "los"])
     one, other = (word_counts(again, [document]) for document in (plain, joined))

@@ -12,8 +12,7 @@ from learner_options import made
 from model.errors import DamagedDataError
 from model.events import FLOOD
 from model.learners import learner_for
-from model.learners.filters.floods import BLOCK, Flood
-from model.learners.filters.source_share import Sources, hash_of
+from model.learners.filters.floods import BLOCK, Flood, Sources, hash_of
 
 
 def learned(sources, size=10, reload=False, window=50, share=0.1, **others):

@@ -7,7 +7,7 @@ from learner_options import made
 
 from model.learners import learner_for
 from model.learners.particles.arrivals import document_counts
-from model.learners.particles.contraction import make_room_for_words
+from model.learners.particles.forgetting import make_room_for_words
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.priors import word_rows

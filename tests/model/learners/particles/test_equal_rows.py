@@ -6,7 +6,7 @@ from corpora import document_of, minibatches_of
 from learner_options import made
 
 from model.learners import learner_for
-from model.learners.particles import equal_rows
+from model.learners.particles import population
 from model.learners.particles.history import History
 from model.learners.particles.kernels.copy_on_write import END_ROW, NEXT_ROW, new_table, own_row
 from model.learners.particles.kernels.equal_rows import count_unowned, words_at_hand
@@ -76,7 +76,7 @@ def test_shared_rows_change_no_bit(variant, monkeypatch):
     learner, state = learned(variant, check)
     places = places_of(state.population.words, 0, np.arange(len(state.vocabulary)))
     assert len(set(places.tolist())) < 0.8 * len(places), "words share rows"
-    monkeypatch.setattr(equal_rows, "merge_equal_rows", lambda table, own: None)
+    monkeypatch.setattr(population, "merge_equal_rows", lambda table, own: None)
     _, other = learned(variant)
     assert len(set(places_of(other.population.words, 0, np.arange(200)).tolist())) == 200
     assert learner.save(state) == learner.save(other)
@@ -117,7 +117,7 @@ def test_words_without_a_row_are_bounded_between_counts():
     assert any(unowned for _, unowned in bounds)
 
 
-class Given(equal_rows.AtHand):
+class Given(population.AtHand):
     """Words at hand that a test gives; they are counted when they are needed."""
 
     def __init__(self, own):
@@ -135,7 +135,7 @@ def grown(count, at_hand):
     table, pools = new_table(1, 1, 4, 1), 0
     for word in range(count):
         before = table
-        table = equal_rows.with_free_rows(table, word + 1, 10**6, 1, Given(at_hand))
+        table = population.with_free_rows(table, word + 1, 10**6, 1, Given(at_hand))
         pools += table.rows is not before.rows
         table.rows[own_row(table, 0, word, 1, 0, False)] = word // 8
     return table, pools

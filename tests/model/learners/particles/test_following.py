@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from model import wire
 from model.errors import DamagedDataError
-from model.learners.particles.following import Following
-from model.learners.particles.sequential_test import Block, Cusum, threshold_of
+from model.learners.particles.following import Block, Cusum, Following, threshold_of
 from model.learners.particles.stored_state import following_from_bytes, following_to_bytes
 from model.scaled import Scaled
 

@@ -6,7 +6,7 @@ from corpora import document_of, minibatches_of
 from learner_variants import small
 
 from model.learners import learner_for
-from model.learners.particles import initial_batch, provisional
+from model.learners.particles import initial_batch
 from model.learners.particles import population as population_module
 from model.learners.particles.initial_batch import Chains
 from model.learners.particles.state import new_state
@@ -56,7 +56,7 @@ def runs_of(monkeypatch, settings):
         batches.append((len(state.waiting), chains))
         initial_batch.initialise(state, chains)
 
-    monkeypatch.setattr(provisional, "initialise", counted)
+    monkeypatch.setattr(initial_batch, "initialise", counted)
     snapshots(settings)
     return batches
 
@@ -81,7 +81,7 @@ def test_few_chains_run_again_only_when_the_documents_have_doubled(
 
 @pytest.mark.parametrize(("sweeps", "few", "fewer"), [(50, 35, 20), (1, 1, 1)])
 def test_a_chain_over_many_documents_takes_fewer_sweeps(monkeypatch, sweeps, few, fewer):
-    monkeypatch.setattr(provisional, "LARGE_DOCUMENTS", 8)
+    monkeypatch.setattr(initial_batch, "LARGE_DOCUMENTS", 8)
     found = runs_of(monkeypatch, small(initial_documents=30, initial_sweeps=sweeps, topics=20))
     wanted = [(1, few), (2, few), (4, few), (8, fewer), (16, fewer)]
     assert [(count, chains.sweeps) for count, chains in found] == wanted
@@ -113,7 +113,7 @@ def test_copies_share_the_tables_of_the_prior(prior):
     state = learner.init(settings, "", 0)
     for minibatch in STREAM[:3]:
         learner.step(state, minibatch)
-    copy = provisional.initialised(state)
+    copy = initial_batch.initialised(state)
     assert copy is not state.begun and copy.population is not state.begun.population
     assert copy.prior.closing is state.begun.prior.closing
     assert copy.prior.closing.exact is state.prior.closing.exact

@@ -12,7 +12,7 @@ from learner_variants import small
 
 from model.learners import learner_for
 from model.learners.particles import particle_filter, runs
-from model.learners.particles.contraction import make_room_for_words
+from model.learners.particles.forgetting import make_room_for_words
 
 # Concentrations are drawn less often than there are short documents.
 SHORT = [document_of([f"w{number}", "w1"], number, "short") for number in range(20)]

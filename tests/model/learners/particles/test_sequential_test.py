@@ -6,8 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from model.learners.particles import sequential_test
-from model.learners.particles.sequential_test import (
+from model.learners.particles import following
+from model.learners.particles.following import (
     ALLOWED,
     LEAST_BLOCKS,
     REMEMBERED,
@@ -112,5 +112,5 @@ def test_blocks_wait_until_both_sums_are_0():
 def test_equal_blocks_have_the_least_deviation():
     block = Block(-8.0, np.full(TOPICS, 1 / TOPICS))
     assert unusual(block, [block] * 5) == (0.0, 0.0)
-    lower = Block(-8.0 - sequential_test.LEAST_DEVIATIONS[0], block.shares)
+    lower = Block(-8.0 - following.LEAST_DEVIATIONS[0], block.shares)
     assert 0.8 < unusual(lower, [block] * 5)[0] < 0.9

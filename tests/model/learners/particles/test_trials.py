@@ -13,7 +13,7 @@ from model.learners.particles import challengers, trials
 from model.learners.particles.challengers import Rule, duel, split_history
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.priors import word_rows
-from model.learners.particles.telling import TopicCounts, topics_replaced
+from model.learners.particles.trials import TopicCounts, topics_replaced
 
 OPTIONS = {
     "topics": 8,

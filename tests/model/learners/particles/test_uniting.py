@@ -5,15 +5,15 @@ import pytest
 from corpora import document_of, minibatches_of
 
 from model.learners import ParticleFilter, learner_for
-from model.learners.particles import initial_batch, uniting
-from model.learners.particles.initial_batch import HELD_OUT, held_out_of
-from model.learners.particles.uniting import (
+from model.learners.particles import challengers, initial_batch
+from model.learners.particles.challengers import (
     ERRORS,
     KEPT,
     LEAST_GAIN,
     absorptions_wanted,
     united_alpha,
 )
+from model.learners.particles.initial_batch import HELD_OUT, held_out_of
 
 SUBJECTS, WORDS, TOPICS = 3, 6, 20
 
@@ -55,7 +55,7 @@ def test_a_planted_bug_leaves_the_topics_apart(monkeypatch, planted):
     if planted == "no uniting":
         monkeypatch.setattr(initial_batch, "unite_topics", lambda *given: False)
     else:
-        monkeypatch.setattr(uniting, "LEAST_GAIN", 10.0)
+        monkeypatch.setattr(challengers, "LEAST_GAIN", 10.0)
     assert topics_in_use(learned(disjoint(300))) > 2 * SUBJECTS
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.learners.particles import word_blocks
-from model.learners.particles.word_blocks import in_blocks
+from model.learners.particles import challengers
+from model.learners.particles.challengers import in_blocks
 
 DOCUMENTS = [np.array(text, np.int32) for text in ([7, 3, 7], [], [9, 9, 9, 9, 1], [3], [4, 7])]
 
@@ -19,7 +19,7 @@ DOCUMENTS = [np.array(text, np.int32) for text in ([7, 3, 7], [], [9, 9, 9, 9, 1
     ],
 )
 def test_blocks_hold_the_documents_in_their_order(monkeypatch, largest, lengths):
-    monkeypatch.setattr(word_blocks, "LARGEST", largest)
+    monkeypatch.setattr(challengers, "LARGEST", largest)
     blocks = list(in_blocks(DOCUMENTS, 2))
     assert [block.lengths for block in blocks] == lengths
     tokens = np.concatenate([block.words[block.tokens] for block in blocks])

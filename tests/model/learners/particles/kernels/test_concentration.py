@@ -5,7 +5,8 @@ import pytest
 from alarm import ALARM, agrees_in_means
 from scipy import stats
 
-from model.learners.particles.kernels.concentration import (
+from model.learners.particles.kernels.particles import Draws
+from model.learners.particles.kernels.topic_weights import (
     RATE,
     SHAPE,
     draw_a,
@@ -14,7 +15,6 @@ from model.learners.particles.kernels.concentration import (
     log_beta,
     log_joint_terms,
 )
-from model.learners.particles.kernels.particles import Draws
 
 NAMED = Draws(1, 2, 3, 4)
 TOKENS, TABLES = np.array([40, 7, 1, 0, 300]), np.array([9, 4, 1, 0, 25])

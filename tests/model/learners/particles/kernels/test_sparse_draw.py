@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from twins import draw_in_parts as slow_draw
 
-from model.learners.particles.kernels import parts, repeated_words, sparse_draw
+from model.learners.particles.kernels import first_pass, parts, sparse_draw
 from model.learners.particles.kernels.copy_on_write import new_table
 from model.learners.particles.kernels.draw import new_scratch, padded
 
@@ -203,4 +203,4 @@ def test_a_copy_has_its_parts_in_order_and_once(length):
 
 @numba.njit(error_model="numpy")
 def count(words, tp, own, listed, t):
-    repeated_words.count_in_copy(words, tp, own, listed, t, False)
+    first_pass.count_in_copy(words, tp, own, listed, t, False)

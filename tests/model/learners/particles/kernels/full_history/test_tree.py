@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from model.learners.particles.kernels import full_history
 from model.learners.particles.kernels import shared_rows as tables
-from model.learners.particles.kernels.full_history import tree
-from model.learners.particles.kernels.full_history.storage import (
+from model.learners.particles.kernels.full_history import (
+    NIL,
     build_tree,
     new_tree,
     with_free_rows,
 )
-from model.learners.particles.kernels.full_history.tree import NIL
 
 LENGTH = 3
 
@@ -60,7 +60,11 @@ class Both:
     def check_shape(self):
         forest = self.tree
         nodes = {node for node in range(len(forest.size)) if forest.size[node] != NIL}
-        assert len(nodes) == len(forest.size) - forest.marks[tree.FREE_NODES] <= 2 * len(self.plain)
+        assert (
+            len(nodes)
+            == len(forest.size) - forest.marks[full_history.FREE_NODES]
+            <= 2 * len(self.plain)
+        )
         assert {
             int(forest.owner[node]): node for node in nodes if forest.owner[node] != NIL
         } == dict(enumerate(forest.line.tolist()))
@@ -80,7 +84,7 @@ class Both:
                 size, entry = size + 1, int(forest.next_in_node[entry])
             assert size == forest.size[node] == np.count_nonzero(forest.node == node)
         assert (
-            forest.marks[tree.FREE_ROWS] + sum(forest.size[node] for node in nodes)
+            forest.marks[full_history.FREE_ROWS] + sum(forest.size[node] for node in nodes)
             == len(forest.rows) - 1
         )
         for leaf in forest.line:

@@ -1,38 +1,32 @@
 """Sources: where documents come from, by ``--source``.
 
-:mod:`pipelines.graphs.sources.base` has the contract. A source in a module of its own is registered
-by importing that module here.
+A source in a module of its own is registered by importing that module here.
+
+A source is a record of settings with the name that ``--source`` gives as its ``kind``. Its fields
+are the options that belong to this source alone. :meth:`SourceSettings.read` gives the transform
+that reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from model.options import option
+from model.compositions import Choice
+from model.options import Kinds, Record, option
 from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
 from pipelines.cli.groups import Options
-from pipelines.cli.program_settings import InputSettings, KafkaClientSettings
+from pipelines.cli.program_settings import DAY, InputSettings, KafkaClientSettings
 from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.cli.settings_options import settings_of
+from pipelines.cli.settings_options import group, settings_of
 from pipelines.cli.shared_options import settings_of_choice
 from pipelines.graphs.sinks import shared_by_sink
-from pipelines.graphs.sources.base import (
-    SOURCE,
-    SOURCES,
-    SourceOptions,
-    SourceSettings,
-    ends,
-    is_log,
-    max_future,
-)
 from transforms.sources.kafka_client import KafkaSettings, Until, properties
 
 if TYPE_CHECKING:
-    # A source imports Beam where it is read, because --help needs no Beam.
     import apache_beam as beam
 
     from model.document_blocks import Blocks
@@ -41,6 +35,74 @@ if TYPE_CHECKING:
     from transforms.sources.kafka import ReadKafka
     from transforms.sources.pubsub import ReadPubSub
     from transforms.sources.replay import ReplayArchive
+
+
+class SourceSettings(Record):
+    """The base of the settings of all sources.
+
+    Attributes:
+        shared: options of other groups that the source reads. Other sources refuse them.
+        needed: options that must be given, each with an example.
+        is_log: whether the documents come as a stream, with a watermark.
+        endless: whether the source goes on for ever: ``never``, ``always``, or ``until`` where it
+            ends with ``--until=end`` alone. The local runner reads a source to its end before it
+            learns, so it refuses what does not end.
+        runner: a runner that can read the source without an end, for messages.
+    """
+
+    shared: ClassVar[tuple[str, ...]] = ()
+    needed: ClassVar[Mapping[str, str]] = {}
+    is_log: ClassVar[bool] = True
+    endless: ClassVar[Literal["never", "until", "always"]] = "always"
+    runner: ClassVar[str] = "PrismRunner"
+
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> beam.PTransform:
+        """Return the transform that reads the source into :class:`transforms.read.Documents`.
+
+        Args:
+            options: the parsed command line.
+            tokeniser: the settings of the tokeniser.
+            blocks: which documents may share a block (:mod:`model.document_blocks`); None for none.
+
+        Raises:
+            OptionError: a value cannot be used.
+            SourceError: the source does not exist.
+        """
+        raise NotImplementedError
+
+
+def max_future() -> int:
+    """Declare the option of the sources whose messages have a time of their own."""
+    found: int = option(
+        DAY,
+        "documents that are later than their messages by more than this become dead letters",
+        unit="microseconds",
+        least=1,
+    )
+    return found
+
+
+SOURCES = Kinds()
+SOURCE: Choice[SourceSettings] = Choice(
+    "source", "where the documents come from", SOURCES, default="files"
+)
+SourceOptions = group("Source", choice=SOURCE)
+
+
+def is_log(source: str | None) -> bool:
+    """Return whether a value of ``--source`` names a source whose documents come as a stream."""
+    return source in SOURCES and SOURCES[source].is_log  # type: ignore[attr-defined]
+
+
+def ends(source: str | None, until: str | None) -> bool:
+    """Return whether a source ends, by the values of ``--source`` and ``--until``."""
+    if source not in SOURCES:
+        return True
+    endless = SOURCES[source].endless  # type: ignore[attr-defined]
+    return endless == "never" or (endless == "until" and until == "end")
+
 
 __all__ = [
     "SOURCES",

@@ -10,12 +10,73 @@ versions.
 >>> half_days = [Brief(f"{n:012}-{n:016x}", n * day // 2, "", None) for n in range(12)]
 >>> [brief.event_time / day for brief in keep.chosen(half_days)]
 [2.5, 3.5, 4.5, 5.0, 5.5]
+
+Settings of :mod:`model.publishing.store`: where it is, and which model of it is used.
+
+Settings of :mod:`model.publishing.choice`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from model.options import Record, option
+
+
+@dataclass(frozen=True)
+class StoreSettings(Record):
+    """Where the model store is."""
+
+    root: str = option(
+        "",
+        "folder, or gs://bucket/folder, for models and checkpoints",
+        name="model_store",
+        first=True,
+    )
+
+
+@dataclass(frozen=True)
+class VersionSettings(Record):
+    """Which model of a store is used."""
+
+    version: str = option(
+        "latest", "version of the model, or latest", name="model_version", first=True
+    )
+    key: str = option(
+        "",
+        "key of the model, where the store holds one for each --key_field",
+        name="model_key",
+    )
+
+
+@dataclass(frozen=True)
+class PublishSettings(Record):
+    """When a version may come from another particle or island than the version before it.
+
+    Attributes:
+        margin: m of :mod:`model.publishing.choice`.
+        versions: the number of versions in a row in which another sampler has to be better.
+    """
+
+    margin: float = option(
+        0.001,
+        "a version comes from another particle or island than its parent only where that one's log"
+        " loss is lower by this share; 0: lower at all",
+        name="switch_margin",
+        least=0,
+        below=1,
+        remedy="0.001 is about one percent of perplexity.",
+    )
+    versions: int = option(
+        3,
+        "and where it was so in this number of versions in a row; 1: at once",
+        name="switch_after",
+        unit="versions",
+        least=1,
+    )
+
 
 DAY = 86_400_000_000
 

@@ -1,1 +1,0 @@
-"""The shared rows of ``--history=full``: a directed tree of hash tables."""
