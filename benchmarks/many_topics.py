@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.corpora import abstracts, minibatches
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
-from model.learners.particles import priors, runs
+from model.learners.particles import priors, stepping
 
 TOPICS = (50, 100, 200, 257, 512, 1000, 2000, 5000)
 DOCUMENTS, MINIBATCH = 1000, 50
@@ -97,7 +97,7 @@ def _parts_from(topics: int) -> Iterator[None]:
 def _clock() -> Iterator[list[float]]:
     """Give the processor seconds of each call of the kernel."""
     seconds: list[float] = []
-    kernel = runs.run_chains
+    kernel = stepping.run_chains
 
     def timed(*given: Any) -> Any:
         start = time.process_time()
@@ -105,8 +105,8 @@ def _clock() -> Iterator[list[float]]:
         seconds.append(time.process_time() - start)
         return found
 
-    runs.run_chains = timed
+    stepping.run_chains = timed
     try:
         yield seconds
     finally:
-        runs.run_chains = kernel
+        stepping.run_chains = kernel

@@ -30,7 +30,7 @@ labelled by versions with different topics; the table has a column for each of t
 
 Rows of trends as files, and whole tables from their parts.
 
-A row is a dictionary with the fields that :mod:`transforms.trends` describes.
+A row is a dictionary with the fields that :mod:`transforms.sinks.trends` describes.
 """
 
 from __future__ import annotations

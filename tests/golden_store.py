@@ -22,7 +22,7 @@ from model.inference import METHOD, PublishedModel, inference_for, inference_nam
 from model.inference.classifier_store import ClassifierStore
 from model.inference.fitting import fit_classifier, make_pair
 from model.inference.settings import FitSettings
-from model.kernels.expectations import dirichlet_weights
+from model.kernels.special import dirichlet_weights
 from model.learner_log.head import checkpoint_from_bytes
 from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session

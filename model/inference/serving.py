@@ -32,14 +32,13 @@ from model.inference.labelling import PRIOR
 from model.inference.mixture_blocks import MixtureBlock
 from model.inference.none_share import NoneShares
 from model.inference.proportions import make_mixtures
-from model.options import Record
+from model.options import MEGABYTE, Record
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from model.reporting.shown import shown_of
 from model.snapshot import Snapshot
-from model.units import MEGABYTE
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model.units import MEGABYTE
+from model.options import MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.options import Record, nested, option, time_zone
+from model.options import MEGABYTE, Record, nested, option, time_zone
 from model.reading.encodings import check_encoding
 from model.reading.time_forms import check_form
 from model.times import check_zone
-from model.units import MEGABYTE
 
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
 Chats = Literal["conversation", "turn"]

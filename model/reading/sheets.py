@@ -23,10 +23,10 @@ from xml.parsers.expat import ExpatError, ParserCreate
 from zipfile import BadZipFile, ZipFile
 
 from model.errors import DamagedDataError, LimitError
+from model.options import MEGABYTE
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
 from model.reading.settings import ParseSettings
 from model.records import DeadLetter
-from model.units import MEGABYTE
 
 _MOST_TEXT = 256 * MEGABYTE
 # What a text in memory takes beside its characters.

@@ -34,7 +34,7 @@ from pipelines.cli import options
 from pipelines.cli.config import expanded, read_config
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.invocation import shown
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 from pipelines.graphs.sinks import SinkOptions
 from pipelines.graphs.sources import SourceOptions
 

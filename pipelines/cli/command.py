@@ -41,8 +41,7 @@ from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
 from pipelines.cli.invocation import quiet_pipes, shown
 from pipelines.cli.settings_from_options import check_outputs
-from pipelines.cli.settings_options import check_settings
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError, check_settings
 from pipelines.graphs.memory import collect_now, collected_later, end_uncollected, limit_malloc
 from pipelines.graphs.runners import check_name, complete, is_local
 

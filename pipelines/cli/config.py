@@ -25,7 +25,7 @@ from typing import Any
 
 from model.errors import OptionError
 from model.files.matching import read_text
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 
 # Options and seeds are a mapping of names to texts or to lists of texts.
 _DEEPEST = 8

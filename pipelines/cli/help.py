@@ -149,7 +149,7 @@ def _shared(
 ) -> Section:
     """Return the options of other groups that the chosen kind reads, in the parser's order.
 
-    A kind names them in ``shared`` (:mod:`pipelines.cli.shared_options`).
+    A kind names them in ``shared`` (:mod:`pipelines.cli.settings_options`).
     """
     kind = given[choice.name]
     names = getattr(choice.kinds[kind], "shared", ())

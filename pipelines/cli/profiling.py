@@ -14,8 +14,7 @@ from model.profile.sampling import take_samples
 from model.reading.settings import FieldNames, ReadSettings
 from model.times import to_iso
 from pipelines.cli.groups import OptionGroup
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError, settings_of
 
 # Options that an earlier run chose for its own files.
 _OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from model.learner_log.options import Publication
+from model.options import MEGABYTE
 from model.times import DURATION_UNITS
-from model.units import MEGABYTE
 
 _PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")

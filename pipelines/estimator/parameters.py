@@ -35,7 +35,7 @@ from pipelines.cli.options import (
     TrainingOptions,
 )
 from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 from pipelines.cli.values import written
 
 GROUPS = (

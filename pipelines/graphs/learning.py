@@ -42,8 +42,7 @@ from pipelines.cli.settings_from_options import (
     learn_options_of,
     learner_settings_of,
 )
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError, settings_of
 from pipelines.cli.terminal import tell
 from pipelines.graphs.adding import (
     additions_began,

@@ -38,8 +38,7 @@ from pipelines.cli.program_settings import (
     TrendSettings,
 )
 from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.cli.settings_options import fields_given, group, settings_of
-from pipelines.cli.shared_options import settings_of_choice
+from pipelines.cli.settings_options import fields_given, group, settings_of, settings_of_choice
 
 if TYPE_CHECKING:
     import apache_beam as beam
@@ -190,8 +189,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
         return
     # Imported here, because --help needs no Beam.
     from transforms.sinks.kafka import TRENDS
-    from transforms.sinks.trends import WriteTrendsToBigQuery, trends_encoder
-    from transforms.trends import AddUpTrends
+    from transforms.sinks.trends import AddUpTrends, WriteTrendsToBigQuery, trends_encoder
     from transforms.write import WriteRecords
 
     added = AddUpTrends(

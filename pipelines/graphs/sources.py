@@ -21,8 +21,7 @@ from model.times import MICROSECONDS_PER_SECOND
 from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import DAY, InputSettings, KafkaClientSettings
 from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.cli.settings_options import group, settings_of
-from pipelines.cli.shared_options import settings_of_choice
+from pipelines.cli.settings_options import group, settings_of, settings_of_choice
 from pipelines.graphs.sinks import shared_by_sink
 from transforms.sources.kafka_client import KafkaSettings, Until, properties
 

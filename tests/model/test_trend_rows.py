@@ -9,7 +9,7 @@ from model.encoding import json_lines
 from model.errors import DamagedDataError
 from model.times import to_iso
 from model.trends import Trends, rows_of_file, rows_to_parquet, whole_rows, window_name
-from transforms.trends import rows_of
+from transforms.sinks.trends import rows_of
 
 DAY = 86_400_000_000
 

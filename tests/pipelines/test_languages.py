@@ -12,7 +12,7 @@ from beam_topics import TopicModel
 from model.inference import Gibbs3
 from model.publishing.store import ModelStore
 from pipelines import evaluate, infer, label, report, stream, train
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 
 GIVEN = {"de": "Schiffe im Hafen ", "en": "Ships in the harbour ", "fr": "Bateaux dans le port "}
 COUNT, KEYS = 30, sorted(GIVEN)

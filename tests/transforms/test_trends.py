@@ -15,8 +15,8 @@ from model.reporting import bursts
 from model.reporting.bursts import LEAST, bursts_of
 from model.times import parse_time
 from model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
-from transforms import trends
-from transforms.trends import AddUpTrends, rows_of
+from transforms.sinks import trends
+from transforms.sinks.trends import AddUpTrends, rows_of
 
 DAY = 86_400_000_000
 

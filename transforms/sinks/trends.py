@@ -1,21 +1,170 @@
 """Write rows of trends to files and to BigQuery.
 
-    rows: bytes (JSON, :mod:`transforms.trends`) -> what the sink gives
+    rows: bytes (JSON, :mod:`transforms.sinks.trends`) -> what the sink gives
 
 Rows are written at least once. Readers drop repeated rows by :data:`model.trends.TREND_KEY`.
+
+Add up topic mixtures by window of event time, as a table that is exact on every runner.
+
+    mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window, group and topic
+
+A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
+These sums wait in state for the end of their window (:mod:`transforms.periods`), where they are
+added up. They are sums of whole numbers (:mod:`model.trends`), so they do not depend on bundles,
+workers or retries.
+
+A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
+(expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
+best ones first) and ``part``. Each window and group has a row whose ``topic`` is null, for
+documents without a known word: they have no topic, and count in the ``documents`` of all rows.
+``group`` is the label of the documents, or the group that they name,
+where they are grouped, else "". Groups beyond the bound of a window are one group
+(:mod:`model.trends`). ``part`` is ``window_end``, unless mixtures came after their window had been
+closed: they are in another part of it, which is named after the window that was open then. A row is
+named by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are,
+mean shares weighted by documents (:func:`model.trends.whole_rows`). A job that does not stream
+writes one part of each window. Each part has a bound of its own.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import apache_beam as beam
-from apache_beam.transforms.window import GlobalWindows
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
 
+from model import pending, wire
 from model.encoding import json_lines
-from model.trends import rows_to_parquet
+from model.inference.mixture_blocks import MixtureBlock
+from model.pending import PendingHead
+from model.times import to_iso
+from model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
+from transforms.constants import LAST_TIME
+from transforms.periods import PeriodDoFn
 from transforms.write import Encoder
+
+By = Literal["all", "label", "group"]
+# The number of waiting tables of a window at which they are added up.
+MAX_TABLES = 256
+
+
+class _Count(beam.DoFn):
+    """Add up the mixtures of a bundle by model key, ids of topics and window.
+
+    A table is emitted at the last moment of its window. The time of an element says nothing:
+    RunInference gives its outputs the end of time.
+    """
+
+    def __init__(self, window_micros: int, by: By, typical: int, groups: int) -> None:
+        self._window, self._by, self._typical, self._groups = window_micros, by, typical, groups
+
+    def start_bundle(self) -> None:
+        self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
+
+    def process(self, element: bytes) -> None:
+        block = MixtureBlock.from_bytes(element)
+        ids = block.ids_of_topics()
+        groups = {"all": (), "label": block.labels, "group": block.document_groups}[self._by]
+        of_all = groups or (None,) * len(block.ids)
+        for mixture, group in zip(block.mixtures(), of_all, strict=True):
+            window = mixture.timestamp // self._window
+            place = mixture.key, ids, window
+            if place not in self._tables:
+                self._tables[place] = Trends(
+                    len(ids), most=self._typical, ids=ids, most_groups=self._groups
+                )
+            self._tables[place].add(
+                window * self._window,
+                group or "",
+                mixture.proportions,
+                tokens=mixture.tokens,
+                words_known=mixture.words_known,
+                named=(mixture.timestamp, mixture.id) if self._typical else None,
+            )
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        for (key, _, window), table in self._tables.items():
+            last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
+            yield WindowedValue((key.encode(), table.to_bytes()), last, [GlobalWindow()])
+
+
+class _AddUp(PeriodDoFn):
+    """Add up the tables of a model key, and emit rows when a window closes."""
+
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
+        for table in added_up(records):
+            yield from rows_of(table, key.decode(), end, self._period)
+
+    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+        mirror = self.mirrors.of(key)
+        if head.live % MAX_TABLES == 0:
+            # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
+            # keeps that rare.
+            mirror = pending.matched(head, mirror, bag)
+        return mirror.matches(head) and len(mirror.at(due)) >= MAX_TABLES
+
+    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
+        """Replace the tables of each window by their sum."""
+        waiting, head = self.take_all(key, head, bag)
+        for due, records in waiting:
+            for table in added_up(records):
+                head = pending.add(head, self.mirrors.of(key), bag, due, table.to_bytes())
+        return [], head
+
+
+def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[bytes]:
+    """Yield the rows of a table as JSON.
+
+    Args:
+        table: The table.
+        key: The model key.
+        part: The end of the window that closes, in microseconds.
+        window_micros: The length of a window.
+    """
+    ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
+    for record in table.records():
+        row = {"key": key, "window_end": ends[record["window_start"]], "part": to_iso(part)}
+        yield wire.canonical_json({**record, **row}).encode()
+
+
+class AddUpTrends(beam.PTransform):
+    """Add up mixtures by window.
+
+    Args:
+        window_micros: The length of the windows in microseconds.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
+        by: By what documents are grouped.
+        typical: The number of typical documents of each row.
+        groups: The most groups of a window; others are one group.
+    """
+
+    def __init__(
+        self,
+        window_micros: int,
+        *,
+        streams: bool,
+        by: By = "all",
+        typical: int = 0,
+        groups: int = MOST_GROUPS,
+    ) -> None:
+        super().__init__()
+        self._count = _Count(window_micros, by, typical, groups)
+        self._add_up = _AddUp(window_micros, streams)
+
+    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
+        return (
+            mixtures
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
+            | "Add up" >> beam.ParDo(self._add_up).with_output_types(bytes)
+        )
+
 
 _ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}
 

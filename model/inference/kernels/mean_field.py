@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.gibbs.kernels.packed_rows import padded_length, pair_sum
-from model.kernels.expectations import exp_digamma_below, scaled_up
 from model.kernels.jit import inlined, kernel, page_kernel
+from model.kernels.special import exp_digamma_below, scaled_up
 
 # Where the sum of all e_t is smaller, 1 / norm_w may overflow.
 _UNDERFLOW = 2.0**-800

@@ -33,9 +33,9 @@ import numpy as np
 
 from model import checks, wire
 from model.events import Event
+from model.kernels import special
 from model.learners.base import LearnerSettings
 from model.learners.filters.settings import JoinPhrases
-from model.learners.particles.kernels import logarithm
 from model.records import LongArray, Minibatch
 from model.snapshot import Snapshot
 from model.words.frequent_items import FrequentItems
@@ -48,7 +48,7 @@ _STATE = b"BTJ1"
 # Entries of dictionaries with their texts.
 _PAIR_BYTES, _WORD_BYTES = 300, 160
 
-ln = logarithm.ln.py_func
+ln = special.ln.py_func
 _LEAST_DEVIANCE = -ln(FALSE_ALARM)
 
 Pair = tuple[str, str]

@@ -29,7 +29,7 @@ from model.kernels.jit import FOLDER
 from model.kernels.random import MOVE, RESTART
 from model.learners import ParticleFilter
 from model.learners.base import LearnerSettings
-from model.learners.particles import runs, stepping
+from model.learners.particles import stepping
 from model.learners.particles.history import WHOLE_DOCUMENT
 from model.learners.particles.kernels.restarting import put_back, take_out
 from model.learners.particles.population import new_population
@@ -62,12 +62,12 @@ def compile_ahead() -> None:
     document = np.zeros(2, np.int32), None
     slots = state.history.begin_all([document])
     state.population = new_population(state.prior, 1, 1)
-    vars(stepping)["over_slices"] = vars(runs)["over_slices"] = _compile_slice
+    vars(stepping)["over_slices"] = vars(stepping)["over_slices"] = _compile_slice
     stepping.visit(state, slots, np.full(1, WHOLE_DOCUMENT, np.int64), MOVE)
     restarted = state.population, state.prior, state.history.pages, slots
     _compile(take_out, *restarted, draws(state, RESTART))
     _compile(put_back, *restarted, np.zeros(1, np.int64), draws(state, RESTART))
-    runs.learn_by_chains(state, [document])
+    stepping.learn_by_chains(state, [document])
 
 
 def _compile_slice(particles: int, threads: int, run: partial[Any], **_: bool) -> None:

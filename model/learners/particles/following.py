@@ -48,9 +48,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from model.kernels.special import ln
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels.arrivals import divergence
-from model.learners.particles.kernels.logarithm import ln
 from model.records import FloatArray
 from model.scaled import Scaled
 

@@ -41,10 +41,10 @@ import numpy as np
 
 from model import checks
 from model.kernels.random import FORGETTING, FORGOTTEN_TOPIC
+from model.kernels.special import ln
 from model.learners.particles.kernels.canonical_rows import tokens_by_word
 from model.learners.particles.kernels.copy_on_write import BLOCKS_EACH, new_table, reserve
 from model.learners.particles.kernels.forgetting import choose_forgotten, forget_tokens
-from model.learners.particles.kernels.logarithm import ln
 from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.kernels.parts import filled_parts
 from model.learners.particles.packing import Packed, pack_table, unpack_table

@@ -59,7 +59,6 @@ from model.learners.particles.challengers import Block, in_blocks, unite_topics
 from model.learners.particles.history import WHOLE_DOCUMENT, Documents
 from model.learners.particles.population import joint, new_population, replicate
 from model.learners.particles.priors import word_probabilities
-from model.learners.particles.runs import learn_by_chains
 from model.learners.particles.settings import ENDLESS, InitialBatch
 from model.learners.particles.state import (
     ParticleState,
@@ -68,7 +67,12 @@ from model.learners.particles.state import (
     new_state,
     plant_seeds,
 )
-from model.learners.particles.stepping import draw_documents, learn_documents, visit
+from model.learners.particles.stepping import (
+    draw_documents,
+    learn_by_chains,
+    learn_documents,
+    visit,
+)
 from model.learners.particles.topic_weights import learn_concentrations
 from model.records import IntArray
 from model.scaled import Scaled

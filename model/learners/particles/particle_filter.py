@@ -53,12 +53,6 @@ from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.planting import shares_without_weight
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_counts, published_prior
-from model.learners.particles.runs import (
-    known_words,
-    learn_together,
-    remember_evidence,
-    together,
-)
 from model.learners.particles.settings import (
     AUTO,
     IncrementalGibbs,
@@ -74,7 +68,14 @@ from model.learners.particles.state import (
     new_state,
     plant_seeds,
 )
-from model.learners.particles.stepping import learn_documents, resamplings
+from model.learners.particles.stepping import (
+    known_words,
+    learn_documents,
+    learn_together,
+    remember_evidence,
+    resamplings,
+    together,
+)
 from model.learners.particles.topic_weights import draw_is_due, learn_concentrations, learn_weights
 from model.learners.particles.trials import observe, release
 from model.records import IntArray, Minibatch

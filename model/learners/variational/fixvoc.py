@@ -23,8 +23,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from model import checks, wire
-from model.kernels.expectations import dirichlet_means, dirichlet_weights
 from model.kernels.random import FIRST_TOPICS, fill_uniforms
+from model.kernels.special import dirichlet_means, dirichlet_weights
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles.population import over_slices
 from model.learners.variational.fixed_vocabulary import (

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from model.kernels.expectations import (
+from model.kernels.jit import kernel
+from model.kernels.special import (
     SMALLEST,
     dirichlet_means,
     dirichlet_weights,
     exp_digamma_below,
 )
-from model.kernels.jit import kernel
 
 
 @kernel

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.errors import OptionError
+from model.options import MEGABYTE
 from model.reading import parsing
 from model.reading.parsing import parse_line, parse_record
 from model.reading.settings import FieldNames, ParseSettings
 from model.records import DeadLetter, Document
-from model.units import MEGABYTE
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
 KEYED = ParseSettings(FieldNames(key="key"))

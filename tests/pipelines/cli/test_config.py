@@ -11,7 +11,7 @@ from pipelines.cli import config
 from pipelines.cli.arguments import all_groups, arranged, as_yaml, names_of
 from pipelines.cli.command import parse
 from pipelines.cli.settings_from_options import learn_options_of
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 
 KNOWN = names_of(tuple(all_groups()))
 

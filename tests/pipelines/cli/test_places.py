@@ -10,7 +10,7 @@ from pipelines import export, infer, label, report, show, stream, train, version
 from pipelines.cli import arguments, profiling
 from pipelines.cli.arguments import arranged
 from pipelines.cli.config import options_of_text
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 ROWS = [

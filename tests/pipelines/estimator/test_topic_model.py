@@ -19,7 +19,7 @@ from model.errors import OptionError, RefusedInputError, StoreConflictError
 from model.evaluation.held_out import evaluate
 from model.words.tokeniser import Tokeniser
 from pipelines import show
-from pipelines.cli.shared_options import UsageError
+from pipelines.cli.settings_options import UsageError
 from pipelines.estimator import documents, parameters
 
 TEXTS = [

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from model.kernels.jit import kernel, page_kernel
-from model.learners.particles.kernels.logarithm import ln
+from model.kernels.special import ln
 from model.learners.particles.kernels.particles import GONE, PAGE
 from model.learners.particles.kernels.shared_rows import row_of
 

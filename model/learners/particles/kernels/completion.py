@@ -16,7 +16,7 @@ import numpy as np
 from model.gibbs.kernels.dense import draw_topic
 from model.kernels.jit import kernel
 from model.kernels.random import uniform
-from model.learners.particles.kernels.logarithm import ln
+from model.kernels.special import ln
 
 SWEEPS, KEPT = 10, 6
 

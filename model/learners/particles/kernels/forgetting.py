@@ -20,7 +20,7 @@ import numpy as np
 
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import TABLE_DRAWS, uniform
-from model.learners.particles.kernels.logarithm import ln
+from model.kernels.special import ln
 from model.learners.particles.kernels.particles import PAGE, tables_of
 from model.learners.particles.kernels.parts import gather, in_parts, row_buffer, scatter
 from model.learners.particles.kernels.shared_rows import own_row, row_of

@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from model.kernels.jit import kernel, page_kernel
-from model.learners.particles.kernels.logarithm import ln
+from model.kernels.special import ln
 from model.learners.particles.kernels.particles import (
     GONE,
     PAGE,

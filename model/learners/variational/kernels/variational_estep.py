@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.expectations import SMALLEST, exp_digamma_below, scaled_up
 from model.kernels.jit import inlined, kernel
 from model.kernels.random import LOCAL, fill_uniforms
+from model.kernels.special import SMALLEST, exp_digamma_below, scaled_up
 
 
 class TopicWeights(NamedTuple):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from learner_variants import small
 
 from model.learners import learner_for
-from model.learners.particles import particle_filter, runs
+from model.learners.particles import particle_filter, stepping
 from model.learners.particles.forgetting import make_room_for_words
 
 # Concentrations are drawn less often than there are short documents.
@@ -78,7 +78,7 @@ def test_minibatches_are_learned_together_where_nothing_comes_between(kind, monk
     sizes = []
 
     def noted(state, minibatches):
-        sizes.append(runs.together(state, minibatches))
+        sizes.append(stepping.together(state, minibatches))
         return sizes[-1]
 
     monkeypatch.setattr(particle_filter, "together", noted)
@@ -97,6 +97,6 @@ def test_words_leave_between_runs():
     one = minibatches_of(topical(2, words=2, first=90), 1)
     room = state.vocabulary.limit - len(state.vocabulary)
     assert room == 1 and len({word for minibatch in one for word in minibatch.words}) > room
-    assert runs.together(state, one) == 1
+    assert stepping.together(state, one) == 1
     make_room_for_words(state, ["x", "y", "z"])
-    assert runs.together(state, one) == 2
+    assert stepping.together(state, one) == 2

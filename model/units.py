@@ -1,3 +1,0 @@
-"""Units of memory."""
-
-MEGABYTE = 2**20
