@@ -11,17 +11,10 @@ candidate before it, and one that comes too early waits in state.
 The events of a version (:mod:`model.publishing.version_events`) are an output of their own. Each is
 emitted when its version is made. The logger ``beam_topics.events`` gets one INFO record for all
 events of a version.
-
-Give freed memory back to the system.
-
-glibc gives back the end of a heap and arrays that have pages of their own. What is freed between
-small objects stays: a bundle of many documents that waited leaves 20 to 30 MB in a worker
-(``docs/results/headlines.md``).
 """
 
 from __future__ import annotations
 
-import ctypes
 import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -44,20 +37,8 @@ from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of, superseding
 from transforms.constants import NAMESPACE
 from transforms.event_times import EventTime
+from transforms.freed_memory import give_back
 from transforms.stateful import StatefulDoFn
-
-
-def give_back() -> None:
-    """Give back every free page; does nothing where the C library has no ``malloc_trim``.
-
-    A call takes .1 to 4 milliseconds in a worker of 450 MB.
-    """
-    try:
-        ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError, TypeError):
-        # musl and macOS have no malloc_trim; on Windows there is no library of that name.
-        return
-
 
 LOGGER = logging.getLogger("beam_topics.events")
 EVENTS = "events"

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from transforms import publish
-from transforms.publish import PublishDoFn, give_back
+from transforms import freed_memory, publish
+from transforms.freed_memory import give_back
+from transforms.publish import PublishDoFn
 
 ROOT = Path(__file__).parents[2]
 # Blocks of 100 kB, each before a small one that stays; then the resident pages, before and after.
 HOLES = """
 import ctypes
-from transforms.publish import give_back
+from transforms.freed_memory import give_back
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
@@ -47,7 +48,7 @@ def test_a_library_without_it_is_left_alone(monkeypatch, error):
     def missing(name):
         raise error
 
-    monkeypatch.setattr(publish.ctypes, "CDLL", missing)
+    monkeypatch.setattr(freed_memory.ctypes, "CDLL", missing)
     assert give_back() is None
     assert ctypes.CDLL is missing
 

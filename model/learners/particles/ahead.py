@@ -62,7 +62,7 @@ def compile_ahead() -> None:
     document = np.zeros(2, np.int32), None
     slots = state.history.begin_all([document])
     state.population = new_population(state.prior, 1, 1)
-    vars(stepping)["over_slices"] = vars(stepping)["over_slices"] = _compile_slice
+    vars(stepping)["over_slices"] = _compile_slice
     stepping.visit(state, slots, np.full(1, WHOLE_DOCUMENT, np.int64), MOVE)
     restarted = state.population, state.prior, state.history.pages, slots
     _compile(take_out, *restarted, draws(state, RESTART))

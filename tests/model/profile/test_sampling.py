@@ -69,7 +69,7 @@ def test_a_small_file_is_read_whole(tmp_path, name):
 @pytest.mark.parametrize("name", FORMS)
 def test_a_sample_of_a_large_file_reaches_its_end(tmp_path, monkeypatch, name):
     monkeypatch.setattr(sampling, "WHOLE", 2**13)
-    monkeypatch.setattr(sampling, "HEAD", 2**13)
+    monkeypatch.setattr(sampling, "LAYOUT_BYTES", 2**13)
     monkeypatch.setattr(sampling, "_WINDOW", 2**11)
     monkeypatch.setattr(sampling, "_RECORDS", 200)
     found = sample(tmp_path, name, FORMS[name](ROWS))

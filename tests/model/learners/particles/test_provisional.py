@@ -50,11 +50,11 @@ def test_a_version_holds_every_word_that_came():
 
 def runs_of(monkeypatch, settings):
     """The documents and chains of each batch that versions of a stream run."""
-    batches = []
+    batches, initialise = [], initial_batch.initialise
 
     def counted(state, chains):
         batches.append((len(state.waiting), chains))
-        initial_batch.initialise(state, chains)
+        initialise(state, chains)
 
     monkeypatch.setattr(initial_batch, "initialise", counted)
     snapshots(settings)

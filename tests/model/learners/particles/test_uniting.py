@@ -8,7 +8,7 @@ from model.learners import ParticleFilter, learner_for
 from model.learners.particles import challengers, initial_batch
 from model.learners.particles.challengers import (
     ERRORS,
-    KEPT,
+    KEPT_OF_PARAMETER,
     LEAST_GAIN,
     absorptions_wanted,
     united_alpha,
@@ -61,8 +61,8 @@ def test_a_planted_bug_leaves_the_topics_apart(monkeypatch, planted):
 
 def test_an_absorbed_topic_keeps_a_little_of_its_parameter():
     found = united_alpha(np.array([1.0, 2.0, 4.0]), [(0, 2), (2, 1)])
-    assert found[0] == KEPT
-    assert found[2] == KEPT * (4 + 1 - KEPT)
+    assert found[0] == KEPT_OF_PARAMETER
+    assert found[2] == KEPT_OF_PARAMETER * (4 + 1 - KEPT_OF_PARAMETER)
     assert found.sum() == 7
 
 
