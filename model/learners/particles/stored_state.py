@@ -59,7 +59,7 @@ from model.learners.particles.priors import (
 )
 from model.learners.particles.seeds import words_of
 from model.learners.particles.state import ParticleState
-from model.records import FloatArray, IntArray, LongArray
+from model.records import FloatArray, LongArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
@@ -74,13 +74,11 @@ _SCALED_BYTES = 16
 # The draw of a concentration takes a step for each table.
 _MOST_TABLES = 2**28
 # Bounds of a learned concentration. Beyond them the products of a draw leave the range of a float.
-_LEAST_CONCENTRATION, _MOST_CONCENTRATION = 2.0**-100, 2.0**100
+_SMALLEST, _LARGEST = 2.0**-100, 2.0**100
 # Event times are 64-bit numbers.
 _LATEST = 2**63
 _ROUNDING = 1e-6
 _WEIGHTS = b"BTB1"
-# Bounds of a concentration that is drawn.
-_SMALLEST, _LARGEST = 2.0**-100, 2.0**100
 _FOLLOWING = b"BTj1"
 _COUNTS = ("changed", "changes", "trial", "won", "tokens", "documents", "began", "since")
 
@@ -120,7 +118,7 @@ def to_bytes(state: ParticleState) -> bytes:
             wire.array_to_bytes(part[:, :topics], "<i8")
             for part in (population.totals, population.topic_tables)
         ),
-        *words_to_bytes(state),
+        *_words_to_bytes(state),
         _waiting_to_bytes(state),
         _history_to_bytes(state),
         *([following_to_bytes(state.following)] if state.following else []),
@@ -173,7 +171,7 @@ def _joined(parts: list[Any]) -> npt.NDArray[np.int64]:
     return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
 
 
-def words_to_bytes(state: ParticleState) -> list[bytes]:
+def _words_to_bytes(state: ParticleState) -> list[bytes]:
     """Return the table of words.
 
     Of words in parts, the parts with tokens: their number for each word, then which they are.
@@ -252,7 +250,10 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
         )
     state.characters = CharacterModel.from_bytes(characters) if characters else state.characters
     _read_particles(state, blobs[4:11])
-    words_from_bytes(state, parts, blobs[11:14])
+    if parts:
+        _read_parts(state, parts, blobs[11:14])
+    else:
+        _read_rows(state, blobs[11:14])
     _read_waiting(state, blobs[14])
     _check_seeds(state)
     _read_history(state, blobs[15])
@@ -275,16 +276,19 @@ def _read_header(state: ParticleState, header: dict[str, Any]) -> None:
         time = checks.field(header, "time")
         name = "time of a learner's state"
         state.time = None if time is None else checks.whole(name, time, -_LATEST, _LATEST)
-    try:
-        ess = float.fromhex(checks.field(header, "ess"))
-    except (ValueError, TypeError, OverflowError):
-        checks.refuse(
-            "ess of a learner's state", repr(header["ess"]), "a number in hexadecimal digits"
-        )
+    ess = _exact("ess of a learner's state", checks.field(header, "ess"))
     # Rounding can make it larger than the number of particles.
     state.resampler.ess[0] = checks.number(
         "ess of a learner's state", ess, 0.0, 2.0 * len(state.population.weight)
     )
+
+
+def _exact(name: str, text: object) -> float:
+    """Return a float that is stored in hexadecimal digits, which keep every bit."""
+    try:
+        return float.fromhex(text)  # type: ignore[arg-type]
+    except (ValueError, TypeError, OverflowError):
+        checks.refuse(name, repr(text), "a number in hexadecimal digits")
 
 
 def _read_evidence(state: ParticleState, data: bytes) -> None:
@@ -335,7 +339,7 @@ def _read_particles(state: ParticleState, blobs: list[bytes]) -> None:
         )
     population.concentration[:] = checks.shaped("concentrations", concentration, particles, 2)
     if state.settings.prior.learns_concentrations:
-        checks.measures("concentrations", concentration, _LEAST_CONCENTRATION, _MOST_CONCENTRATION)
+        checks.measures("concentrations", concentration, _SMALLEST, _LARGEST)
     elif not _are_given(state, population.concentration):
         raise DamagedDataError("the state's concentrations are not those of the settings")
     checks.measures("weights of particles", weight, 0.0, 1.0 + _ROUNDING)
@@ -389,12 +393,11 @@ def _check_seeds(state: ParticleState) -> None:
 
 def _read_waiting(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(WAITING, data, 2)
-    labels, (lengths, tokens) = checks.field(header, "labels"), map(unpack_numbers, blobs)
-    if labels is None:
+    lengths, tokens = map(unpack_numbers, blobs)
+    if checks.field(header, "labels") is None:
         checks.sized("lengths of waiting documents", lengths, 0)
         state.waiting = None
         return
-    _check_labels(labels, lengths)
     # A complete batch has been learned.
     checks.whole("waiting documents", len(lengths), 0, state.initial.documents)
     checks.whole("tokens of waiting documents", int(lengths.sum()), 0, state.initial.tokens)
@@ -402,18 +405,16 @@ def _read_waiting(state: ParticleState, data: bytes) -> None:
         raise DamagedDataError(
             "the state has learned documents although its initial batch is incomplete"
         )
-    state.waiting = list(
-        zip(_split_documents(lengths, tokens, 0, len(state.vocabulary)), labels, strict=True)
-    )
+    state.waiting = _documents("documents", header, lengths, tokens, 0, len(state.vocabulary))
 
 
 def _read_history(state: ParticleState, data: bytes) -> None:
     header, blobs = wire.unpack(HISTORY, data, _HISTORY_BLOBS)
-    history, labels = state.history, checks.field(header, "labels")
+    history = state.history
     lengths, tokens, arrival, newest, newest_position, kept, kept_position = map(
         unpack_numbers, blobs[:7]
     )
-    _check_labels(labels, lengths)
+    documents = _documents("documents", header, lengths, tokens - 1, GONE, len(state.vocabulary))
     if state.waiting is not None:
         checks.sized("documents of the history before the initial batch is complete", lengths, 0)
     if not history.whole and (
@@ -426,8 +427,7 @@ def _read_history(state: ParticleState, data: bytes) -> None:
     checks.sized("arrivals of documents", arrival, len(lengths))
     checks.within("arrivals of documents", arrival, 0, arrived)
     checks.ascending("arrivals of documents", arrival, strictly=True)
-    documents = _split_documents(lengths, tokens - 1, GONE, len(state.vocabulary))
-    slots = history.begin_all(list(zip(documents, labels, strict=True))).astype(np.int64)
+    slots = history.begin_all(documents).astype(np.int64)
     history.restore(
         slots,
         arrival=arrival,
@@ -438,13 +438,6 @@ def _read_history(state: ParticleState, data: bytes) -> None:
     )
     _read_topics(state, slots, blobs[7:10])
     _check_history(state, slots)
-
-
-def _check_labels(labels: object, lengths: LongArray) -> None:
-    if not checks.fits(labels, list[str | None]):
-        checks.refuse("labels of documents", repr(labels), "a list of texts and nulls")
-    assert isinstance(labels, list)
-    checks.sized("labels of documents", labels, len(lengths))
 
 
 def _check_units(
@@ -487,12 +480,20 @@ def _check_units(
         )
 
 
-def _split_documents(lengths: LongArray, tokens: LongArray, low: int, words: int) -> list[IntArray]:
-    checks.within("tokens of documents", tokens, low, words)
-    checks.within("lengths of documents", lengths, 0, len(tokens) + 1)
-    checks.equal("tokens of all documents", len(tokens), int(lengths.sum()))
+def _documents(
+    name: str, header: dict[str, Any], lengths: LongArray, tokens: LongArray, low: int, words: int
+) -> Documents:
+    """Return documents of so many words, with the labels of a header."""
+    labels = checks.field(header, "labels")
+    if not checks.fits(labels, list[str | None]):
+        checks.refuse(f"labels of {name}", repr(labels), "a list of texts and nulls")
+    checks.sized(f"labels of {name}", labels, len(lengths))
+    checks.within(f"tokens of {name}", tokens, low, words)
+    checks.within(f"lengths of {name}", lengths, 0, len(tokens) + 1)
+    checks.equal(f"tokens of all {name}", len(tokens), int(lengths.sum()))
     narrow, ends = tokens.astype(np.int32), np.cumsum(lengths).tolist()
-    return [narrow[begin:end] for begin, end in pairwise([0, *ends])]
+    parts = (narrow[begin:end] for begin, end in pairwise([0, *ends]))
+    return list(zip(parts, labels, strict=True))
 
 
 def _read_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> None:
@@ -521,25 +522,8 @@ def _check_history(state: ParticleState, slots: LongArray) -> None:
         )
 
 
-def words_from_bytes(state: ParticleState, parts: list[bytes], blobs: list[bytes]) -> None:
-    """Read what :func:`words_to_bytes` wrote.
-
-    Args:
-        state: the learner's state, with its words and the totals of its topics; changed.
-        parts: the number and the places of each word's parts; none for whole rows.
-        blobs: the table.
-
-    Raises:
-        DamagedDataError: no learner can have such words.
-    """
-    if parts:
-        _read_parts(state, parts, blobs)
-    else:
-        _read_rows(state, blobs)
-
-
 def _read_rows(state: ParticleState, blobs: list[bytes]) -> None:
-    """Read words in whole rows."""
+    """Read words in whole rows; the totals of topics are known."""
     population, prior, topics, count = (
         state.population,
         state.prior,
@@ -561,7 +545,7 @@ def _read_rows(state: ParticleState, blobs: list[bytes]) -> None:
 
 
 def _read_parts(state: ParticleState, parts: list[bytes], blobs: list[bytes]) -> None:
-    """Read words in parts."""
+    """Read words in parts: the number and the places of each word's parts, and the table."""
     population, prior = state.population, state.prior
     each, count, tp = parts_each(population), len(state.vocabulary), len(prior.alpha)
     filled, which = map(unpack_numbers, parts)
@@ -654,11 +638,7 @@ def weights_from_bytes(data: bytes, state: ParticleState) -> None:
         DamagedDataError: the bytes are not of this form, or hold what no learner holds.
     """
     header, (alpha,) = wire.unpack(_WEIGHTS, data, 1)
-    text = checks.field(header, "gamma")
-    try:
-        state.gamma = float.fromhex(text)
-    except (ValueError, TypeError, OverflowError):
-        checks.refuse("gamma of the weights", repr(text), "a number in hexadecimal digits")
+    state.gamma = _exact("gamma of the weights", checks.field(header, "gamma"))
     checks.measures("gamma of the weights", np.array([state.gamma]), _SMALLEST, _LARGEST)
     values = wire.array_from_bytes(alpha, "<f8")
     checks.sized("Dirichlet parameters of topics", values, state.settings.topic_count)
@@ -690,8 +670,8 @@ def following_from_bytes(
             checks.whole(f"{name} of a stream", checks.field(header, name), 0, most + 1),
         )
     following.fresh = checks.field(header, "fresh") is True
-    following.held = _held(
-        unpack_numbers(lengths), unpack_numbers(tokens), checks.field(header, "labels"), words
+    following.held = _documents(
+        "documents that wait", header, unpack_numbers(lengths), unpack_numbers(tokens), 0, words
     )
     following.evidence = Scaled.from_hex(checks.field(header, "evidence"))
     of_shares = wire.array_from_bytes(shares, "<f8")
@@ -720,16 +700,3 @@ def _read_test(header: dict[str, Any], blocks: list[Block], test: Cusum) -> None
         checks.whole("blocks of a stream", count, 0, REMEMBERED + 1)
     test.blocks, test.waiting = deque(blocks[:remembered]), blocks[remembered:]
     test.sums = first, second
-
-
-def _held(lengths: LongArray, tokens: LongArray, labels: object, words: int) -> Documents:
-    """Return the documents that wait."""
-    if not checks.fits(labels, list[str | None]):
-        checks.refuse("labels of documents that wait", repr(labels), "a list of texts and nulls")
-    assert isinstance(labels, list)
-    checks.sized("labels of documents that wait", labels, len(lengths))
-    checks.within("tokens of documents that wait", tokens, 0, words)
-    checks.within("lengths of documents that wait", lengths, 0, len(tokens) + 1)
-    checks.equal("tokens of all documents that wait", len(tokens), int(lengths.sum()))
-    parts = np.split(tokens.astype(np.int32), np.cumsum(lengths)[:-1]) if len(lengths) else []
-    return list(zip(parts, labels, strict=True))
