@@ -32,7 +32,7 @@ from benchmarks.corpora import records
 from benchmarks.soak import PASSES, PRISM, Watch, observe, report, sampled
 from model.records import Document
 from pipelines import train
-from transforms.archive import shard_start, write_shard
+from transforms.write import shard_start, write_shard
 
 JOB_SERVER = "BEAM_TOPICS_JOB_SERVER"
 RUNNERS = {"prism": PRISM, "flink": JOB_SERVER}

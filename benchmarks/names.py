@@ -24,8 +24,7 @@ from benchmarks.vocabulary import mixtures, newsgroups
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.records import Document, TokenisedDocument
-from model.reporting.names import Counted, Expected, names_of
-from model.reporting.naming import counted_words, names_by_documents
+from model.reporting.names import Counted, Expected, counted_words, names_by_documents, names_of
 from model.reporting.relevance import word_statistics
 from model.snapshot import Snapshot
 

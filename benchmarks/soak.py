@@ -34,7 +34,7 @@ from model.publishing.publication import Publisher
 from model.records import Document
 from model.times import parse_time
 from pipelines import train
-from transforms.archive import shard_start, write_shard
+from transforms.write import shard_start, write_shard
 
 PRISM = "BEAM_TOPICS_PRISM"
 PASSES = 10

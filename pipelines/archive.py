@@ -28,14 +28,14 @@ def archive(options: Options) -> None:
 
     from pipelines.graphs.execute import run
     from pipelines.graphs.learning import write_dead_letters
-    from transforms.archive import WriteArchive
-    from transforms.read import ReadRecords, check_patterns
+    from transforms.read import ReadDocuments, check_patterns
+    from transforms.write import WriteArchive
 
     def build(pipeline: beam.Pipeline, options: Options) -> None:
         patterns, settings = settings_of(options, InputSettings).input, read_settings_of(options)
         check_patterns(list(patterns), settings)
         given = settings_of(options, ArchiveSettings)
-        documents, unreadable = pipeline | "Read" >> ReadRecords(list(patterns), settings)
+        documents, unreadable = pipeline | "Read" >> ReadDocuments(list(patterns), settings, None)
         _ = documents | "Archive" >> WriteArchive(given.archive, given.shard_period)
         write_dead_letters([unreadable], options)
 

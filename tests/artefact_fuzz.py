@@ -34,7 +34,6 @@ from model import wire
 from model.document_blocks import DocumentBlock, documents_in
 from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import BeamTopicsError
-from model.groups import Groups
 from model.inference import PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
 from model.inference.mixture_blocks import MixtureBlock
@@ -42,7 +41,7 @@ from model.inference.proportions import make_mixtures
 from model.learners import learner_for
 from model.publishing import snapshots
 from model.publishing.catalogue import Catalogue
-from model.records import Minibatch, TokenisedDocument
+from model.records import Groups, Minibatch, TokenisedDocument
 from model.reporting.shown import shown_of
 from model.trends import Trends, added_up
 from model.wire import seal

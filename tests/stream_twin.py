@@ -361,7 +361,7 @@ def labelled(batches, references, before_first_model):
 
 
 def by_period(events, period):
-    """What :class:`transforms.periods.PeriodDoFn` closes: (end, its records), in order.
+    """What :class:`transforms.stateful.PeriodDoFn` closes: (end, its records), in order.
 
     The events are those of the stream, with (time, record) in place of documents.
     """

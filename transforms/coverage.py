@@ -10,8 +10,8 @@ in the open window too.
 A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning.
 All other reports are logged as information. The logger is ``beam_topics.coverage``.
 
-Each bundle of :mod:`transforms.infer_by_key` tallies its own documents. The tallies wait in state
-for the end of the window (:mod:`transforms.periods`), where they are added up.
+Each bundle of :mod:`transforms.infer` tallies its own documents. The tallies wait in state
+for the end of the window (:mod:`transforms.stateful`), where they are added up.
 :mod:`model.inference.coverage` has the logic.
 """
 
@@ -20,34 +20,29 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator
-from typing import Any
 from zlib import crc32
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model import pending
 from model.errors import OptionError
 from model.inference.coverage import CoverageReport, Tally
 from model.inference.settings import RETRAIN_BELOW
-from model.pending import PendingHead
 from model.wire import canonical_json
 from transforms.constants import NAMESPACE
-from transforms.periods import PeriodDoFn
+from transforms.stateful import SummingDoFn
 
 LOGGER = "beam_topics.coverage"
 # The output of a step that infers, with its tallies.
 TALLIES = "tallies"
-# The number of waiting tallies of a window at which they are added up.
-MAX_TALLIES = 256
 # The state of a step costs some milliseconds for each Beam key and bundle. So the tallies of many
 # model keys share a Beam key.
 SHARDS = 16
 _SEPARATOR = b"\0"
 
 
-class _Report(PeriodDoFn):
+class _Report(SummingDoFn):
     """Add up tallies, and emit a report for each key, version and window; keyed by shard."""
 
     def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
@@ -67,31 +62,14 @@ class _Report(PeriodDoFn):
             logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
             yield report.as_json().encode()
 
-    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        mirror = self.mirrors.of(key)
-        if head.live % MAX_TALLIES == 0:
-            # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
-            # keeps that rare.
-            mirror = pending.matched(head, mirror, bag)
-        if not mirror.matches(head):
-            return False
-        waiting = mirror.at(due)
-        if not waiting or len(waiting) % MAX_TALLIES:
-            return False
+    def is_smaller(self, records: list[bytes]) -> bool:
         # Where most tallies are of models of their own, adding up makes few of them.
-        return len(waiting) >= 2 * len({record.partition(_SEPARATOR)[0] for record in waiting})
+        return len(records) >= 2 * len({record.partition(_SEPARATOR)[0] for record in records})
 
-    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
-        """Replace the tallies of each key, version and window by their sum."""
-        waiting, head = self.take_all(key, head, bag)
-        for due, records in waiting:
-            for record in (
-                records
-                if len(records) == 1
-                else [name + _SEPARATOR + tally.to_bytes() for name, tally in sums(records)]
-            ):
-                head = pending.add(head, self.mirrors.of(key), bag, due, record)
-        return [], head
+    def added_up(self, records: list[bytes]) -> Iterable[bytes]:
+        if len(records) == 1:
+            return records
+        return [name + _SEPARATOR + tally.to_bytes() for name, tally in sums(records)]
 
 
 def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:

@@ -20,7 +20,6 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model.errors import OptionError
 from model.inference import Gibbs3, InferenceSettings, inference_for
 from model.inference.classifier_store import ClassifierStore
 from model.inference.fitting import (
@@ -35,7 +34,7 @@ from model.inference.settings import FitSettings
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from transforms.constants import NAMESPACE
-from transforms.infer import published_model
+from transforms.infer import check_alone, published_model
 
 LOGGER = "beam_topics.fitting"
 
@@ -63,38 +62,22 @@ class _MakePairs(beam.DoFn):
             yield pair.to_bytes()
 
 
-class _Fit(beam.DoFn):
-    def __init__(
-        self,
-        store: str,
-        key: str,
-        version: str,
-        settings: FitSettings,
-        inference: InferenceSettings,
-    ) -> None:
-        self._store, self._key, self._version, self._settings, self._inference = (
-            store,
-            key,
-            version,
-            settings,
-            inference,
-        )
-
-    def process(self, element: tuple[bytes, Iterable[bytes]]) -> Iterator[str]:
-        store = ModelStore(self._store)
-        manifest = store.manifest(self._key, self._version)
-        topics = store.get_snapshot(manifest).topic_count
-        pairs = map(Pair.from_bytes, element[1])
-        yield ClassifierStore(self._store).put(
-            fit_classifier(
-                manifest,
-                topics,
-                pairs,
-                self._settings,
-                inference=self._inference,
-                on_step=log_step,
-            )
-        )
+def _fit(
+    element: tuple[bytes, Iterable[bytes]],
+    store: str,
+    key: str,
+    version: str,
+    settings: FitSettings,
+    inference: InferenceSettings,
+) -> str:
+    """Fit a classifier to all pairs, store it, and return its digest."""
+    models = ModelStore(store)
+    manifest = models.manifest(key, version)
+    topics = models.get_snapshot(manifest).topic_count
+    pairs = map(Pair.from_bytes, element[1])
+    return ClassifierStore(store).put(
+        fit_classifier(manifest, topics, pairs, settings, inference=inference, on_step=log_step)
+    )
 
 
 def log_step(step: FitProgress) -> None:
@@ -129,14 +112,7 @@ class FitClassifier(beam.PTransform):
     ) -> None:
         super().__init__()
         self._settings, self._inference = settings or FitSettings(), inference or Gibbs3()
-        method = inference_for(self._inference)
-        if method.needs_all_documents or method.needs:
-            raise OptionError(
-                "--method",
-                self._inference.kind,
-                "a method for one document at a time",
-                "Use gibbs3.",
-            )
+        check_alone(self._inference, "to make training pairs", "Use gibbs3.")
         self._model = store, key, ModelStore(store).manifest(key, version).version
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
@@ -154,14 +130,8 @@ class FitClassifier(beam.PTransform):
             | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
             | "Make pairs"
             >> beam.ParDo(_MakePairs(*self._model, self._inference)).with_output_types(bytes)
-            | "To one worker" >> beam.Map(_to_one_key).with_output_types(tuple[bytes, bytes])
+            | "To one worker" >> beam.WithKeys(b"").with_output_types(tuple[bytes, bytes])
             | "Gather" >> beam.GroupByKey()
             | "Fit"
-            >> beam.ParDo(_Fit(*self._model, self._settings, self._inference)).with_output_types(
-                str
-            )
+            >> beam.Map(_fit, *self._model, self._settings, self._inference).with_output_types(str)
         )
-
-
-def _to_one_key(element: bytes) -> tuple[bytes, bytes]:
-    return b"", element

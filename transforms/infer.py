@@ -2,33 +2,54 @@
 
 Documents and mixtures are bytes (``TokenisedDocument``, ``TopicMixture``). The mixture of a
 document depends on the document and the version alone, and not on its batch, its worker or its
-neighbours. There are several ways:
+neighbours. There are several ways.
 
-- For one given version, use Beam's RunInference with :class:`TopicModelHandler`, in any pipeline:
+For one given version, use Beam's RunInference with :class:`TopicModelHandler`, in any pipeline:
 
-      mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
+    mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
 
-  ``latest`` is resolved once, when the graph is built, so all workers use the same version. The
-  same holds for the classifier, where a method needs one. RunInference's ``model_metadata_pcoll``
-  names other versions while the pipeline runs: its ``model_id`` is the name of a version.
-- For the models of many keys, or a version for each document, use :mod:`transforms.infer_by_key`.
-- Gibbs1 and Gibbs2 take all documents together:
-  :class:`transforms.infer_by_key.InferTogether`.
+``latest`` is resolved once, when the graph is built, so all workers use the same version. The same
+holds for the classifier, where a method needs one. RunInference's ``model_metadata_pcoll`` names
+other versions while the pipeline runs: its ``model_id`` is the name of a version.
+
+For the models of many keys, three transforms give blocks of mixtures:
+
+    documents: bytes (TokenisedDocument, or DocumentBlock)
+        -> blocks: bytes (MixtureBlock), tallies: (key, bytes), dead_letters: bytes (JSON)
+
+* :class:`InferByKey` takes one version for each key, chosen when the graph is built. Its documents
+  may come in blocks (:mod:`model.document_blocks`).
+* :class:`InferLabelled` takes documents that have a version of their own (:mod:`transforms.label`).
+* :class:`InferTogether` takes methods in which the documents of a model learn from one another,
+  such as Gibbs1 and Gibbs2. It is a batch job, with one element for each key.
+
+One step serves all keys. It gathers the documents of a bundle, up to :data:`FLUSH_DOCUMENTS`, and
+infers those of each model together. The models that it has read are kept in memory, up to a number
+of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
+depend on the bundles, on the order of the documents, or on which models are in memory. All three
+tally the documents for :mod:`transforms.coverage`.
+
+A document whose key has no model becomes a dead letter; :class:`Route` keeps the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
+from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
-from apache_beam.transforms.window import GlobalWindows
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
 
+from model.document_blocks import documents_in
 from model.errors import OptionError
 from model.inference import (
     Gibbs3,
+    Inference,
     InferenceSettings,
     PublishedModel,
     inference_for,
@@ -37,15 +58,21 @@ from model.inference import (
 )
 from model.inference.base import CLASSIFIER, TRAINING
 from model.inference.classifier_store import ClassifierStore
+from model.inference.coverage import Tally
+from model.inference.mixture_blocks import MixtureBlock
+from model.inference.serving import ServedModel, Serving, Waiting, Window
 from model.publishing.store import ModelStore
-from model.records import TokenisedDocument
-from transforms.constants import NAMESPACE
+from model.reading.refused import UNKNOWN_KEY
+from model.records import DeadLetter, TokenisedDocument
+from transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
+from transforms.coverage import TALLIES, sharded
 from transforms.logs import leave_out_harmless
+from transforms.metrics import Refusals
+from transforms.read import Documents, documents_of
 
 # RunInference warns, on every worker without torch, that it cannot measure memory.
 leave_out_harmless()
 _BATCH = 64
-_NEW, _LEARNED = b"n", b"l"
 
 
 @dataclass(frozen=True)
@@ -91,7 +118,7 @@ class TopicModelHandler(ModelHandler):
                 "--method",
                 self._settings.kind,
                 "a method for one document at a time",
-                "Use transforms.infer_by_key.InferTogether.",
+                "Use transforms.infer.InferTogether.",
             )
         self._choose(version)
 
@@ -150,38 +177,6 @@ class TopicModelHandler(ModelHandler):
         return {"min_batch_size": _BATCH, "max_batch_size": _BATCH}
 
 
-def gather_with_roles(
-    documents: beam.PCollection, training: beam.PCollection | None
-) -> beam.PCollection:
-    """Gather the new and the learned documents of each key, each behind a byte that says which.
-
-    Returns:
-        (key, documents) for each model key.
-    """
-    parts = [documents | "New" >> beam.Map(_with_role, _NEW).with_output_types(tuple[bytes, bytes])]
-    if training is not None:
-        parts.append(
-            training
-            | "Learned" >> beam.Map(_with_role, _LEARNED).with_output_types(tuple[bytes, bytes])
-        )
-    windowed = parts | "Together" >> beam.Flatten() | "Global" >> beam.WindowInto(GlobalWindows())
-    return windowed | "Gather" >> beam.GroupByKey()
-
-
-def split_roles(
-    elements: Iterable[bytes],
-) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
-    """Return the new and the learned documents."""
-    groups: dict[bytes, list[TokenisedDocument]] = {_NEW: [], _LEARNED: []}
-    for data in elements:
-        groups[data[:1]].append(TokenisedDocument.from_bytes(data[1:]))
-    return groups[_NEW], groups[_LEARNED]
-
-
-def _with_role(document: bytes, kind: bytes) -> tuple[bytes, bytes]:
-    return TokenisedDocument.from_bytes(document).key.encode(), kind + document
-
-
 def check_training(methods: Sequence[InferenceSettings], training: object) -> None:
     """Check that training documents are given if a method needs them, and only then.
 
@@ -201,33 +196,32 @@ def check_training(methods: Sequence[InferenceSettings], training: object) -> No
             "Name them.",
         )
     if training is not None and not wanting:
-        given, names = (
-            training if isinstance(training, list) else "files",
-            ", ".join(settings.kind for settings in methods),
-        )
+        given = training if isinstance(training, list) else "files"
+        names = ", ".join(settings.kind for settings in methods)
         raise OptionError(
             "--training", given, f"with {names}, nothing", "Leave it out, or use gibbs1."
         )
 
 
-def check_stream_method(settings: InferenceSettings) -> None:
-    """Check that the method can label one document at a time with changing models.
+def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
+    """Check that a method infers one document at a time, and needs nothing but a model.
+
+    Args:
+        settings: The settings of the method.
+        purpose: What needs such a method, for the message.
+        remedy: What to do instead.
 
     Raises:
-        OptionError: It cannot.
+        OptionError: It does not.
     """
-    method = inference_for(settings)
-    if method.needs_all_documents or method.needs:
-        alone = [
-            name
-            for name in inference_names()
-            if not (other := inference_named(name)).needs_all_documents and not other.needs
-        ]
+
+    def is_alone(method: Inference[Any]) -> bool:
+        return not method.needs_all_documents and not method.needs
+
+    if not is_alone(inference_for(settings)):
+        names = [name for name in inference_names() if is_alone(inference_named(name))]
         raise OptionError(
-            "--method",
-            settings.kind,
-            f"in a stream that learns, one of {', '.join(alone)}",
-            f"Label with {settings.kind} afterwards, by pipelines.infer.",
+            "--method", settings.kind, f"{purpose}, one of {', '.join(names)}", remedy
         )
 
 
@@ -263,3 +257,274 @@ def published_model(
         )
     snapshot, ids = store.get_snapshot(manifest), tuple(manifest.topic_ids)
     return PublishedModel(snapshot, manifest.version, found, training, ids)
+
+
+def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
+    """Return the dead letter of a document whose key has no model."""
+    known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
+    return DeadLetter.of(
+        document,
+        "routing",
+        UNKNOWN_KEY,
+        f"this run has no model for the key {document.key!r}, but for {known}",
+    )
+
+
+class _Route(beam.DoFn):
+    def __init__(self, keys: Sequence[str]) -> None:
+        self._keys = dict.fromkeys(keys)
+        self._refusals = Refusals((UNKNOWN_KEY,))
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        document = TokenisedDocument.from_bytes(element)
+        if document.key in self._keys:
+            yield element
+        else:
+            yield self._refusals.refuse(without_model(document, list(self._keys)))
+
+
+class Route(beam.PTransform):
+    """Keep the documents of some keys; gives :class:`transforms.read.Documents`.
+
+    Args:
+        keys: The keys that have a model.
+    """
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        super().__init__()
+        self._keys = tuple(keys)
+
+    def expand(self, documents: beam.PCollection) -> Documents:
+        return documents_of(documents, "Route", _Route(self._keys))
+
+
+BLOCKS = "blocks"
+# What an element of InferTogether holds.
+_NEW, _LEARNED = "New", "Learned"
+# The documents and the bytes that wait at most before they are inferred. More documents mean that a
+# model is looked up less often where keys are many.
+FLUSH_DOCUMENTS = 16_384
+FLUSH_BYTES = 32 * 2**20
+# Beam computes the end of time anew for each window that is made.
+_WINDOWS = [GlobalWindow()]
+
+
+class Inferred(NamedTuple):
+    """The outputs of all three transforms."""
+
+    blocks: beam.PCollection
+    tallies: beam.PCollection
+    dead_letters: beam.PCollection
+
+
+class _InferBatches(beam.DoFn):
+    """Gather documents by model and by key, and infer them together.
+
+    Args:
+        serving: The models.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        self._serving = serving
+        self._loaded = Metrics.counter(NAMESPACE, "models_loaded")
+
+    def start_bundle(self) -> None:
+        self._waiting: dict[tuple[ServedModel, str], list[Waiting]] = {}
+        self._tallies: dict[Window, Tally] = {}
+        self._count = self._size = 0
+
+    def gather(self, served: ServedModel, size: int, item: Waiting) -> Iterator[WindowedValue]:
+        """Keep a document of so many bytes, and yield the blocks of all if many wait."""
+        self._waiting.setdefault((served, item.document.key), []).append(item)
+        self._count += 1
+        self._size += size
+        if self._count >= FLUSH_DOCUMENTS or self._size >= FLUSH_BYTES:
+            yield from self._flush()
+
+    def finish_bundle(self) -> Iterator[Any]:
+        yield from self._flush()
+        yield from tagged_tallies(self._tallies, self._serving.window)
+        self._tallies = {}
+
+    def _flush(self) -> Iterator[WindowedValue]:
+        before = self._serving.loads
+        # The models of most documents are used last, so they are at hand for the next ones.
+        for (served, _), waiting in sorted(self._waiting.items(), key=lambda item: len(item[1])):
+            for block in self._serving.label(served, waiting, self._tallies):
+                yield at_its_time(block)
+        self._loaded.inc(self._serving.loads - before)
+        self._waiting = {}
+        self._count = self._size = 0
+
+
+class _InferByKey(_InferBatches):
+    def __init__(self, serving: Serving, models: Mapping[str, ServedModel]) -> None:
+        super().__init__(serving)
+        self._models = dict(models)
+        self._refusals = Refusals((UNKNOWN_KEY,))
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        documents = documents_in(element)
+        for document in documents:
+            served = self._models.get(document.key)
+            if served is None:
+                yield self._refusals.refuse(without_model(document, list(self._models)))
+            else:
+                item = Waiting(document, document.timestamp)
+                yield from self.gather(served, len(element) // len(documents), item)
+
+
+class _InferLabelled(_InferBatches):
+    def process(
+        self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam
+    ) -> Iterator[Any]:
+        data, version = element
+        document = TokenisedDocument.from_bytes(data)
+        yield from self.gather(
+            ServedModel(document.key, version), len(data), Waiting(document, time.micros)
+        )
+
+
+class _InferTogether(beam.DoFn):
+    """Infer all new documents of a key in one call; an element holds new and learned documents."""
+
+    def __init__(self, serving: Serving, models: Mapping[str, ServedModel]) -> None:
+        self._serving, self._models = serving, dict(models)
+
+    def process(self, element: tuple[bytes, Mapping[str, Iterable[bytes]]]) -> Iterator[Any]:
+        new, learned = (
+            map(TokenisedDocument.from_bytes, element[1].get(role, ())) for role in (_NEW, _LEARNED)
+        )
+        tallies: dict[Window, Tally] = {}
+        waiting = [Waiting(document, document.timestamp) for document in new]
+        served = self._models[element[0].decode()]
+        for block in self._serving.label_together(served, waiting, learned, tallies):
+            yield at_its_time(block)
+        yield from tagged_tallies(tallies, self._serving.window)
+
+
+def at_its_time(block: MixtureBlock) -> WindowedValue:
+    """Return a block at the earliest time of its mixtures, so that each can have its own later."""
+    first = Timestamp(micros=int(block.times.min()))
+    return WindowedValue(block.to_bytes(), first, _WINDOWS)
+
+
+def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any]:
+    """Yield tallies as tagged outputs, each at the last moment of its window."""
+    for (key, version, window), tally in tallies.items():
+        last = Timestamp(micros=min((window + 1) * length - 1, LAST_TIME))
+        value = WindowedValue(sharded(key, version, tally), last, _WINDOWS)
+        yield beam.pvalue.TaggedOutput(TALLIES, value)
+
+
+class InferByKey(beam.PTransform):
+    """Infer documents with one version for each key; gives an :class:`Inferred`.
+
+    Documents of other keys become dead letters.
+
+    Args:
+        serving: The models.
+        models: The model for each key that documents may have.
+    """
+
+    def __init__(self, serving: Serving, models: Mapping[str, ServedModel]) -> None:
+        super().__init__()
+        self._fn = _InferByKey(serving, models)
+
+    def expand(self, documents: beam.PCollection) -> Inferred:
+        return _outputs(documents, self._fn)
+
+
+class InferLabelled(beam.PTransform):
+    """Infer (document, version); gives an :class:`Inferred` without dead letters.
+
+    The version ``""`` gives the mixture of the prior, with words_known 0.
+
+    Args:
+        serving: The models.
+
+    Raises:
+        OptionError: The method cannot label one document at a time.
+    """
+
+    def __init__(self, serving: Serving) -> None:
+        super().__init__()
+        check_alone(
+            serving.settings,
+            "in a stream that learns",
+            f"Label with {serving.settings.kind} afterwards, by pipelines.infer.",
+        )
+        self._fn = _InferLabelled(serving)
+
+    def expand(self, labelled: beam.PCollection) -> Inferred:
+        return _outputs(labelled, self._fn)
+
+
+class InferTogether(beam.PTransform):
+    """Infer all documents of each key in one call; gives an :class:`Inferred`.
+
+    It takes any method and is a batch job. Documents of other keys become dead letters.
+
+    Args:
+        serving: The models.
+        models: The model for each key that documents may have.
+        training: TokenisedDocument bytes of the documents that the models were learned from. Only
+            ``gibbs1`` needs them.
+
+    Raises:
+        OptionError: The method lacks its training documents.
+    """
+
+    def __init__(
+        self,
+        serving: Serving,
+        models: Mapping[str, ServedModel],
+        training: beam.PCollection | None = None,
+    ) -> None:
+        super().__init__()
+        check_training([serving.settings], training)
+        self._keys, self._training = tuple(models), training
+        self._fn = _InferTogether(serving, models)
+
+    def expand(self, documents: beam.PCollection) -> Inferred:
+        given = {_NEW: documents | "Route" >> Route(self._keys)}
+        if self._training is not None:
+            given[_LEARNED] = self._training | "Route training" >> Route(self._keys)
+        keyed = {role: part.documents | role >> _ByKey() for role, part in given.items()}
+        found = _outputs(keyed | "Gather" >> beam.CoGroupByKey(), self._fn)
+        dead = [part.dead_letters for part in given.values()] | "Dead letters" >> beam.Flatten()
+        return found._replace(dead_letters=dead)
+
+
+class _ByKey(beam.PTransform):
+    """Key documents by the UTF-8 bytes of their model key, in the global window."""
+
+    def expand(self, documents: beam.PCollection) -> beam.PCollection:
+        keyed = documents | "Key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
+        return keyed | "Global" >> beam.WindowInto(GlobalWindows())
+
+
+def _keyed(document: bytes) -> tuple[bytes, bytes]:
+    return TokenisedDocument.from_bytes(document).key.encode(), document
+
+
+def _outputs(collection: beam.PCollection, fn: beam.DoFn) -> Inferred:
+    typed = beam.ParDo(fn).with_output_types(
+        bytes, **{TALLIES: tuple[bytes, bytes], DEAD_LETTERS: bytes}
+    )
+    found = collection | "Infer" >> typed.with_outputs(TALLIES, DEAD_LETTERS, main=BLOCKS)
+    return Inferred(found[BLOCKS], found[TALLIES], found[DEAD_LETTERS])
+
+
+def mixtures_with_times(block: bytes) -> Iterator[TimestampedValue]:
+    """Yield the mixtures of a block as bytes, each at its time."""
+    found = MixtureBlock.from_bytes(block)
+    for mixture, time in zip(found.mixtures(), found.times.tolist(), strict=True):
+        yield TimestampedValue(mixture.to_bytes(), Timestamp(micros=time))
+
+
+class EachMixture(beam.PTransform):
+    """Take blocks apart into TopicMixture bytes, each at its time."""
+
+    def expand(self, blocks: beam.PCollection) -> beam.PCollection:
+        return blocks | "Each" >> beam.FlatMap(mixtures_with_times).with_output_types(bytes)

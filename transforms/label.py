@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
@@ -37,19 +37,13 @@ from model.inference.labelling import NO_MODEL, LabelHead, Labeller, Labels, Ref
 from model.inference.settings import BeforeFirstModel, LabelWith
 from model.publishing.manifest import Manifest
 from model.records import NumberedMinibatch
-from transforms.constants import DEAD_LETTERS, END_OF_LABELS, NAMESPACE
-from transforms.event_times import EventTime
+from transforms.constants import END_OF_LABELS, NAMESPACE
+from transforms.metrics import EventTime, Refusals
+from transforms.read import Documents, documents_of
 from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
-
-
-class Labelled(NamedTuple):
-    """The outputs of :class:`Label`."""
-
-    documents: beam.PCollection
-    dead_letters: beam.PCollection
 
 
 def shard_key(key: bytes, shard: int) -> bytes:
@@ -106,7 +100,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         super().setup()
         self._labelled = Metrics.counter(NAMESPACE, "labelled")
         self._event_time = EventTime("labelled")
-        self._no_model = Metrics.counter(NAMESPACE, f"dead_{NO_MODEL}")
+        self._refusals = Refusals((NO_MODEL,))
 
     def start_bundle(self) -> None:
         super().start_bundle()
@@ -191,14 +185,13 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
             self._event_time.reached(int(at.micros))
             yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:
-            self._no_model.inc()
-            yield beam.pvalue.TaggedOutput(
-                DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at)
-            )
+            yield self._refusals.refuse(letter, at)
 
 
 class Label(beam.PTransform):
-    """Choose versions; applied to (minibatches, references), gives a :class:`Labelled`.
+    """Choose versions; applied to (minibatches, references).
+
+    It gives :class:`transforms.read.Documents`: (document, version), and dead letters.
 
     Args:
         before_first_model: What to do with a document that no version precedes. See
@@ -221,7 +214,7 @@ class Label(beam.PTransform):
         self._shards = shards
         self._label = LabelDoFn(before_first_model, label_with, streams)
 
-    def expand(self, inputs: tuple[beam.PCollection, beam.PCollection]) -> Labelled:
+    def expand(self, inputs: tuple[beam.PCollection, beam.PCollection]) -> Documents:
         minibatches, references = inputs
         documents = minibatches | "Documents" >> beam.FlatMap(
             documents_by_shard, self._shards
@@ -229,13 +222,8 @@ class Label(beam.PTransform):
         versions = references | "To shards" >> beam.FlatMap(
             references_by_shard, self._shards
         ).with_output_types(tuple[bytes, bytes])
-        step = beam.ParDo(self._label).with_output_types(tuple[bytes, str], **{DEAD_LETTERS: bytes})
-        outputs = (
-            (documents, versions)
-            | "Together" >> beam.Flatten()
-            | "Label" >> step.with_outputs(DEAD_LETTERS, main="documents")
-        )
-        return Labelled(outputs.documents, outputs[DEAD_LETTERS])
+        together = (documents, versions) | "Together" >> beam.Flatten()
+        return documents_of(together, "Label", self._label, tuple[bytes, str])
 
 
 def _reference(data: bytes) -> Reference:

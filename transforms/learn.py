@@ -42,14 +42,22 @@ from model.learner_log.options import LearnOptions
 from model.learner_log.progress import Outcome, ProgressLog
 from model.publishing.candidates import Candidate
 from transforms.constants import END_OF_STREAM, NAMESPACE
-from transforms.event_times import EventTime
+from transforms.metrics import EventTime
 from transforms.stateful import StatefulDoFn, timer_time
 
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
-# Counters that are fields of an Outcome.
+# Counters that are fields of an Outcome, and those that are sums over the infos of its steps.
 _OUTCOME_COUNTERS = ("restores", "unpacked", "checkpoints", "gaps", "repeats")
+_STEP_COUNTERS = {
+    "learned_documents": "documents",
+    "learned_tokens": "tokens",
+    "unknown_tokens": "unknown_tokens",
+    "resamplings": "resamplings",
+    "near_copies": "near_copies",
+    "over_share": "over_share",
+}
 
 
 @dataclass
@@ -231,40 +239,24 @@ class Counters:
     """Beam counters and distributions of what a learner did."""
 
     def __init__(self) -> None:
-        names = (
-            "learned_minibatches",
-            "learned_documents",
-            "learned_tokens",
-            "unknown_tokens",
-            "resamplings",
-            "near_copies",
-            "over_share",
-        )
-        self._counters = {
-            name: Metrics.counter(NAMESPACE, name) for name in (*names, *_OUTCOME_COUNTERS)
-        }
+        names = ("learned_minibatches", *_STEP_COUNTERS, *_OUTCOME_COUNTERS)
+        self._counters = {name: Metrics.counter(NAMESPACE, name) for name in names}
         self._ess = Metrics.distribution(NAMESPACE, "ess_x1000")
         self._log_loss = Metrics.distribution(NAMESPACE, "log_loss_per_token_x1000")
 
     def __call__(self, outcome: Outcome) -> None:
-        for name in _OUTCOME_COUNTERS:
-            self._add(name, getattr(outcome, name))
         infos = [step.info for step in outcome.steps]
-        self._add("learned_minibatches", len(infos))
-        self._add("learned_documents", sum(info.documents for info in infos))
-        self._add("learned_tokens", sum(info.tokens for info in infos))
-        self._add("unknown_tokens", sum(info.unknown_tokens for info in infos))
-        self._add("resamplings", sum(info.resamplings for info in infos))
-        self._add("near_copies", sum(info.near_copies for info in infos))
-        self._add("over_share", sum(info.over_share for info in infos))
+        counts = {name: getattr(outcome, name) for name in _OUTCOME_COUNTERS}
+        counts["learned_minibatches"] = len(infos)
+        for name, summand in _STEP_COUNTERS.items():
+            counts[name] = sum(getattr(info, summand) for info in infos)
+        for name, count in counts.items():
+            if count:
+                self._counters[name].inc(count)
         for info in infos:
             self._ess.update(round(1000 * info.ess))
             if info.scored_tokens and math.isfinite(info.log_evidence):
                 self._log_loss.update(round(-1000 * info.log_evidence / info.scored_tokens))
-
-    def _add(self, name: str, count: int) -> None:
-        if count:
-            self._counters[name].inc(count)
 
 
 class Learn(beam.PTransform):

@@ -36,7 +36,7 @@ from model.publishing.publication import PublishHead, publisher_of
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of, superseding
 from transforms.constants import NAMESPACE
-from transforms.event_times import EventTime
+from transforms.metrics import EventTime
 from transforms.freed_memory import give_back
 from transforms.stateful import StatefulDoFn
 

@@ -1,23 +1,23 @@
-"""Read files as tokenised documents at their event times, and dead letters.
+"""Read files, or messages of a queue, as tokenised documents at their event times.
 
     patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Files are of the formats of :mod:`model.reading.files`, on any file system that Beam knows. One
-worker reads a whole file, or some files of one document each, and many are read in parallel. With
-``time_from="order"`` one worker reads all files in the order of their names.
-:mod:`model.reading.files` has the logic. Beam's own readers are not used: they fail the job on the
-first damaged byte, or end without an error where a gzip is cut off.
+:class:`ReadDocuments` reads files of the formats of :mod:`model.reading.files`, on any file system
+that Beam knows. One worker reads a whole file, or some files of one document each, and many are
+read in parallel. With ``time_from="order"`` one worker reads all files in the order of their names.
+Beam's own readers are not used: they fail the job on the first damaged byte, or end without an
+error where a gzip is cut off.
 
     (documents, dead_letters) = pipeline | ReadDocuments(
         ["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings()
     )
 
-``ReadRecords`` gives the documents with their texts, for an archive. ``ParseMessages`` does the
-same as ``ReadDocuments`` for JSON objects from elsewhere, for example from a message queue.
+Without a tokeniser it gives the documents with their texts, for an archive. :class:`ParseMessages`
+does the same for JSON objects from elsewhere, and :class:`ReadPubSub` for those of Pub/Sub.
 
-The counter ``records_read`` equals ``documents`` plus all ``dead_<reason>``. The counter ``tokens``
-counts the tokens of the documents. The time of an element has the precision of the runner, on some
-milliseconds. The exact time is in the document.
+Every step that reads derives from :class:`Emit`. The counter ``records_read`` equals ``documents``
+plus all ``dead_<reason>``, and ``tokens`` counts the tokens of the documents. The time of an
+element has the precision of the runner, on some milliseconds. The exact time is in the document.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ from model.records import DeadLetter, Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words.tokeniser import Tokeniser, check_tokeniser
 from transforms.constants import DEAD_LETTERS, NAMESPACE
-from transforms.event_times import EventTime
-from transforms.refusals import Refusals, Wordless
+from transforms.metrics import EventTime, Refusals, Wordless
 
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.
@@ -54,7 +53,7 @@ _BETWEEN = "\0"
 
 
 class Documents(NamedTuple):
-    """The outputs of the transforms of this module. Dead letters are UTF-8 JSON."""
+    """Documents, and dead letters as UTF-8 JSON: the outputs of the steps that read or route."""
 
     documents: beam.PCollection
     dead_letters: beam.PCollection
@@ -139,11 +138,7 @@ class Emit(beam.DoFn):
         """
         self._records.inc()
         if isinstance(item, DeadLetter):
-            self._refusals.add(item)
-            letter = item.as_json().encode()
-            return beam.pvalue.TaggedOutput(
-                DEAD_LETTERS, letter if dead_time is None else TimestampedValue(letter, dead_time)
-            )
+            return self._refusals.refuse(item, dead_time)
         self._documents.inc()
         self._event_time.reached(item.timestamp)
         return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
@@ -151,35 +146,37 @@ class Emit(beam.DoFn):
     def emit_all(self, items: Iterable[Document | DeadLetter]) -> Iterator[Any]:
         """Yield the outputs for the items of a file."""
         self._wordless.begin()
-        if self._blocks is None:
-            yield from map(self.emit, items)
-            return
-        gathering = Gathering(self._blocks)
+        gathering = self.gathering()
         for item in items:
             yield from self.gather(gathering, item)
         yield from self.rest(gathering)
 
+    def gathering(self) -> Gathering | None:
+        """Return what holds documents until their block is full; None if each is alone."""
+        return None if self._blocks is None else Gathering(self._blocks)
+
     def gather(
         self,
-        gathering: Gathering,
+        gathering: Gathering | None,
         item: Document | DeadLetter,
         dead_time: Timestamp | None = None,
     ) -> Iterator[Any]:
         """Yield the outputs that end with an item, which may wait for others in its block.
 
         Args:
-            gathering: What waits.
+            gathering: What waits; None emits the item at once.
             item: A document or a dead letter.
             dead_time: As of :meth:`emit`.
         """
-        if isinstance(item, DeadLetter):
+        if gathering is None or isinstance(item, DeadLetter):
             yield self.emit(item, dead_time)
         else:
             yield from map(self._block, gathering.add(self._tokenised(item)))
 
-    def rest(self, gathering: Gathering) -> Iterator[Any]:
+    def rest(self, gathering: Gathering | None) -> Iterator[Any]:
         """Yield the outputs for what waits."""
-        yield from map(self._block, gathering.rest())
+        if gathering is not None:
+            yield from map(self._block, gathering.rest())
 
     def _block(self, documents: Sequence[TokenisedDocument]) -> TimestampedValue:
         """Return documents at the earliest of their times, and count them."""
@@ -206,7 +203,10 @@ class Emit(beam.DoFn):
 
 
 class _ReadFiles(Emit):
-    """Read files, given by their paths."""
+    """Read files, given by their paths, or all files one after the other.
+
+    In the order of files, the number of a record is its time.
+    """
 
     def __init__(
         self,
@@ -220,10 +220,12 @@ class _ReadFiles(Emit):
         self._settings = settings
 
     def process(self, element: Any) -> Iterator[Any]:
-        yield from self.emit_all(counted(self._items(self._paths(element)), Document))
-
-    def _paths(self, element: str) -> Sequence[str]:
-        return element.split(_BETWEEN)
+        paths = (
+            check_patterns(self._patterns, self._settings)
+            if self._settings.time_from == "order"
+            else element.split(_BETWEEN)
+        )
+        yield from self.emit_all(counted(self._items(paths), Document))
 
     def _items(self, paths: Iterable[str]) -> Iterator[Document | DeadLetter]:
         number = 0
@@ -232,13 +234,6 @@ class _ReadFiles(Emit):
                 for item in read_file(stream, path, self._settings, number, self._folder):
                     yield item
                     number += 1
-
-
-class _ReadInOrder(_ReadFiles):
-    """Read all files one after the other; the number of a record is its time."""
-
-    def _paths(self, _: Any) -> Sequence[str]:
-        return check_patterns(self._patterns, self._settings)
 
 
 class _ParseMessage(Emit):
@@ -273,46 +268,15 @@ def _groups(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterat
         yield _BETWEEN.join(small[at : at + _MOST_FILES])
 
 
-class _Read(beam.PTransform):
-    def __init__(
-        self,
-        patterns: Sequence[str],
-        settings: ReadSettings,
-        tokeniser: TokeniserSettings | None,
-        blocks: Blocks | None = None,
-    ) -> None:
-        super().__init__()
-        self._blocks = blocks
-        if tokeniser is not None:
-            check_tokeniser(tokeniser)
-        self._patterns = tuple(patterns)
-        self._settings = settings
-        self._tokeniser = tokeniser
-
-    def expand(self, pipeline: Any) -> Documents:
-        begin = pipeline | "Begin" >> beam.Impulse()
-        if self._settings.time_from == "order":
-            fn = _ReadInOrder(self._patterns, self._settings, self._tokeniser, self._blocks)
-            return documents_of(begin, "ReadInOrder", fn)
-        paths = (
-            begin
-            | "Files"
-            >> beam.FlatMap(_groups, self._patterns, self._settings).with_output_types(str)
-            | "Spread" >> beam.Reshuffle().with_output_types(str)
-        )
-        fn = _ReadFiles(self._patterns, self._settings, self._tokeniser, self._blocks)
-        return documents_of(paths, "ReadFiles", fn)
-
-
-class ReadDocuments(_Read):
-    """Read files as tokenised documents; gives :class:`Documents`.
+class ReadDocuments(beam.PTransform):
+    """Read files as documents; gives :class:`Documents`.
 
     Check the patterns first, with :func:`check_patterns`.
 
     Args:
         patterns: Paths or globs.
         settings: How the files are read.
-        tokeniser: The settings of the tokeniser.
+        tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
         blocks: Which documents share a block (:mod:`model.document_blocks`), at the earliest time
             of its documents. None gives each document alone.
     """
@@ -321,23 +285,27 @@ class ReadDocuments(_Read):
         self,
         patterns: Sequence[str],
         settings: ReadSettings,
-        tokeniser: TokeniserSettings,
+        tokeniser: TokeniserSettings | None,
         *,
         blocks: Blocks | None = None,
     ) -> None:
-        super().__init__(patterns, settings, tokeniser, blocks)
+        super().__init__()
+        if tokeniser is not None:
+            check_tokeniser(tokeniser)
+        self._patterns, self._settings = tuple(patterns), settings
+        self._fn = _ReadFiles(self._patterns, settings, tokeniser, blocks)
 
-
-class ReadRecords(_Read):
-    """Read files as documents with their texts (bytes of Document); gives :class:`Documents`.
-
-    Args:
-        patterns: Paths or globs.
-        settings: How the files are read.
-    """
-
-    def __init__(self, patterns: Sequence[str], settings: ReadSettings) -> None:
-        super().__init__(patterns, settings, None)
+    def expand(self, pipeline: Any) -> Documents:
+        begin = pipeline | "Begin" >> beam.Impulse()
+        if self._settings.time_from == "order":
+            return documents_of(begin, "ReadInOrder", self._fn)
+        paths = (
+            begin
+            | "Files"
+            >> beam.FlatMap(_groups, self._patterns, self._settings).with_output_types(str)
+            | "Spread" >> beam.Reshuffle().with_output_types(str)
+        )
+        return documents_of(paths, "ReadFiles", self._fn)
 
 
 class ParseMessages(beam.PTransform):
@@ -377,8 +345,63 @@ class ParseMessages(beam.PTransform):
         return documents_of(messages, "Parse", self._fn)
 
 
-def documents_of(source: beam.PCollection, name: str, fn: beam.DoFn) -> Documents:
-    """Apply a step that derives from :class:`Emit`, and return both of its outputs."""
-    typed = beam.ParDo(fn).with_output_types(bytes, **{DEAD_LETTERS: bytes})
+def documents_of(
+    source: beam.PCollection, name: str, fn: beam.DoFn, kind: Any = bytes
+) -> Documents:
+    """Apply a step that gives documents and dead letters, and return both outputs.
+
+    Args:
+        source: What the step is applied to.
+        name: The name of the step.
+        fn: The step.
+        kind: The type of its documents.
+    """
+    typed = beam.ParDo(fn).with_output_types(kind, **{DEAD_LETTERS: bytes})
     both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
     return Documents(both[DOCUMENTS], both[DEAD_LETTERS])
+
+
+class ReadPubSub(beam.PTransform):
+    """Read a Pub/Sub subscription; gives :class:`transforms.read.Documents`.
+
+    Args:
+        subscription: ``projects/<project>/subscriptions/<name>``.
+        timestamp_attribute: The attribute of the messages that holds their time, or None.
+        settings: How messages are parsed.
+        tokeniser: The settings of the tokeniser.
+        max_future: As of :class:`transforms.read.ParseMessages`, against the time of publishing or
+            the time in the attribute.
+
+    Raises:
+        OptionError: The name of the subscription has another form, or the extra ``gcp`` is not
+            installed.
+    """
+
+    def __init__(
+        self,
+        subscription: str,
+        timestamp_attribute: str | None,
+        settings: ParseSettings,
+        tokeniser: TokeniserSettings,
+        *,
+        max_future: int | None = None,
+    ) -> None:
+        super().__init__()
+        try:
+            self._source = beam.io.ReadFromPubSub(
+                subscription=subscription, timestamp_attribute=timestamp_attribute
+            )
+        except ImportError as error:
+            raise OptionError(
+                "--source",
+                "pubsub",
+                "other sources without it",
+                "Run: pip install 'beam-topics[gcp]'",
+            ) from error
+        except ValueError as error:
+            allowed = "projects/<project>/subscriptions/<name>"
+            raise OptionError("--pubsub_subscription", subscription, allowed, f"{error}") from error
+        self._parse = ParseMessages(subscription, settings, tokeniser, max_future)
+
+    def expand(self, pipeline: Any) -> Documents:
+        return pipeline | "Messages" >> self._source | "Documents" >> self._parse

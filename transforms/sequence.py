@@ -42,7 +42,7 @@ from model.learner_log.restoring import SequenceStart
 from model.records import NumberedMinibatch
 from model.sequencing import ClosedWindow, SequenceHead
 from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
-from transforms.event_times import EventTime
+from transforms.metrics import EventTime, Refusals
 from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _TIME_BYTES = 8
@@ -80,7 +80,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self._late = Metrics.counter(NAMESPACE, "late_documents")
         self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
         self._first = lru_cache(_FIRST_HEADS)(self._start.head)
-        self._repeated = Metrics.counter(NAMESPACE, f"dead_{sequencing.REPEATED_ID}")
+        self._refusals = Refusals((sequencing.REPEATED_ID,))
 
     def start_bundle(self) -> None:
         super().start_bundle()
@@ -164,10 +164,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         at = timer_time(closed.end)
         self._event_time.reached(closed.end)
         for letter in closed.dead_letters:
-            self._repeated.inc()
-            yield beam.pvalue.TaggedOutput(
-                DEAD_LETTERS, TimestampedValue(letter.as_json().encode(), at)
-            )
+            yield self._refusals.refuse(letter, at)
         for link in closed.links:
             self._start.check(key.decode(), link)
             self._minibatches.inc()

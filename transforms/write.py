@@ -2,43 +2,72 @@
 
     records: bytes -> paths of the files written
 
-A stateless DoFn collects the records of a bundle. It writes them when the bundle ends, or earlier
-when they reach 32 MB. A bundle that is retried writes the same file again. If a runner cuts its
-bundles differently at the second attempt, a record may be in two files: it is written at least
-once. The key of a mixture is (key, id, timestamp, model version). :mod:`model.encoding` makes the
-bytes. On a runner that streams, bundles are small, and
-:mod:`transforms.sinks.write_by_period` makes fewer and larger files.
+:mod:`model.encoding` makes the bytes of a file. A reader sees a whole file or none. On a local disk
+a file is written under a temporary name in its folder and then renamed. Object stores do this by
+themselves. There are three ways.
+
+:class:`WriteRecords` collects the records of a bundle. It writes them when the bundle ends, or
+earlier when they reach 32 MB. A bundle that is retried writes the same file again. If a runner cuts
+its bundles differently at the second attempt, a record may be in two files: it is written at least
+once. The key of a mixture is (key, id, timestamp, model version).
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
-A reader sees a whole file or none. On a local disk a file is written under a temporary name in its
-folder and then renamed. Object stores do this by themselves.
+:class:`WriteByPeriod` is for a runner that streams, whose bundles last a tenth of a second. Records
+wait in state for the end of their period of event time (:mod:`transforms.stateful`), so they appear
+later, by up to a period. A shard writes earlier when it holds :data:`MAX_RECORDS` records or
+:data:`FLUSH_BYTES` bytes. A bundle that is retried writes the same file again, unless more records
+came in between.
+
+    mixtures | WriteByPeriod(
+        "gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000,
+        streams=True,
+    )
+
+:class:`WriteArchive` writes documents as Avro files that can be replayed, one for each period of
+event time: ``archive-<start>-<content>.avro``. Periods are aligned to 1970-01-01 UTC. A file holds
+its documents in the order of (time, id, content). Reading the archive gives the same documents,
+whatever the source was. Their model key is the field ``key``. The source must be bounded: nothing
+is written before it ends. One worker holds the documents of a period in memory, so choose a period
+that fits.
+
+    (documents, dead_letters) = pipeline | ReadDocuments(["posts/*.jsonl.gz"], ReadSettings(), None)
+    documents | WriteArchive("archive", period_micros)
+    dead_letters | WriteDeadLetters("archive/dead")
 """
 
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.typehints import KV
 from apache_beam.utils.windowed_value import WindowedValue
 
 from model.encoding import (
     content_name,
+    documents_to_avro,
     json_lines,
     mixture_count,
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from model.errors import FULL_DISK, OutputError, one_of
+from model.errors import FULL_DISK, OptionError, OutputError, one_of
+from model.pending import PendingHead
 from model.publishing.local_files import write_beside
+from model.records import Document
+from model.times import to_compact_iso
 from transforms.constants import NAMESPACE
+from transforms.stateful import PeriodDoFn
 
 FLUSH_BYTES = 32 * 2**20
 
@@ -194,3 +223,129 @@ class WriteDeadLetters(WriteRecords):
 
     def __init__(self, prefix: str) -> None:
         super().__init__(prefix, "dead-letters", ".jsonl", json_lines)
+
+
+# The number of waiting records of a shard at which all of them are written.
+MAX_RECORDS = 20_000
+SHARDS = 4
+
+
+def shard_of(record: bytes) -> bytes:
+    """Return the shard that holds a record, a function of its bytes alone."""
+    return b"%d" % (zlib.crc32(record) % SHARDS)
+
+
+class WriteByPeriodDoFn(PeriodDoFn):
+    """Hold the records of a period and write them at its end; keyed by :func:`shard_of`."""
+
+    def __init__(
+        self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool
+    ) -> None:
+        super().__init__(period, streams)
+        self._write = partial(write_batch, prefix, name, ending, encode)
+        self._name = f"{name.replace('-', '_')}_written"
+
+    def setup(self) -> None:
+        super().setup()
+        self._written = Metrics.counter(NAMESPACE, self._name)
+
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[str]:
+        yield self._write(records)
+        self._written.inc(len(records))
+
+    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
+        return head.live >= MAX_RECORDS or head.size >= FLUSH_BYTES
+
+    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[str], PendingHead]:
+        """Write everything that waits."""
+        waiting, head = self.take_all(key, head, bag)
+        return [
+            path for due, records in waiting for path in self.close_period(key, due, records)
+        ], head
+
+
+class WriteByPeriod(beam.PTransform):
+    """Write records to one file for each period and shard; gives the paths.
+
+    Args:
+        prefix: The folder.
+        name: The beginning of the file names. It names the counter too.
+        ending: The end of the file names.
+        encode: A function that makes the bytes of a file from a batch in any order.
+        period: The length of a period of event time in microseconds.
+        streams: Whether periods close while the source is read, or all at its end. See
+            :class:`transforms.sequence.Sequence`.
+
+    Raises:
+        OptionError: The period is not above 0.
+    """
+
+    def __init__(
+        self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool
+    ) -> None:
+        super().__init__()
+        if period <= 0:
+            raise OptionError(
+                "--file_period", period, "a length of time above 0", "Give for example 1h."
+            )
+        self._fn = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
+
+    def expand(self, records: beam.PCollection) -> beam.PCollection:
+        return (
+            records
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Shard" >> beam.Map(_sharded).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
+            | "Gather" >> beam.ParDo(self._fn).with_output_types(str)
+        )
+
+
+def _sharded(record: bytes) -> tuple[bytes, bytes]:
+    return shard_of(record), record
+
+
+def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
+    """Return the start of the document's period in microseconds, and the document."""
+    time = Document.from_bytes(document).timestamp
+    return time - time % period, document
+
+
+def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
+    """Write the documents of one period and return the path.
+
+    A document that the source has twice is in the file twice.
+    """
+    start, documents = shard
+    return write_batch(
+        prefix, f"archive-{to_compact_iso(start)}", ".avro", documents_to_avro, list(documents)
+    )
+
+
+class WriteArchive(beam.PTransform):
+    """Write documents (bytes of Document) to an archive; gives the paths of the files.
+
+    Args:
+        path: The folder of the archive.
+        shard_period_micros: The event time that one file covers, in microseconds.
+
+    Raises:
+        OptionError: The period is not above 0.
+    """
+
+    def __init__(self, path: str, shard_period_micros: int) -> None:
+        super().__init__()
+        if shard_period_micros <= 0:
+            raise OptionError(
+                "--shard_period", shard_period_micros, "a duration above 0", "Give for example 30d."
+            )
+        self._path = path
+        self._period = shard_period_micros
+
+    def expand(self, documents: beam.PCollection) -> beam.PCollection:
+        return (
+            documents
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Shard" >> beam.Map(shard_start, self._period).with_output_types(KV[int, bytes])
+            | "Gather" >> beam.GroupByKey()
+            | "Write" >> beam.Map(write_shard, self._path).with_output_types(str)
+        )

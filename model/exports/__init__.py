@@ -11,7 +11,7 @@ dot            the course of topics, for GraphViz (:mod:`model.exports.lineage`)
 =============  ======================================================================
 
 Each form has the topics that the catalogue shows: a merged topic is the sum of its group, a part
-has its counts and its share of alpha (:mod:`model.reporting.merging`), and ids of parts are below
+has its counts and its share of alpha (:mod:`model.reporting.shown`), and ids of parts are below
 0. Forms that number topics from 0 have them in this order. Hidden topics are there, so shares have
 sum 1; ``json`` marks them.
 

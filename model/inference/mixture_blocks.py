@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from model import checks, wire
-from model.groups import Groups, named_groups
-from model.records import MOST_PROPORTION, FloatArray, LongArray, TopicMixture
+from model.records import MOST_PROPORTION, FloatArray, Groups, LongArray, TopicMixture, named_groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)

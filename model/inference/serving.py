@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from model.groups import Groups
 from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, inference_for
 from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import Tally, tally_documents
@@ -36,7 +35,7 @@ from model.options import MEGABYTE, Record
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
-from model.records import TokenisedDocument, TopicMixture
+from model.records import Groups, TokenisedDocument, TopicMixture
 from model.reporting.shown import shown_of
 from model.snapshot import Snapshot
 

@@ -38,11 +38,10 @@ from model.publishing.version_events import events_of, line_of
 from model.records import FloatArray
 from model.reporting.bursts import LEVEL, judged
 from model.reporting.course import calendar_unit, movements, period_of, periods
-from model.reporting.limits import Limits, shortened
-from model.reporting.merging import Grouping, grouping_of
-from model.reporting.mixtures import Labelled, Text, document_columns
+from model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
+from model.reporting.shown import Grouping, grouping_of
 from model.snapshot import Snapshot
 
 
@@ -311,7 +310,7 @@ class Sources:
         refused: The dead letters by reason; None if no place of them is known.
         profile: What the input was, in lines of two texts; None where it is not known.
         catalogue: What people say of topics: names, notes, which are hidden or merged. The mixtures
-            are those of its groups (:class:`model.reporting.merging.Grouping`).
+            are those of its groups (:class:`model.reporting.shown.Grouping`).
     """
 
     history: Sequence[Manifest]

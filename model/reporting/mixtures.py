@@ -12,6 +12,8 @@ largest share, and the sample consists of those with the smallest digests.
 Texts of the documents that a report shows, found again in the files that they came from.
 
 The documents of a report: typical ones of each topic and a sample, with their mixtures.
+
+How much a report holds, so that its page stays small: at most 5 MB for 50 topics.
 """
 
 from __future__ import annotations
@@ -29,9 +31,62 @@ import numpy as np
 from model import checks, wire
 from model.errors import DamagedDataError
 from model.records import DeadLetter, Document, FloatArray
-from model.reporting.limits import Limits, shortened
 from model.times import parse_time
 from model.trends import Trends
+
+_TOPICS = 50
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a report holds.
+
+    Attributes:
+        words: Words of each topic at each place of the slider, and by FREX.
+        ranked: Words of each topic whose ranks are followed.
+        typical: Typical documents of each topic.
+        sample: Further documents.
+        near: Topics that are named as near to one.
+        points: Points of a curve; more versions are added up.
+        models: Versions whose models are read for ranks.
+        text: Characters of a document's text.
+        name: Characters of a word, an id or a title.
+        events: Events, the last ones.
+        changed: Words of a topic that are named as new in a period.
+    """
+
+    words: int = 30
+    ranked: int = 8
+    typical: int = 10
+    sample: int = 1000
+    near: int = 5
+    points: int = 200
+    models: int = 24
+    text: int = 1200
+    name: int = 200
+    events: int = 200
+    changed: int = 10
+
+    @classmethod
+    def of(cls, topics: int) -> Limits:
+        """Return the limits for a number of topics; more topics have less room each."""
+        room = min(1.0, _TOPICS / max(1, topics))
+        return cls(
+            words=max(10, round(30 * room)),
+            ranked=max(3, round(8 * room)),
+            typical=max(3, round(10 * room)),
+            points=max(50, round(200 * room)),
+        )
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text that is cut to so many characters, and says how many it had.
+
+    >>> shortened("abcdef", 3)
+    'abc… (6 characters)'
+    """
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
+
 
 _TITLE = 120
 _DIGEST = 16
@@ -176,7 +231,7 @@ def read_mixtures(
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
         sample: The size of the sample.
-        merge: Returns the shares of groups of topics (:mod:`model.reporting.merging`).
+        merge: Returns the shares of groups of topics (:mod:`model.reporting.shown`).
 
     Raises:
         DamagedDataError: A row is not a mixture of this model.

@@ -67,7 +67,7 @@ from pipelines.cli.values import written
 from pipelines.graphs.infer import chosen_models, served_models
 from pipelines.graphs.learning import check_store, learn
 from pipelines.graphs.runners import is_local
-from transforms.infer_by_key import InferByKey, InferLabelled
+from transforms.infer import InferByKey, InferLabelled
 from transforms.label import Label
 from transforms.read import Documents, ParseMessages
 

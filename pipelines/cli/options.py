@@ -289,7 +289,7 @@ class CatalogueOptions(OptionGroup):
         )
         parser.add_argument(
             "--namer",
-            help="module:function of yours that names a topic (model/reporting/naming.py)",
+            help="module:function of yours that names a topic (model/reporting/names.py)",
         )
         parser.add_argument(
             "--roll_back",

@@ -52,8 +52,7 @@ from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import tell
 from pipelines.graphs.memory import collect_now
 from transforms.constants import NAMESPACE
-from transforms.event_times import PREFIX, lags
-from transforms.refusals import EXAMPLES, LOST
+from transforms.metrics import EXAMPLES, LOST, PREFIX, lags
 
 
 def consolidated(metrics: Iterable[Any]) -> list[Any]:

@@ -35,8 +35,7 @@ from pipelines.graphs.sources import (
     source_settings_of,
 )
 from transforms.coverage import Coverage
-from transforms.infer import check_training
-from transforms.infer_by_key import InferByKey, InferTogether
+from transforms.infer import InferByKey, InferTogether, check_training
 from transforms.read import Documents
 
 # The number of models that are read before the run begins. Where there are more, a worker that

@@ -15,8 +15,8 @@ from model.reading.files import folder_of, read_file
 from model.reading.settings import ReadSettings
 from model.records import Document
 from model.reporting.course import calendar_unit, period_start
-from model.reporting.merging import Grouping
 from model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
+from model.reporting.shown import Grouping
 from transforms.read import check_patterns, open_stored
 
 

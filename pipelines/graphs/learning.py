@@ -56,12 +56,11 @@ from pipelines.graphs.execute import run
 from pipelines.graphs.runners import is_local, streams
 from pipelines.graphs.sinks import to_kafka
 from transforms.learn import Learn
+from transforms.metrics import LOST, WITHOUT_WORDS
 from transforms.publish import Publish
-from transforms.refusals import LOST, WITHOUT_WORDS
 from transforms.sequence import Sequence
 from transforms.sinks.kafka import EVENTS
-from transforms.sinks.write_by_period import WriteByPeriod
-from transforms.write import WriteRecords
+from transforms.write import WriteByPeriod, WriteRecords
 
 
 class Learned(NamedTuple):

@@ -13,12 +13,19 @@ from model.publishing.catalogue import Catalogue
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.records import Document
-from model.reporting.limits import Limits
-from model.reporting.merging import Grouping, grouping_of
-from model.reporting.mixtures import Mixture, document_digest, texts_of
-from model.reporting.names import Expected, Names, mean_length, names_of
-from model.reporting.naming import MOST_DOCUMENTS, load_namer, names_by, names_by_documents
+from model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
+from model.reporting.names import (
+    MOST_DOCUMENTS,
+    Expected,
+    Names,
+    load_namer,
+    mean_length,
+    names_by,
+    names_by_documents,
+    names_of,
+)
 from model.reporting.relevance import word_statistics
+from model.reporting.shown import Grouping, grouping_of
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.groups import OptionGroup

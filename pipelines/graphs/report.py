@@ -17,9 +17,8 @@ from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
 from model.reading.settings import ReadSettings
 from model.reporting.figures import Refused, Sources, figures_of, refused
-from model.reporting.limits import Limits, shortened
-from model.reporting.merging import grouping_of
-from model.reporting.mixtures import Labelled, Text, shown, texts_of
+from model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
+from model.reporting.shown import grouping_of
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import LabelledOptions, ReportOptions
 from pipelines.cli.program_settings import OutputFileSettings

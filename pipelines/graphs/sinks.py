@@ -86,9 +86,8 @@ class FilesSink(SinkSettings):
 
     def write(self, options: Options, streams: bool) -> beam.PTransform:
         # Imported here, because --help needs no Beam.
-        from transforms.infer_by_key import EachMixture
-        from transforms.sinks.write_by_period import WriteByPeriod
-        from transforms.write import WriteMixtures, mixture_encoder
+        from transforms.infer import EachMixture
+        from transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
 
         folder = self.output or ""
         if (period := settings_of(options, OutputFileSettings).file_period) is None:
@@ -115,7 +114,7 @@ class KafkaSink(SinkSettings):
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
     def write(self, options: Options, streams: bool) -> beam.PTransform:
-        from transforms.infer_by_key import EachMixture
+        from transforms.infer import EachMixture
         from transforms.sinks.kafka import MIXTURES
 
         return EachMixture() | to_kafka(self.output_topic or "", options, MIXTURES, "--sink")
@@ -189,7 +188,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
         return
     # Imported here, because --help needs no Beam.
     from transforms.sinks.kafka import TRENDS
-    from transforms.sinks.trends import AddUpTrends, WriteTrendsToBigQuery, trends_encoder
+    from transforms.sinks.trends import ENCODERS, AddUpTrends, WriteTrendsToBigQuery
     from transforms.write import WriteRecords
 
     added = AddUpTrends(
@@ -201,7 +200,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     )
     rows = blocks | "Trends" >> added
     if wanted.trends is not None:
-        encode = trends_encoder(wanted.format)
+        encode = ENCODERS[wanted.format]
         written = WriteRecords(wanted.trends, "trends", f".{wanted.format}", encode)
         _ = rows | "Write trends" >> written
     if wanted.topic is not None:

@@ -23,7 +23,7 @@ from pipelines.graphs.runners import streams
 from pipelines.graphs.sinks import write_mixtures
 from pipelines.graphs.sources import read_source
 from transforms.coverage import Coverage
-from transforms.infer_by_key import InferLabelled
+from transforms.infer import InferLabelled
 from transforms.label import Label
 
 

@@ -15,8 +15,7 @@ from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
 from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
-from model.reporting.merging import Grouping
-from model.reporting.shown import shown_of
+from model.reporting.shown import Grouping, shown_of
 from model.trends import rows_of_file, whole_rows
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import TrendFileOptions

@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from model.errors import BeamTopicsError, OptionError
 from model.publishing.store import ModelStore
 from model.reporting.figures import Sources, figures_of
-from model.reporting.limits import Limits
+from model.reporting.mixtures import Limits
 from pipelines.pages.page import check_installed, render
 from pipelines.service.limits import FIRST_WORDS, Rate, count_of, read, texts_of
 from pipelines.service.models import Loaded, Models

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.errors import DamagedDataError
-from model.groups import Groups, as_they_are, named_groups
+from model.records import Groups, as_they_are, named_groups
 
 # Topics 4, 1, 2, 5, of which 2 is merged into 4, and 1 is hidden.
 MADE = Groups((4, 1, 5), (0, 1, 0, 2), (1,))

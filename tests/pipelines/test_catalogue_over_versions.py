@@ -8,9 +8,8 @@ from reported import published
 
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
-from model.reporting.merging import Grouping
 from model.reporting.relevance import topic_shares
-from model.reporting.shown import shown_of
+from model.reporting.shown import Grouping, shown_of
 from pipelines import topics, train
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

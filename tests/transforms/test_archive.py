@@ -6,9 +6,8 @@ from collecting import run
 from model.errors import OptionError
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document
-from transforms.archive import WriteArchive, shard_start
-from transforms.read import ReadRecords
-from transforms.write import WriteDeadLetters
+from transforms.read import ReadDocuments
+from transforms.write import WriteArchive, WriteDeadLetters, shard_start
 
 DAY = 86_400_000_000
 KEYED = ReadSettings(ParseSettings(FieldNames(key="key")))
@@ -33,7 +32,7 @@ def source(folder, order):
 
 def archive(pattern, folder):
     def build(pipeline):
-        made = pipeline | ReadRecords([pattern], KEYED)
+        made = pipeline | ReadDocuments([pattern], KEYED, None)
         made.dead_letters | WriteDeadLetters(str(folder / "dead"))
         return {"paths": made.documents | WriteArchive(str(folder), 2 * DAY)}
 
@@ -42,7 +41,7 @@ def archive(pattern, folder):
 
 def replay(pattern):
     def build(pipeline):
-        made = pipeline | ReadRecords([pattern], KEYED)
+        made = pipeline | ReadDocuments([pattern], KEYED, None)
         return {"documents": made.documents, "dead": made.dead_letters}
 
     results, counters = run(build)

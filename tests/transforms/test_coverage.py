@@ -11,9 +11,9 @@ from model.inference.coverage import Tally, tally_documents
 from model.inference.settings import RETRAIN_BELOW
 from model.publishing.store import ModelStore
 from model.records import Document, TokenisedDocument
-from transforms import coverage
+from transforms import coverage, stateful
 from transforms.coverage import LOGGER, Coverage, sums
-from transforms.infer_by_key import tagged_tallies
+from transforms.infer import tagged_tallies
 
 DAY = 86_400_000_000
 
@@ -105,7 +105,7 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     documents = [document(day % 2, f"a x{day}") for day in range(20)]
     version = store.latest("").version
     whole, _ = reports(documents, store.root, {"": version})
-    monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
+    monkeypatch.setattr(stateful, "MAX_SUMMANDS", 3)
     repeated, counters = reports(
         documents, store.root, {"": version}, "--direct_runner_bundle_repeat=2"
     )
@@ -118,7 +118,7 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
 def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     """What a bounded run holds: a year of windows, all open to the end."""
     calls = []
-    monkeypatch.setattr(coverage, "MAX_TALLIES", 3)
+    monkeypatch.setattr(stateful, "MAX_SUMMANDS", 3)
     monkeypatch.setattr(coverage._Report, "compact", lambda self, *arguments: calls.append(1))
     rows, _ = reports(
         [document(day, "a b") for day in range(365)], store.root, {"": store.latest("").version}

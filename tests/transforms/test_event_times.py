@@ -7,8 +7,8 @@ from streams import documents, learn_options
 
 from pipelines.graphs.execute import event_times, run
 from transforms.constants import END_OF_STREAM
-from transforms.event_times import EventTime, lags
 from transforms.learn import Learn
+from transforms.metrics import EventTime, lags
 from transforms.publish import Publish
 from transforms.sequence import Sequence
 

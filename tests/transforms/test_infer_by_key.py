@@ -15,9 +15,9 @@ from model.inference.mixture_blocks import mixtures_of
 from model.inference.serving import ModelCache, ServedModel, Serving, Waiting
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
-from transforms import infer_by_key
+from transforms import infer
 from transforms.coverage import sums
-from transforms.infer_by_key import EachMixture, InferByKey, InferLabelled, InferTogether
+from transforms.infer import EachMixture, InferByKey, InferLabelled, InferTogether
 
 SETTINGS = inferring(sweeps=3)
 DAY = 86_400_000_000
@@ -100,7 +100,7 @@ def test_each_document_has_the_mixture_that_the_model_of_its_key_gives_it(store)
 @pytest.mark.parametrize("cache_mb", [0, 64])
 def test_batches_order_and_a_full_cache_change_nothing(store, flush, cache_mb, monkeypatch):
     whole, held, _ = inferred(ITEMS, by_key(store))
-    monkeypatch.setattr(infer_by_key, "FLUSH_DOCUMENTS", flush)
+    monkeypatch.setattr(infer, "FLUSH_DOCUMENTS", flush)
     flags = ["--direct_runner_bundle_repeat=2"]
     again, others, _ = inferred(shuffled(ITEMS, "j"), by_key(store, cache_mb=cache_mb), *flags)
     assert again == whole
@@ -133,12 +133,12 @@ def test_a_model_is_read_once_while_there_is_room(store, monkeypatch):
         "get_model",
         lambda self, key, *rest: reads.append(key) or read(self, key, *rest),
     )
-    monkeypatch.setattr(infer_by_key, "FLUSH_DOCUMENTS", 5)
+    monkeypatch.setattr(infer, "FLUSH_DOCUMENTS", 5)
     kept = Serving(store.root, SETTINGS, 2, DAY, cache_mb=64, cache=ModelCache())
     dropped = Serving(store.root, SETTINGS, 2, DAY, cache_mb=0, cache=ModelCache())
     for settings, least, most in ((kept, 3, 3), (dropped, 9, 99)):
         reads.clear()
-        step = infer_by_key._InferByKey(settings, models_of(store))
+        step = infer._InferByKey(settings, models_of(store))
         step.start_bundle()
         for item in shuffled(ITEMS, "k"):
             list(step.process(item.to_bytes()))
@@ -211,7 +211,7 @@ def test_a_damaged_model_is_refused(tmp_path):
         list(
             serving(store).label(
                 ServedModel("", version.version),
-                [infer_by_key.Waiting(ITEMS[0], 0)],
+                [infer.Waiting(ITEMS[0], 0)],
                 {},
             )
         )

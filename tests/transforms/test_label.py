@@ -22,7 +22,7 @@ from model.inference.serving import Serving
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument, TopicMixture
 from transforms import stateful
-from transforms.infer_by_key import EachMixture, InferLabelled
+from transforms.infer import EachMixture, InferLabelled
 from transforms.label import Label, shard_of
 from transforms.learn import Learn
 from transforms.publish import Publish

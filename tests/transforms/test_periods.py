@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from model.pending import ListBag, PendingHead
 from transforms.constants import LAST_TIME
-from transforms.periods import PeriodDoFn, due_of
+from transforms.stateful import PeriodDoFn, due_of
 
 MS = 1000
 PERIOD = 10 * MS

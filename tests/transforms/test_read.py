@@ -15,7 +15,7 @@ from model.errors import OptionError
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
-from transforms.read import ParseMessages, ReadDocuments, ReadRecords, check_patterns
+from transforms.read import ParseMessages, ReadDocuments, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
 SCHEMA = {
@@ -63,7 +63,7 @@ def test_documents_carry_their_event_times(tmp_path):
         "first": "0001-01-01",
     }
     path.write_bytes(jsonl(*(record(name, time) for name, time in times.items())))
-    documents, dead, _ = read(ReadRecords([str(path)], ReadSettings()))
+    documents, dead, _ = read(ReadDocuments([str(path)], ReadSettings(), None))
     assert [document.id for _, document in documents] == ["first", "old", "far"]
     assert all(0 <= document.timestamp - time < 1000 for time, document in documents)
     assert documents[1][1].timestamp == -5679590400000000 + 500
@@ -166,7 +166,7 @@ def bad_sources(tmp_path):
 
 def test_bad_sources_cost_what_is_bad_and_nothing_is_lost(bad_sources):
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20))
-    documents, dead, counters = read(ReadRecords([str(bad_sources / "*")], settings))
+    documents, dead, counters = read(ReadDocuments([str(bad_sources / "*")], settings, None))
     by_file = {}
     for letter in dead:
         by_file.setdefault(
@@ -216,8 +216,10 @@ def test_shuffled_files_and_overlapping_patterns_give_the_same_documents(tmp_pat
         )
     paths = [str(tmp_path / f"{number}.jsonl") for number in (4, 1, 5, 0, 2, 3)]
     two_workers = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
-    shuffled = read(ReadRecords([*paths, str(tmp_path / "*.jsonl")], ReadSettings()), *two_workers)
-    assert shuffled[0] == read(ReadRecords([str(tmp_path / "?.jsonl")], ReadSettings()))[0]
+    shuffled = read(
+        ReadDocuments([*paths, str(tmp_path / "*.jsonl")], ReadSettings(), None), *two_workers
+    )
+    assert shuffled[0] == read(ReadDocuments([str(tmp_path / "?.jsonl")], ReadSettings(), None))[0]
     assert len(shuffled[0]) == 18
 
 
@@ -227,7 +229,7 @@ def test_the_order_as_time(tmp_path):
         jsonl({"id": "a0", "text": "x"}, {"id": "a1"}, {"id": "a2", "text": "x"})
     )
     patterns = [str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl")]
-    documents, dead, _ = read(ReadRecords(patterns, ReadSettings(time_from="order")))
+    documents, dead, _ = read(ReadDocuments(patterns, ReadSettings(time_from="order"), None))
     assert [(time, document.id) for time, document in documents] == [
         (0, "a0"),
         (2_000_000, "a2"),
@@ -313,14 +315,14 @@ def test_small_files_are_read_together_and_named_within_their_folder(tmp_path, m
         (tmp_path / "in" / f"2024-03-{number:02}.txt").write_text(f"text {number}" * (number != 5))
     (tmp_path / "more.jsonl").write_bytes(jsonl(record("a")))
     patterns = [str(tmp_path / "**" / "*.txt"), str(tmp_path / "*.jsonl")]
-    documents, dead, counters = read(ReadRecords(patterns, ReadSettings()))
+    documents, dead, counters = read(ReadDocuments(patterns, ReadSettings(), None))
     assert [document.id for _, document in documents] == [
         "a",
         *(f"in/2024-03-{number:02}.txt" for number in (1, 2, 3, 4, 6, 7, 8)),
     ]
     assert [letter["reason"] for letter in dead] == ["empty_text"]
     assert counters["records_read"] == 9
-    in_order, _, _ = read(ReadRecords(patterns, ReadSettings(time_from="order")))
+    in_order, _, _ = read(ReadDocuments(patterns, ReadSettings(time_from="order"), None))
     assert [document.timestamp // 10**6 for _, document in in_order] == [0, 1, 2, 3, 5, 6, 7, 8]
 
 

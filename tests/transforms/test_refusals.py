@@ -4,7 +4,7 @@ from apache_beam.metrics import MetricsFilter
 
 from model.reading.refused import Example
 from model.records import DeadLetter
-from transforms.refusals import EXAMPLES, Refusals
+from transforms.metrics import EXAMPLES, Refusals
 
 
 class Refuse(beam.DoFn):
@@ -12,7 +12,7 @@ class Refuse(beam.DoFn):
         self._refusals = Refusals(("odd", "even"))
 
     def process(self, number):
-        self._refusals.add(
+        self._refusals.refuse(
             DeadLetter(f"a.jsonl:{number}", "odd" if number % 2 else "even", "a detail", "")
         )
 
@@ -37,5 +37,5 @@ def test_an_example_that_comes_later_is_not_reported(monkeypatch):
         refusals, "_examples", type("Set", (), {"add": lambda self, text: reported.append(text)})()
     )
     for number in (5, 7, 9, 3, 5, 11):
-        refusals.add(DeadLetter(f"a.jsonl:{number}", "odd", "", ""))
+        refusals.refuse(DeadLetter(f"a.jsonl:{number}", "odd", "", ""))
     assert [Example.from_json(text).source for text in reported] == ["a.jsonl:5", "a.jsonl:3"]

@@ -4,7 +4,7 @@ import apache_beam as beam
 from collecting import run
 
 from model.records import Document, TokenisedDocument
-from transforms.route import Route, without_model
+from transforms.infer import Route, without_model
 
 
 def document(name, key):

@@ -15,7 +15,7 @@ from model.reporting import bursts
 from model.reporting.bursts import LEAST, bursts_of
 from model.times import parse_time
 from model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
-from transforms.sinks import trends
+from transforms import stateful
 from transforms.sinks.trends import AddUpTrends, rows_of
 
 DAY = 86_400_000_000
@@ -180,7 +180,7 @@ def test_the_order_of_mixtures_changes_no_bit():
 def test_repeated_bundles_and_full_bags_change_nothing(monkeypatch):
     found = mixtures()
     whole = table(found, typical=3)
-    monkeypatch.setattr(trends, "MAX_TABLES", 2)
+    monkeypatch.setattr(stateful, "MAX_SUMMANDS", 2)
     repeated = table(found, "--direct_runner_bundle_repeat=2", typical=3)
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole

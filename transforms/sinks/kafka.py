@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -56,22 +56,15 @@ def mixture_message(data: bytes) -> tuple[bytes, bytes]:
     return row_key(mixture), mixture_to_json(mixture)
 
 
-def event_message(data: bytes) -> tuple[bytes, bytes]:
-    """Return the key and the value of the message of an event."""
-    event = json.loads(data)
-    names = [event[name] for name in ("key", "version", "number")]
-    return wire.canonical_json(names).encode(), data
-
-
-def trend_message(data: bytes) -> tuple[bytes, bytes]:
-    """Return the key and the value of the message of a row of trends."""
+def row_message(names: Sequence[str], data: bytes) -> tuple[bytes, bytes]:
+    """Return the key and the value of the message of a row, which some of its fields name."""
     row = json.loads(data)
-    return wire.canonical_json([row[name] for name in TREND_KEY]).encode(), data
+    return wire.canonical_json([row[name] for name in names]).encode(), data
 
 
 MIXTURES = Messages(mixture_message, "mixture", "--output_topic")
-EVENTS = Messages(event_message, "event", "--events")
-TRENDS = Messages(trend_message, "trend", "--trends_topic")
+EVENTS = Messages(partial(row_message, ("key", "version", "number")), "event", "--events")
+TRENDS = Messages(partial(row_message, TREND_KEY), "trend", "--trends_topic")
 
 
 class KafkaSinkDoFn(beam.DoFn):

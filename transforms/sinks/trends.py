@@ -1,35 +1,33 @@
-"""Write rows of trends to files and to BigQuery.
-
-    rows: bytes (JSON, :mod:`transforms.sinks.trends`) -> what the sink gives
-
-Rows are written at least once. Readers drop repeated rows by :data:`model.trends.TREND_KEY`.
-
-Add up topic mixtures by window of event time, as a table that is exact on every runner.
+"""Add up topic mixtures by window of event time, and write the rows.
 
     mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window, group and topic
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
-These sums wait in state for the end of their window (:mod:`transforms.periods`), where they are
-added up. They are sums of whole numbers (:mod:`model.trends`), so they do not depend on bundles,
-workers or retries.
+These sums wait in state for the end of their window (:mod:`transforms.stateful`), where they are
+added up. They are sums of whole numbers (:mod:`model.trends`), so the table is exact on every
+runner: it does not depend on bundles, workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
 (expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
 best ones first) and ``part``. Each window and group has a row whose ``topic`` is null, for
 documents without a known word: they have no topic, and count in the ``documents`` of all rows.
-``group`` is the label of the documents, or the group that they name,
-where they are grouped, else "". Groups beyond the bound of a window are one group
-(:mod:`model.trends`). ``part`` is ``window_end``, unless mixtures came after their window had been
-closed: they are in another part of it, which is named after the window that was open then. A row is
-named by (key, window_start, group, topic, part). Parts add up: documents and tokens as they are,
-mean shares weighted by documents (:func:`model.trends.whole_rows`). A job that does not stream
-writes one part of each window. Each part has a bound of its own.
+``group`` is the label of the documents, or the group that they name, where they are grouped, else
+"". Groups beyond the bound of a window are one group.
+
+``part`` is ``window_end``, unless mixtures came after their window had been closed: they are in
+another part of it, which is named after the window that was open then. A row is named by (key,
+window_start, group, topic, part). Parts add up: documents and tokens as they are, mean shares
+weighted by documents (:func:`model.trends.whole_rows`). A job that does not stream writes one part
+of each window. Each part has a bound of its own.
+
+Rows go to files, to Kafka (:mod:`transforms.sinks.kafka`) or to BigQuery, at least once. Readers
+drop repeated rows by :data:`model.trends.TREND_KEY`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import apache_beam as beam
@@ -37,19 +35,16 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from model import pending, wire
+from model import wire
 from model.encoding import json_lines
 from model.inference.mixture_blocks import MixtureBlock
-from model.pending import PendingHead
 from model.times import to_iso
 from model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
 from transforms.constants import LAST_TIME
-from transforms.periods import PeriodDoFn
+from transforms.stateful import SummingDoFn
 from transforms.write import Encoder
 
 By = Literal["all", "label", "group"]
-# The number of waiting tables of a window at which they are added up.
-MAX_TABLES = 256
 
 
 class _Count(beam.DoFn):
@@ -92,28 +87,15 @@ class _Count(beam.DoFn):
             yield WindowedValue((key.encode(), table.to_bytes()), last, [GlobalWindow()])
 
 
-class _AddUp(PeriodDoFn):
+class _AddUp(SummingDoFn):
     """Add up the tables of a model key, and emit rows when a window closes."""
 
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         for table in added_up(records):
             yield from rows_of(table, key.decode(), end, self._period)
 
-    def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        mirror = self.mirrors.of(key)
-        if head.live % MAX_TABLES == 0:
-            # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
-            # keeps that rare.
-            mirror = pending.matched(head, mirror, bag)
-        return mirror.matches(head) and len(mirror.at(due)) >= MAX_TABLES
-
-    def compact(self, key: bytes, head: PendingHead, bag: Any) -> tuple[list[bytes], PendingHead]:
-        """Replace the tables of each window by their sum."""
-        waiting, head = self.take_all(key, head, bag)
-        for due, records in waiting:
-            for table in added_up(records):
-                head = pending.add(head, self.mirrors.of(key), bag, due, table.to_bytes())
-        return [], head
+    def added_up(self, records: list[bytes]) -> Iterable[bytes]:
+        return [table.to_bytes() for table in added_up(records)]
 
 
 def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[bytes]:
@@ -166,7 +148,7 @@ class AddUpTrends(beam.PTransform):
         )
 
 
-_ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}
+ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}
 
 SCHEMA: dict[str, Any] = {
     "fields": [
@@ -196,11 +178,6 @@ SCHEMA: dict[str, Any] = {
         },
     ]
 }
-
-
-def trends_encoder(output_format: str) -> Encoder:
-    """Return the function that makes a file of rows."""
-    return _ENCODERS[output_format]
 
 
 class WriteTrendsToBigQuery(beam.PTransform):

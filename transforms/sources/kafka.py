@@ -53,8 +53,14 @@ from model.times import MICROSECONDS_PER_SECOND
 from model.words.tokeniser import check_tokeniser
 from transforms.read import Documents, documents_of
 from transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of
-from transforms.sources.log_source import Entry, LogSourceDoFn, Pause, break_fusion
-from transforms.sources.ranges import LogRange, Position
+from transforms.sources.log_source import (
+    Entry,
+    LogRange,
+    LogSourceDoFn,
+    Pause,
+    Position,
+    break_fusion,
+)
 
 _FRESH_SECONDS = 60.0
 

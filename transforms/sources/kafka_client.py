@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from model.errors import OptionError
+from model.errors import OptionError, one_of
 from model.files.matching import check_regular
 from model.times import parse_time
 
@@ -73,13 +73,7 @@ class KafkaSettings:
     max_future: int | None = None
 
     def __post_init__(self) -> None:
-        if self.until not in get_args(Until):
-            raise OptionError(
-                "--until",
-                self.until,
-                "one of " + ", ".join(get_args(Until)),
-                "Correct the spelling.",
-            )
+        one_of("--until", self.until, get_args(Until))
         if not self.idle_after > 0:
             raise OptionError(
                 "--idle_after",

@@ -8,11 +8,20 @@ whose reader has a method ``take()`` that returns one of these:
     Pause(seconds, watermark, passed)  nothing now; look again after this many seconds
     None                               the end of the log
 
-An element is the name of a log. Its restriction is the range of positions that is still to be read
-(:mod:`transforms.sources.ranges`). The DoFn checkpoints itself (``defer_remainder``) after some
-hundred entries, after half a second, or at a pause. The runner commits what was emitted together
-with the rest of the range. A failure therefore neither loses an entry nor commits one twice. A log
-is never split between workers, because it is an order.
+An element is the name of a log. Its restriction is the range of positions that is still to be read:
+
+>>> tracker = RangeTracker(LogRange((0, 0), (2, 0)).to_bytes())
+>>> tracker.try_claim((0, 4))
+True
+>>> [LogRange.from_bytes(part) for part in tracker.try_split(0)]
+[LogRange(start=(0, 0), stop=(0, 5)), LogRange(start=(0, 5), stop=(2, 0))]
+>>> tracker.try_claim((1, 0))
+False
+
+The DoFn checkpoints itself (``defer_remainder``) after some hundred entries, after half a second,
+or at a pause. The runner commits what was emitted together with the rest of the range. A failure
+therefore neither loses an entry nor commits one twice. A log is never split between workers,
+because it is an order.
 
 Readers report the watermark. It is part of the runner's checkpoint, has whole milliseconds, and
 never moves back. Entries behind it are late, and none is lost for that. When a log ends, its
@@ -36,14 +45,120 @@ from typing import Any, Protocol
 
 import apache_beam as beam
 from apache_beam.coders import BytesCoder, Coder, VarIntCoder
+from apache_beam.io.iobase import RestrictionProgress, RestrictionTracker, WatermarkEstimator
 from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorProvider
-from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration
+from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration, Timestamp
 
-from model.document_blocks import Blocks, Gathering
+from model import checks, wire
+from model.document_blocks import Gathering
 from model.records import DeadLetter, Document
-from model.settings import TokeniserSettings
 from transforms.read import Documents, Emit
-from transforms.sources.ranges import LogRange, LogWatermark, Position, RangeTracker
+
+Position = tuple[int, ...]
+
+
+def after(position: Position) -> Position:
+    """Return the first position behind this one."""
+    return (*position[:-1], position[-1] + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class LogRange:
+    """The positions from ``start`` up to, but not including, ``stop``.
+
+    A ``stop`` of None is never reached.
+    """
+
+    start: Position
+    stop: Position | None
+
+    MAGIC = b"BTr1"
+
+    def to_bytes(self) -> bytes:
+        return wire.pack(self.MAGIC, {"start": self.start, "stop": self.stop})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LogRange:
+        header, _ = wire.unpack(cls.MAGIC, data)
+        facts = checks.record(cls, header, "a range of a log")
+        return cls(facts["start"], None if facts["stop"] is None else tuple(facts["stop"]))
+
+
+class RangeTracker(RestrictionTracker):
+    """Track which positions of a range were claimed.
+
+    The range splits only between what was claimed and the rest. After a split nothing more can be
+    claimed.
+    """
+
+    def __init__(self, restriction: bytes) -> None:
+        self._range = LogRange.from_bytes(restriction)
+        self._next = self._range.start
+        self._done = self._range.stop is not None and self._range.start >= self._range.stop
+
+    def current_restriction(self) -> bytes:
+        return self._range.to_bytes()
+
+    def current_progress(self) -> RestrictionProgress:
+        return RestrictionProgress(fraction=1.0 if self._done else 0.0)
+
+    def try_claim(self, position: Position) -> bool:
+        """Claim a position; return False at or behind the end of the range.
+
+        Raises:
+            ValueError: The position is before one that was claimed.
+        """
+        if position < self._next:
+            raise ValueError(f"{position} is claimed after everything before {self._next}")
+        if self._range.stop is not None and position >= self._range.stop:
+            self._done = True
+            return False
+        self._next = after(position)
+        return True
+
+    def try_split(self, fraction_of_remainder: float) -> tuple[bytes, bytes] | None:
+        if self._done or fraction_of_remainder != 0:
+            return None
+        rest = LogRange(self._next, self._range.stop)
+        self._range = LogRange(self._range.start, self._next)
+        self._done = True
+        return self._range.to_bytes(), rest.to_bytes()
+
+    def check_done(self) -> None:
+        """Check that everything in the range was claimed or split off.
+
+        Raises:
+            ValueError: Something was not.
+        """
+        if not self._done:
+            raise ValueError(f"the range {self._range} was read up to {self._next} only")
+
+    def is_bounded(self) -> bool:
+        return False
+
+
+class LogWatermark(WatermarkEstimator):
+    """A watermark in microseconds that readers set, in whole milliseconds; it never moves back."""
+
+    def __init__(self, micros: int) -> None:
+        self._micros = micros
+
+    def advance(self, micros: int) -> None:
+        """Advance to a time in microseconds, rounded down to milliseconds.
+
+        An earlier time changes nothing.
+        """
+        self._micros = max(self._micros, micros // 1000 * 1000)
+
+    def observe_timestamp(self, timestamp: Timestamp) -> None:
+        """Ignore the times of elements: readers report the watermark."""
+
+    def current_watermark(self) -> Timestamp:
+        return Timestamp(micros=self._micros)
+
+    def get_estimator_state(self) -> int:
+        return self._micros
+
 
 _RANGE = beam.DoFn.RestrictionParam()
 _WATERMARK = beam.DoFn.WatermarkEstimatorParam()
@@ -185,9 +300,6 @@ class LogSourceDoFn(Emit, _LogProvider):
         blocks: Which documents of a bundle are emitted together; None emits each alone.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings | None, blocks: Blocks | None = None) -> None:
-        super().__init__(tokeniser, blocks)
-
     @abstractmethod
     def open(self, element: bytes, start: Position) -> LogReader:
         """Return a reader that stands at ``start``."""
@@ -223,10 +335,9 @@ class LogSourceDoFn(Emit, _LogProvider):
         Returns:
             The seconds to wait for more, or None if this call must read no further.
         """
-        gathering = None if self._blocks is None else Gathering(self._blocks)
+        gathering = self.gathering()
         wait = yield from self._entries(reader, tracker, estimator, gathering)
-        if gathering is not None:
-            yield from self.rest(gathering)
+        yield from self.rest(gathering)
         return wait
 
     def _entries(
@@ -252,10 +363,8 @@ class LogSourceDoFn(Emit, _LogProvider):
             if isinstance(taken, Entry):
                 size += len(taken.item.text) if isinstance(taken.item, Document) else 0
                 late = isinstance(taken.item, Document) and taken.item.timestamp < passed.micros
-                if gathering is None or late:
-                    yield self.emit(taken.item, estimator.current_watermark())
-                else:
-                    yield from self.gather(gathering, taken.item, estimator.current_watermark())
+                now = estimator.current_watermark()
+                yield from self.gather(None if late else gathering, taken.item, now)
             if taken.watermark is not None:
                 estimator.advance(taken.watermark)
             if isinstance(taken, Pause):

@@ -1,4 +1,4 @@
-"""Replay an archive that :mod:`transforms.archive` wrote as the stream that it recorded.
+"""Replay an archive that :mod:`transforms.write` wrote as the stream that it recorded.
 
     files -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
@@ -36,8 +36,15 @@ from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
 from model.words.tokeniser import check_tokeniser
 from transforms.read import Documents, check_patterns, documents_of, open_stored
-from transforms.sources.log_source import Entry, LogSourceDoFn, Pause, break_fusion
-from transforms.sources.ranges import LogRange, Position, after
+from transforms.sources.log_source import (
+    Entry,
+    LogRange,
+    LogSourceDoFn,
+    Pause,
+    Position,
+    after,
+    break_fusion,
+)
 
 # The longest wait within a bundle, in seconds. The runner waits for the rest of a longer one.
 _PATIENCE = 0.1

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 
     from model.document_blocks import Blocks
     from model.publishing.manifest import Manifest
-    from transforms.read import Documents, ReadDocuments
+    from transforms.read import Documents, ReadDocuments, ReadPubSub
     from transforms.sources.kafka import ReadKafka
-    from transforms.sources.pubsub import ReadPubSub
     from transforms.sources.replay import ReplayArchive
 
 
@@ -246,7 +245,7 @@ class PubSub(SourceSettings):
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadPubSub:
-        from transforms.sources.pubsub import ReadPubSub
+        from transforms.read import ReadPubSub
 
         return ReadPubSub(
             self.pubsub_subscription or "",
@@ -324,8 +323,8 @@ def files_of_model(
     """
     import apache_beam as beam
 
+    from transforms.infer import Route
     from transforms.read import Documents
-    from transforms.route import Route
 
     tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)

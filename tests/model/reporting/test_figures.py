@@ -18,8 +18,7 @@ from model.reporting.figures import (
     net_changes,
     spread,
 )
-from model.reporting.limits import Limits, shortened
-from model.reporting.mixtures import read_mixtures
+from model.reporting.mixtures import Limits, read_mixtures, shortened
 
 LIMITS = Limits(words=8, ranked=4, typical=3, sample=6)
 

@@ -8,9 +8,8 @@ from reported import TOPICS, mixture_rows, published
 from model.publishing.catalogue import Catalogue
 from model.reporting.course import calendar_unit, period_start
 from model.reporting.figures import Sources, figures_of
-from model.reporting.limits import Limits
-from model.reporting.merging import Grouping
-from model.reporting.mixtures import read_mixtures
+from model.reporting.mixtures import Limits, read_mixtures
+from model.reporting.shown import Grouping
 
 MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four", note="n", pinned=True)
 

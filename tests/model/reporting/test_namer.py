@@ -4,8 +4,7 @@ import pytest
 from made import snapshot_of
 
 from model.errors import OptionError
-from model.reporting.names import Names
-from model.reporting.naming import load_namer, names_by
+from model.reporting.names import Names, load_namer, names_by
 
 SNAPSHOT = snapshot_of([[9.0, 0.0], [3.0, 0.0], [0.0, 4.0]], ("a", "b", "c"))
 NAMES = Names([["a"], ["c"]], ["a", "c"])

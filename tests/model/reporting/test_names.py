@@ -11,10 +11,11 @@ from model.reporting.names import (
     Expected,
     Pairs,
     candidates,
+    counted_words,
     mean_length,
     model_names,
+    names_by_documents,
 )
-from model.reporting.naming import counted_words, names_by_documents
 from model.reporting.relevance import word_statistics
 
 WORDS = ("common", "match", "goal", "court", "judge", "supreme")

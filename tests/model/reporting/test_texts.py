@@ -1,6 +1,5 @@
 from model.records import DeadLetter, Document
-from model.reporting.limits import Limits, shortened
-from model.reporting.mixtures import document_digest, texts_of, title_of
+from model.reporting.mixtures import Limits, document_digest, shortened, texts_of, title_of
 
 
 def test_the_wanted_texts_are_found_and_cut():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from model.encoding import json_lines
 from model.errors import OptionError
 from model.pending import ListBag
+from transforms import write
 from transforms.constants import LAST_TIME
-from transforms.sinks import write_by_period
-from transforms.sinks.write_by_period import WriteByPeriod, WriteByPeriodDoFn, shard_of
+from transforms.write import WriteByPeriod, WriteByPeriodDoFn, shard_of
 
 HOUR, MS = 3_600_000_000, 1000
 RECORDS = [b"%04d" % n for n in range(200)]
@@ -89,7 +89,7 @@ def test_a_repeated_bundle_writes_the_same_files(tmp_path):
 def test_what_is_held_is_bounded_in_records_and_in_bytes(
     tmp_path, monkeypatch, bound, value, records
 ):
-    monkeypatch.setattr(write_by_period, bound, value)
+    monkeypatch.setattr(write, bound, value)
     gathered(tmp_path, RECORDS, period=10**6 * HOUR)
     files = contents(tmp_path)
     assert max(len(data.split()) for data in files.values()) == records

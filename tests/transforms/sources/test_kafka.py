@@ -32,8 +32,7 @@ from transforms.sources.kafka import (
     partitions_of,
 )
 from transforms.sources.kafka_client import KafkaSettings, properties
-from transforms.sources.log_source import READER_CACHE, Pause
-from transforms.sources.ranges import LogRange
+from transforms.sources.log_source import READER_CACHE, LogRange, Pause
 
 SECOND = 1_000_000
 SETTINGS = KafkaSettings("b:9", "posts", until="end", idle_after=60)

@@ -12,8 +12,15 @@ from model.reading.parsing import NUL, dead_letter
 from model.records import Document
 from model.settings import SequenceSettings, TokeniserSettings
 from transforms.sources import log_source
-from transforms.sources.log_source import READER_CACHE, Entry, LogSourceDoFn, Pause, ReaderCache
-from transforms.sources.ranges import LogRange, after
+from transforms.sources.log_source import (
+    READER_CACHE,
+    Entry,
+    LogRange,
+    LogSourceDoFn,
+    Pause,
+    ReaderCache,
+    after,
+)
 
 
 class Fake:

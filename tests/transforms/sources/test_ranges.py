@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from model import wire
 from model.errors import DamagedDataError
-from transforms.sources.ranges import LogRange, LogWatermark, RangeTracker, after
+from transforms.sources.log_source import LogRange, LogWatermark, RangeTracker, after
 
 WHOLE = LogRange((3,), (10,))
 

@@ -12,12 +12,11 @@ from model.reading.replaying import end_of
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument
 from model.settings import SequenceSettings, TokeniserSettings
-from transforms.archive import shard_start, write_shard
 from transforms.read import ReadDocuments
 from transforms.sources import log_source, replay
-from transforms.sources.log_source import Entry, Pause
-from transforms.sources.ranges import LogRange
+from transforms.sources.log_source import Entry, LogRange, Pause
 from transforms.sources.replay import ArchiveReader, Pace, ReplayArchive, ReplayDoFn, archive_of
+from transforms.write import shard_start, write_shard
 
 HOUR = 3_600_000_000
 SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))
