@@ -17,7 +17,7 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from model.reporting.shown import Shown, shown_of
+from model.reporting.shown import Shown
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
@@ -57,7 +57,7 @@ def export(options: OptionGroup) -> None:
         raise OptionError("--freeze", given, "topics of --format=seeds", remedy)
     store = ModelStore(settings_of(options, StoreSettings).root)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    shown = shown_of(catalogue, manifest, store.get_snapshot(manifest))
+    shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
     exported = Exported(shown, store.up_to(manifest))
     path = Path(wanted.output)
     try:
@@ -121,7 +121,7 @@ def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Shown]
             "Train with a shorter --publish_every.",
         )
     catalogue = exported.shown.catalogue
-    return [shown_of(catalogue, one, store.get_snapshot(one)) for one in thin(there, most)]
+    return [Shown(catalogue, one, store.get_snapshot(one)) for one in thin(there, most)]
 
 
 main = command("pipelines.export", __doc__, GROUPS, REQUIRED, export, graph=False)

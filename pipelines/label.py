@@ -96,7 +96,7 @@ def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
     known += f", no topic explains {mixture.none:.1%}"
     rows = [
         f"  {share:6.1%}  {shown.ids[group]:4}  {shown.names[group]}"
-        for group, share in shown.grouping.groups.largest(mixture.proportions, most)
+        for group, share in shown.groups.largest(mixture.proportions, most)
     ]
     none = f"  {1:6.1%}  none  the model knows none of its words"
     return [f"{_begin(text)} ({known})", *(rows if mixture.words_known else [none])]

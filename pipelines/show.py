@@ -20,7 +20,7 @@ from model.publishing.manifest import Manifest, topics_in_use
 from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
 from model.publishing.version_events import summary_of
-from model.reporting.shown import Shown, shown_of
+from model.reporting.shown import Shown
 from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
@@ -70,7 +70,7 @@ def show(options: OptionGroup) -> None:
     chosen = chosen_version(options)
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
-    shown = shown_of(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
+    shown = Shown(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
     listed = listed_topics(shown, options.view_as(TopicOptions).topic_ids)
     drawn = shown.curves(history, _CURVE)
     out = console()

@@ -42,7 +42,7 @@ from model.learners import learner_for
 from model.publishing import snapshots
 from model.publishing.catalogue import Catalogue
 from model.records import Groups, Minibatch, TokenisedDocument
-from model.reporting.shown import shown_of
+from model.reporting.shown import Shown
 from model.trends import Trends, added_up
 from model.wire import seal
 
@@ -225,12 +225,12 @@ def try_catalogue(data):
     found = Catalogue.from_bytes(data)
     snapshot = snapshots.snapshot_from_bytes(snapshot_of())
     manifest = manifest_of(1)
-    shown = shown_of(found, manifest, snapshot)
-    shares = shown.grouping.sums(np.full(snapshot.topic_count, 1 / snapshot.topic_count))
+    shown = Shown(found, manifest, snapshot)
+    shares = shown.groups.sums(np.full(snapshot.topic_count, 1 / snapshot.topic_count))
     assert abs(shares.sum() - 1) < 1e-9 and shares.min() >= -1e-9, "shares do not sum to 1"
     assert abs(shown.snapshot.totals.sum() - snapshot.totals.sum()) < 1e-6, "counts are lost"
     assert len(shown.names) == len(shown.ids) == shown.snapshot.topic_count
-    groups = shown.grouping.groups
+    groups = shown.groups
     assert Groups.from_json(json.loads(json.dumps(groups.to_json())), 3, "a test") == groups
     again = found.merged(shown.ids[:1], into=shown.ids[-1])
     assert Catalogue.from_bytes(again.to_bytes()).roots(shown.ids) == again.roots(shown.ids)
@@ -240,13 +240,10 @@ def try_catalogue(data):
 def mixtures():
     """A block of mixtures with groups, names and none shares."""
     snapshot = snapshots.snapshot_from_bytes(snapshot_of())
-    shown = shown_of(Catalogue.from_bytes(catalogue()), manifest_of(1), snapshot)
+    shown = Shown(Catalogue.from_bytes(catalogue()), manifest_of(1), snapshot)
     even = np.full((len(DOCUMENTS), snapshot.topic_count), 1 / snapshot.topic_count)
     plain = make_mixtures(DOCUMENTS, "v", "gibbs3", even, np.ones(len(DOCUMENTS), np.int64))
-    named = [
-        replace(one, none=0.5, names=tuple(shown.names), groups=shown.grouping.groups)
-        for one in plain
-    ]
+    named = [replace(one, none=0.5, names=tuple(shown.names), groups=shown.groups) for one in plain]
     return MixtureBlock.of(named, range(len(named))).to_bytes()
 
 

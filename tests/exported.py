@@ -10,7 +10,7 @@ from model.learners import LEARNER
 from model.publishing.catalogue import Catalogue
 from model.publishing.store import ModelStore
 from model.records import Document
-from model.reporting.shown import shown_of
+from model.reporting.shown import Shown
 from model.settings import SequenceSettings
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 
@@ -47,10 +47,10 @@ def learned(root, **options):
     store = ModelStore(str(root))
     newest = store.manifest("")
     catalogue = Catalogue().with_entries([1], name='the "sea"')
-    return Exported(shown_of(catalogue, newest, store.get_snapshot(newest)), store.manifests(""))
+    return Exported(Shown(catalogue, newest, store.get_snapshot(newest)), store.manifests(""))
 
 
 def versions_of(exported, root):
     """All versions of a store, with the catalogue of what is exported."""
     store, catalogue = ModelStore(str(root)), exported.shown.catalogue
-    return [shown_of(catalogue, one, store.get_snapshot(one)) for one in exported.history]
+    return [Shown(catalogue, one, store.get_snapshot(one)) for one in exported.history]

@@ -36,7 +36,7 @@ from model.publishing.catalogue import CatalogueStore
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore
 from model.records import Groups, TokenisedDocument, TopicMixture
-from model.reporting.shown import shown_of
+from model.reporting.shown import Shown
 from model.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -295,8 +295,8 @@ class Serving:
             return Others(none)
         manifest = self._models.manifest(snapshot.key, published.version)
         catalogue = CatalogueStore(self.store).latest(snapshot.key)[1]
-        shown = shown_of(catalogue, manifest, snapshot)
-        groups = shown.grouping.groups
+        shown = Shown(catalogue, manifest, snapshot)
+        groups = shown.groups
         as_they_are = groups.trivial and not groups.hidden
         return Others(none, tuple(shown.names), None if as_they_are else groups)
 

@@ -25,14 +25,14 @@ sort, because a report asks for hundreds of words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from model import checks
 from model.errors import DamagedDataError
-from model.publishing.catalogue import Came, Catalogue
+from model.publishing.catalogue import Came
 from model.publishing.manifest import Manifest
 from model.publishing.version_events import events_of, line_of
 from model.records import FloatArray
@@ -41,7 +41,7 @@ from model.reporting.course import calendar_unit, movements, period_of, periods
 from model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
-from model.reporting.shown import Grouping, grouping_of
+from model.reporting.shown import Shown
 from model.snapshot import Snapshot
 
 
@@ -303,41 +303,41 @@ class Sources:
 
     Attributes:
         history: The versions, the oldest first.
-        snapshot: The model of the last version.
+        shown: The last version as people see it. The mixtures are those of its groups.
         model_of: Returns the model of a version; None if the store does not have it any more.
         labelled: What the mixtures say; None without mixtures.
         texts: The texts of documents by digest; None without documents.
         refused: The dead letters by reason; None if no place of them is known.
         profile: What the input was, in lines of two texts; None where it is not known.
-        catalogue: What people say of topics: names, notes, which are hidden or merged. The mixtures
-            are those of its groups (:class:`model.reporting.shown.Grouping`).
     """
 
     history: Sequence[Manifest]
-    snapshot: Snapshot
+    shown: Shown
     model_of: Callable[[Manifest], Snapshot | None]
     labelled: Labelled | None = None
     texts: Mapping[bytes, Text] | None = None
     refused: Sequence[Refused] | None = None
     profile: Sequence[Sequence[str]] | None = None
-    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
     """Return the figures of a report."""
-    grouping = grouping_of(sources.catalogue, sources.history[-1], sources.snapshot)
-    sources = _grouped(sources, grouping)
-    came = [grouping.came(manifest) for manifest in sources.history]
-    snapshot, statistics = sources.snapshot, word_statistics(sources.snapshot)
+    shown, snapshot = sources.shown, sources.shown.snapshot
+    came = [shown.came(manifest) for manifest in sources.history]
+    statistics = word_statistics(snapshot)
     columns = WordColumns(snapshot, statistics, limits)
     ranked = snapshot.top_words(limits.ranked)
-    followed = follow(sources.history, sources.model_of, ranked, columns.strings(), limits.models)
+
+    def model_of(manifest: Manifest) -> Snapshot | None:
+        found = sources.model_of(manifest)
+        return None if found is None else shown.of_version(manifest, found)
+
+    followed = follow(sources.history, model_of, ranked, columns.strings(), limits.models)
     return {
         "form": FORM,
         "model": _model(sources),
         "versions": _versions(sources.history, came, limits.points),
-        "topics": _topics(sources, grouping.ids, came, statistics, limits)
-        | _entries(sources.catalogue, grouping, sources.snapshot.totals.tolist()),
+        "topics": _topics(sources, came, statistics, limits) | _entries(shown),
         "terms": columns.terms,
         "words": {**columns.words(), "since": _since(sources.history, followed.since)},
         "ranks": {
@@ -346,42 +346,29 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
             "words": [[shortened(w, limits.name) for w in words] for words in ranked],
             "topics": followed.ranks,
         },
-        "periods": _periods(sources, came, grouping, limits),
+        "periods": _periods(sources, came, limits),
         "labelled": _labelled(sources),
         "documents": document_columns(sources.labelled, sources.texts, limits),
-        "events": _events(sources.history, grouping, limits),
+        "events": _events(sources.history, shown, limits),
         "profile": sources.profile,
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
     }
 
 
-def _grouped(sources: Sources, grouping: Grouping) -> Sources:
-    """Return the same sources with groups in place of topics."""
-
-    def model_of(manifest: Manifest) -> Snapshot | None:
-        found = sources.model_of(manifest)
-        return None if found is None else grouping.of_version(manifest, found)
-
-    return replace(
-        sources,
-        snapshot=grouping.snapshot(sources.snapshot),
-        model_of=model_of,
-    )
-
-
-def _entries(catalogue: Catalogue, grouping: Grouping, tokens: Sequence[float]) -> dict[str, Any]:
+def _entries(shown: Shown) -> dict[str, Any]:
     """Return what the catalogue says of each group; a name takes the place of its words.
 
     A group without a token that has no name is empty, and left out of lists.
     """
-    entries = [catalogue.of(topic) for topic in grouping.ids]
+    entries = [shown.catalogue.of(topic) for topic in shown.ids]
+    tokens, topics = shown.snapshot.totals.tolist(), np.array(shown.topics)
     return {
-        "id": grouping.ids,
-        "parts": grouping.parts(),
+        "id": shown.ids,
+        "parts": [topics[shown.of == group].tolist() for group in range(len(shown.ids))],
         "given": [entry.name for entry in entries],
         "note": [entry.note for entry in entries],
         "colour": [entry.colour for entry in entries],
-        "hidden": [entry.hidden for entry in entries],
+        "hidden": shown.hidden,
         "pinned": [entry.pinned for entry in entries],
         "empty": [not n and not one.name for n, one in zip(tokens, entries, strict=True)],
     }
@@ -402,7 +389,7 @@ def _model(sources: Sources) -> dict[str, Any]:
         "key": last.key,
         "version": last.version,
         "versions": len(sources.history),
-        "topics": int(np.count_nonzero(sources.snapshot.totals)),
+        "topics": int(np.count_nonzero(sources.shown.snapshot.totals)),
         "documents": last.documents,
         "tokens": last.tokens,
         "words": last.words,
@@ -433,7 +420,6 @@ def _versions(
         "words": [m.words for m in last],
         "perplexity": [m.prequential_perplexity for m in last],
         "ess": [m.ess for m in last],
-        "grouped": [len(group) for group in groups],
         "came": [_sum([came[n] for n in group]) for group in groups],
         "elsewhere": [sum(one.elsewhere for n in group if (one := came[n])) for group in groups],
     }
@@ -446,12 +432,11 @@ def _sum(rows: Sequence[Came | None]) -> list[float] | None:
 
 def _topics(
     sources: Sources,
-    ids: Sequence[int],
     came: Sequence[Came | None],
     statistics: WordStatistics,
     limits: Limits,
 ) -> dict[str, Any]:
-    snapshot = sources.snapshot
+    snapshot = sources.shown.snapshot
     numbers = range(snapshot.topic_count)
     since, moved = movements(sources.history, came, snapshot.topic_count)
     apart = distances(snapshot)
@@ -460,7 +445,7 @@ def _topics(
     return {
         "name": [
             shortened(name, limits.name) or f"topic {topic}"
-            for topic, name in zip(ids, names, strict=True)
+            for topic, name in zip(sources.shown.ids, names, strict=True)
         ],
         "share": topic_shares(snapshot).tolist(),
         "tokens": snapshot.totals.tolist(),
@@ -474,12 +459,10 @@ def _topics(
     }
 
 
-def _periods(
-    sources: Sources, came: Sequence[Came | None], grouping: Grouping, limits: Limits
-) -> dict[str, Any]:
+def _periods(sources: Sources, came: Sequence[Came | None], limits: Limits) -> dict[str, Any]:
     """Return what came in each period, and which words entered and left the first ten."""
-    history = sources.history
-    found = periods(history, came, sources.snapshot.topic_count)
+    history, shown = sources.history, sources.shown
+    found = periods(history, came, len(shown.ids))
     return {
         "unit": calendar_unit(history),
         "name": [period.name for period in found],
@@ -489,7 +472,7 @@ def _periods(
         "shares": [period.shares for period in found],
         "changes": [
             net_changes(
-                [change for n in period.versions for change in grouping.changes(history[n])], limits
+                [change for n in period.versions for change in shown.changes(history[n])], limits
             )
             for period in found
         ],
@@ -565,15 +548,13 @@ def bursts_of_periods(
     return sorted(found, key=lambda burst: burst[:2])[-_MOST_BURSTS:]
 
 
-def _events(
-    history: Sequence[Manifest], grouping: Grouping, limits: Limits
-) -> list[dict[str, Any]]:
+def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[dict[str, Any]]:
     found = [
         {
             "time": event.time // _MILLISECOND,
             "kind": event.kind,
             "version": manifest.version,
-            "topics": grouping.groups_of(event.topics),
+            "topics": shown.groups_of(event.topics),
             "line": shortened(line_of(manifest, event), 2000),
         }
         for manifest in history

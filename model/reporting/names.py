@@ -63,7 +63,6 @@ import numpy as np
 import numpy.typing as npt
 
 from model.errors import OptionError
-from model.functions import load
 from model.publishing.catalogue import MOST_NAME
 from model.publishing.manifest import Manifest
 from model.records import FloatArray, LongArray
@@ -406,19 +405,6 @@ Namer = Callable[[Mapping[str, Any]], str]
 WORDS = 20
 LAMBDA = 0.6
 _CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
-def load_namer(given: str) -> Namer:
-    """Return the function that ``--namer`` names.
-
-    Args:
-        given: ``module:function``.
-
-    Raises:
-        OptionError: There is no such function.
-    """
-    namer: Namer = load("--namer", given, "my_names:name_topic")
-    return namer
 
 
 def names_by(

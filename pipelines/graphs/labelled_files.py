@@ -16,14 +16,14 @@ from model.reading.settings import ReadSettings
 from model.records import Document
 from model.reporting.course import calendar_unit, period_start
 from model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
-from model.reporting.shown import Grouping
+from model.reporting.shown import Shown
 from transforms.read import check_patterns, open_stored
 
 
 def labelled_of(
     patterns: Sequence[str],
     history: Sequence[Manifest],
-    grouping: Grouping,
+    shown: Shown,
     *,
     typical: int,
     sample: int,
@@ -33,7 +33,7 @@ def labelled_of(
     Args:
         patterns: the value of ``--mixtures``.
         history: the versions.
-        grouping: the groups of topics that are shown as one.
+        shown: the groups of topics that are shown as one.
         typical: the number of typical documents of each group.
         sample: the size of the sample.
 
@@ -44,11 +44,11 @@ def labelled_of(
     found = read_mixtures(
         lambda: _rows(paths),
         {manifest.version for manifest in history},
-        grouping.places(),
+        {topic: place for place, topic in enumerate(shown.topics)},
         lambda micros: period_start(micros, unit),
         typical=typical,
         sample=sample,
-        merge=grouping.sums,
+        merge=shown.groups.sums,
     )
     if not found.documents:
         raise OptionError(

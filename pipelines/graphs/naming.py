@@ -9,6 +9,7 @@ import numpy as np
 
 from model.errors import OptionError
 from model.evaluation.agreement import main_topics
+from model.functions import load
 from model.publishing.catalogue import Catalogue
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
@@ -18,14 +19,13 @@ from model.reporting.names import (
     MOST_DOCUMENTS,
     Expected,
     Names,
-    load_namer,
     mean_length,
     names_by,
     names_by_documents,
     names_of,
 )
 from model.reporting.relevance import word_statistics
-from model.reporting.shown import Grouping, grouping_of
+from model.reporting.shown import Shown
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.groups import OptionGroup
@@ -46,39 +46,36 @@ def automatic_names(
         OptionError: an option cannot be used, or the namer fails.
     """
     wanted, given = options.view_as(CatalogueOptions), options.view_as(LabelledOptions)
-    namer = None if wanted.namer is None else load_namer(wanted.namer)
+    namer = None if wanted.namer is None else load("--namer", wanted.namer, "my_names:name_topic")
     check_documents(given.documents, given.mixtures)
     if given.mixtures is not None and given.documents is None:
         allowed = "nothing without --documents"
         remedy = "Add the files of the documents, whose words make the names."
         raise OptionError("--mixtures", ",".join(given.mixtures), allowed, remedy)
-    snapshot = store.get_snapshot(manifest)
-    grouping = grouping_of(catalogue, manifest, snapshot)
-    whole, texts = grouping.snapshot(snapshot), []
+    shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
+    whole, texts = shown.snapshot, []
     if given.documents is None:
         expected = Expected(whole, mean_length(manifest))
         names = names_of(whole, word_statistics(whole), expected)
     else:
         history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
-        names, texts = _by_documents(history, whole, grouping, options)
+        names, texts = _by_documents(history, shown, options)
     found = names.texts if namer is None else names_by(namer, whole, names, texts)
-    return {topic: name for topic, name in zip(grouping.ids, found, strict=True) if name}
+    return {topic: name for topic, name in zip(shown.ids, found, strict=True) if name}
 
 
 def _by_documents(
-    history: Sequence[Manifest], snapshot: Snapshot, grouping: Grouping, options: OptionGroup
+    history: Sequence[Manifest], shown: Shown, options: OptionGroup
 ) -> tuple[Names, list[list[str]]]:
     """Return the names, and the texts of typical documents of each group."""
     given, settings = options.view_as(LabelledOptions), read_settings_of(options)
-    labelled = labelled_of(
-        given.mixtures, history, grouping, typical=_TYPICAL, sample=MOST_DOCUMENTS
-    )
+    labelled = labelled_of(given.mixtures, history, shown, typical=_TYPICAL, sample=MOST_DOCUMENTS)
     tokeniser = Tokeniser(history[-1].tokeniser)
     items = documents_of(given.documents, settings, history[-1])
-    sample = labelled.sample
+    sample, snapshot = labelled.sample, shown.snapshot
     names = names_by_documents(snapshot, dominated(items, sample, tokeniser, snapshot))
-    shown = {mixture.digest for topic in labelled.typical for mixture in topic}
-    texts = texts_of(documents_of(given.documents, settings, history[-1]), shown, Limits())
+    typical = {mixture.digest for topic in labelled.typical for mixture in topic}
+    texts = texts_of(documents_of(given.documents, settings, history[-1]), typical, Limits())
     return names, [
         [texts[m.digest].text for m in topic if m.digest in texts] for topic in labelled.typical
     ]

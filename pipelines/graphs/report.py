@@ -18,7 +18,7 @@ from model.publishing.store import ModelStore
 from model.reading.settings import ReadSettings
 from model.reporting.figures import Refused, Sources, figures_of, refused
 from model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
-from model.reporting.shown import grouping_of
+from model.reporting.shown import Shown
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import LabelledOptions, ReportOptions
 from pipelines.cli.program_settings import OutputFileSettings
@@ -113,22 +113,20 @@ def page_of(store: ModelStore, manifest: Manifest, options: OptionGroup) -> byte
     check_documents(given.documents, given.mixtures)
     # The models of some versions before may have expired.
     history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
-    snapshot = store.get_snapshot(manifest)
-    limits = Limits.of(snapshot.topic_count)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    grouping = grouping_of(catalogue, manifest, snapshot)
+    view = Shown(catalogue, manifest, store.get_snapshot(manifest))
+    limits = Limits.of(len(view.topics))
     labelled = given.mixtures and labelled_of(
-        given.mixtures, history, grouping, typical=limits.typical, sample=limits.sample
+        given.mixtures, history, view, typical=limits.typical, sample=limits.sample
     )
     sources = Sources(
         history,
-        snapshot,
+        view,
         store.get_snapshot,
         labelled,
         _texts(given.documents, labelled, settings, manifest, limits),
         _refused(dead_letters),
         _profile(options.view_as(ReportOptions).input_profile, limits),
-        catalogue,
     )
     return render(figures_of(sources, limits), options.view_as(ReportOptions).title).encode()
 

@@ -15,7 +15,7 @@ from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
 from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
-from model.reporting.shown import Grouping, shown_of
+from model.reporting.shown import Shown
 from model.trends import rows_of_file, whole_rows
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import TrendFileOptions
@@ -37,28 +37,28 @@ def trends(options: OptionGroup) -> None:
     """
     wanted = options.view_as(TrendFileOptions)
     key = settings_of(options, VersionSettings).key
-    names, grouping = named(options)
+    names, shown = named(options)
     rows = [row for row in _rows(wanted.rows) if row["key"] == key]
     if wanted.trends_group is not None:
         rows = [row for row in rows if row["group"] == wanted.trends_group]
-    rows = [row for row in rows if row["topic"] is None or grouping.groups_of([row["topic"]])]
+    rows = [row for row in rows if row["topic"] is None or shown.groups_of([row["topic"]])]
     if not rows:
         allowed = "rows of this model key and group"
         raise OptionError("--rows", ",".join(wanted.rows), allowed, "Look into the files.")
-    table = merged_rows(whole_rows(rows), grouping)
+    table = merged_rows(whole_rows(rows), shown)
     out = console()
     out.print(_table(table, names))
     out.print()
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
 
 
-def named(options: OptionGroup) -> tuple[list[str], Grouping]:
+def named(options: OptionGroup) -> tuple[list[str], Shown]:
     """Return the ids and names of the groups of topics, and of no topic, and the groups."""
     store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    shown = shown_of(catalogue, manifest, store.get_snapshot(manifest))
+    shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
     names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
-    return [*names, "none"], shown.grouping
+    return [*names, "none"], shown
 
 
 def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
@@ -69,14 +69,14 @@ def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
-def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[dict[str, Any]]:
+def merged_rows(rows: Sequence[Mapping[str, Any]], shown: Shown) -> list[dict[str, Any]]:
     """Return one row for each window and group of topics, with all groups of documents together.
 
     The number of no topic comes after those of groups.
 
     Args:
         rows: whole rows of one model key.
-        grouping: the groups of topics that are shown as one. Their shares are added in the order of
+        shown: the groups of topics that are shown as one. Their shares are added in the order of
             topics.
     """
     documents: dict[tuple[int, str], int] = {}
@@ -84,8 +84,8 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], grouping: Grouping) -> list[d
     for row in rows:
         start = row["window_start"]
         documents[start, row["group"]] = row["documents"]
-        none = [len(grouping.ids)] * (row["topic"] is None)
-        for topic in none or grouping.groups_of([row["topic"]]):
+        none = [len(shown.ids)] * (row["topic"] is None)
+        for topic in none or shown.groups_of([row["topic"]]):
             empty = {"topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []}
             one = found.setdefault((start, topic), {**row, **empty})
             one["tokens"] += row["tokens"]

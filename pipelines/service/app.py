@@ -144,9 +144,7 @@ class Reports:
     def _made(self, loaded: Loaded) -> str:
         store, manifest = self._store, loaded.manifest
         history = [one for one in store.up_to(manifest) if one == manifest or store.has_model(one)]
-        sources = Sources(
-            history, loaded.snapshot, store.get_snapshot, catalogue=loaded.shown.catalogue
-        )
+        sources = Sources(history, loaded.shown, store.get_snapshot)
         return render(figures_of(sources, Limits.of(loaded.snapshot.topic_count)), _TITLE)
 
 

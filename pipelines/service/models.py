@@ -23,7 +23,7 @@ from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore, settings_of_keys
 from model.records import FloatArray, TopicMixture
 from model.reporting.relevance import topic_shares
-from model.reporting.shown import Shown, shown_of
+from model.reporting.shown import Shown
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
 
@@ -106,7 +106,7 @@ class Loaded:
 
     def described(self, mixture: TopicMixture) -> dict[str, Any]:
         """Return what ``infer --topic_names`` writes of a mixture, without what names the row."""
-        names, groups = tuple(self.shown.names), self.shown.grouping.groups
+        names, groups = tuple(self.shown.names), self.shown.groups
         fields = mixture_fields(replace(mixture, names=names, groups=groups))
         return {name: fields[name] for name in _FIELDS}
 
@@ -185,7 +185,7 @@ class Models:
         """Read a version, and hold it for its key."""
         snapshot = self.store.get_snapshot(manifest)
         digest, catalogue = self._catalogues.latest(manifest.key)
-        shown = shown_of(catalogue, manifest, snapshot)
+        shown = Shown(catalogue, manifest, snapshot)
         published = PublishedModel(snapshot, manifest.version)
         prepared = inference_for(self._settings).prepare(self._settings, published)
         none = NoneShares(snapshot)

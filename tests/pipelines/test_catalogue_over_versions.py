@@ -9,7 +9,7 @@ from reported import published
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.store import ModelStore
 from model.reporting.relevance import topic_shares
-from model.reporting.shown import Grouping, shown_of
+from model.reporting.shown import Shown
 from pipelines import topics, train
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -35,12 +35,12 @@ def test_it_holds_for_ten_versions_and_every_one_of_its_own_can_be_rolled_back_t
     for manifest in store.manifests(""):
         catalogue = catalogues.latest(manifest.key)[1]
         snapshot = store.get_snapshot(manifest)
-        grouping = Grouping(catalogue, range(snapshot.topic_count))
-        assert grouping.ids == [0, 1, 2] and catalogue.of(0).name == "Zero"
+        shown = Shown(catalogue, manifest, snapshot)
+        assert shown.ids == [0, 1, 2] and catalogue.of(0).name == "Zero"
         shares = topic_shares(snapshot)
         # To the last digit: the same sum in the order of topics.
-        assert grouping.sums(shares)[0] == shares[0] + shares[3] + shares[4]
-        assert grouping.snapshot(snapshot).totals[0] == snapshot.totals[[0, 3, 4]].sum()
+        assert shown.groups.sums(shares)[0] == shares[0] + shares[3] + shares[4]
+        assert shown.snapshot.totals[0] == snapshot.totals[[0, 3, 4]].sum()
     for digest in catalogues.history(""):
         found = change(store.root, f"--roll_back={digest[:12]}")[1]
         assert found.entries == catalogues.get("", digest).entries
@@ -49,7 +49,8 @@ def test_it_holds_for_ten_versions_and_every_one_of_its_own_can_be_rolled_back_t
 def test_a_topic_that_dies_keeps_its_entry_and_has_no_share(tmp_path):
     store = published(tmp_path / "models", versions=2, words=WORDS)
     named_and_merged(store.root)
-    snapshot = store.get_snapshot(store.latest(""))
+    manifest = store.latest("")
+    snapshot = store.get_snapshot(manifest)
     dense = snapshot.rows(np.arange(len(WORDS)))
     dense[:, 3] = 0
     names = ("key", "sequence", "event_time", "fingerprint", "alpha", "prior", "words")
@@ -57,9 +58,9 @@ def test_a_topic_that_dies_keeps_its_entry_and_has_no_share(tmp_path):
     catalogue = CatalogueStore(store.root).latest("")[1]
     shares = topic_shares(dead)
     assert shares[3] == 0
-    assert Grouping(catalogue, range(5)).sums(shares)[0] == shares[0] + shares[4]
+    assert Shown(catalogue, manifest, dead).groups.sums(shares)[0] == shares[0] + shares[4]
     # Fewer topics: the entries of those that are gone are passed over.
-    assert Grouping(catalogue, range(3)).ids == [0, 1, 2]
+    assert catalogue.roots([0, 1, 2]) == [0, 1, 2]
 
 
 @pytest.mark.slow
@@ -85,7 +86,7 @@ def test_it_outlives_a_run_that_is_resumed(tmp_path):
     assert CatalogueStore(str(store)).latest("") == (digest, before)
     models = ModelStore(str(store))
     newest = models.latest("")
-    shown = shown_of(before, newest, models.get_snapshot(newest))
+    shown = Shown(before, newest, models.get_snapshot(newest))
     assert shown.names[shown.ids.index(1)] == "One"
 
 

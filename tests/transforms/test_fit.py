@@ -72,8 +72,8 @@ def test_a_method_that_wants_more_than_a_document(store):
         with pytest.raises(
             OptionError,
             match=(
-                f"--method: '{name}' was given; allowed is to make training pairs, one of gibbs3, .*"
-                " Use gibbs3"
+                f"--method: '{name}' was given; allowed is to make training pairs, one of gibbs3,"
+                " .* Use gibbs3"
             ),
         ):
             FitClassifier(store.root, inference=inferring(name))

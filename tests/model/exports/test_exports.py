@@ -21,7 +21,7 @@ from model.exports.seeds import to_seeds
 from model.learners.particles.seeds import MOST_TOKENS, seeds_of
 from model.publishing.catalogue import Catalogue
 from model.reporting.relevance import topic_shares
-from model.reporting.shown import shown_of
+from model.reporting.shown import Shown
 from model.snapshot import Snapshot, TopicWordPrior
 from model.words.tokeniser import Tokeniser
 from pipelines.cli.settings_from_options import lines_of_text
@@ -47,10 +47,10 @@ def flat(tmp_path_factory):
 
 def shown_by(exported, catalogue):
     """The same version with another catalogue."""
-    grouping = exported.shown.grouping
-    plain = shown_of(Catalogue(), exported.manifest, exported.snapshot)
-    assert grouping.ids == plain.ids, "the model of the groups is the model itself"
-    return Exported(shown_of(catalogue, exported.manifest, plain.snapshot), exported.history)
+    ids = exported.shown.ids
+    plain = Shown(Catalogue(), exported.manifest, exported.snapshot)
+    assert ids == plain.ids, "the model of the groups is the model itself"
+    return Exported(Shown(catalogue, exported.manifest, plain.snapshot), exported.history)
 
 
 def phi_of(snapshot):
@@ -248,7 +248,7 @@ def test_births_splits_and_ends():
 
     here = manifest_of(1, event_time=0, topic_ids=[0, 3])
     models = model(both, new), model(sea, law), model(sea, new)
-    drawn = lineage.to_dot([shown_of(Catalogue(), here, one) for one in models]).decode()
+    drawn = lineage.to_dot([Shown(Catalogue(), here, one) for one in models]).decode()
     look = {
         line.split()[0]: line for line in drawn.splitlines() if "_t" in line and "->" not in line
     }
@@ -266,7 +266,7 @@ def test_births_splits_and_ends():
 def test_a_word_with_a_comma_or_a_quote_survives(exported):
     words = ('a,"b"', *exported.snapshot.words[1:])
     model = replace(exported.snapshot, words=words)
-    odd = Exported(shown_of(exported.shown.catalogue, exported.manifest, model))
+    odd = Exported(Shown(exported.shown.catalogue, exported.manifest, model))
     rows = list(csv.DictReader(io.StringIO(tables.to_csv(odd).decode())))
     assert 'a,"b"' in {row["word"] for row in rows}
 

@@ -19,6 +19,7 @@ from model.reporting.figures import (
     spread,
 )
 from model.reporting.mixtures import Limits, read_mixtures, shortened
+from model.reporting.shown import Shown
 
 LIMITS = Limits(words=8, ranked=4, typical=3, sample=6)
 
@@ -40,10 +41,9 @@ def made(tmp_path_factory):
     newest = models[history[-1].version]
     sources = Sources(
         history,
-        newest,
+        Shown(Catalogue().with_entries([2], name="mine"), history[-1], newest),
         lambda m: models[m.version],
         labelled,
-        catalogue=Catalogue().with_entries([2], name="mine"),
     )
     return sources, rows, models, figures_of(sources, LIMITS)
 
@@ -81,7 +81,7 @@ def test_the_figures_of_versions_are_those_of_the_manifests(made):
 
 def test_shares_and_words_are_those_of_the_model(made):
     sources, _, _, figures = made
-    snapshot = sources.snapshot
+    snapshot = sources.shown.snapshot
     assert figures["topics"]["share"] == pytest.approx(
         snapshot.totals / snapshot.totals.sum(), abs=1e-9
     )
@@ -96,7 +96,7 @@ def test_shares_and_words_are_those_of_the_model(made):
 
 
 def test_the_topics_of_a_word_share_its_tokens(made):
-    words, snapshot = made[3]["words"], made[0].snapshot
+    words, snapshot = made[3]["words"], made[0].shown.snapshot
     assert sum(words["count"]) <= snapshot.counts.sum()
     for topics in words["topics"]:
         assert sum(share for _, share in topics) == pytest.approx(1, abs=1e-9)
@@ -128,7 +128,7 @@ def test_ranks_are_those_of_the_table_of_changes(made):
     sources, _, models, figures = made
     ranks = figures["ranks"]
     assert ranks["versions"] == list(range(6))
-    for topic, words in enumerate(sources.snapshot.top_words(LIMITS.ranked)):
+    for topic, words in enumerate(sources.shown.snapshot.top_words(LIMITS.ranked)):
         for place, word in enumerate(words):
             wanted = [
                 ranks_of(models[m.version], [word], range(TOPICS))[word].get(str(topic))
@@ -143,7 +143,7 @@ def test_a_model_that_was_removed_is_left_out(made):
     gone = sources.history[2].version
     fewer = Sources(
         sources.history,
-        sources.snapshot,
+        sources.shown,
         lambda m: None if m.version == gone else models[m.version],
     )
     figures = figures_of(fewer, LIMITS)
@@ -167,7 +167,6 @@ def test_equal_sources_give_equal_figures_that_json_can_hold(made):
 def test_more_versions_than_points_are_added_up(made):
     sources, _, _, figures = made
     few = figures_of(sources, Limits(points=2))["versions"]
-    assert few["grouped"] == [3, 3]
     assert np.sum(few["came"], axis=0) == pytest.approx(np.sum(figures["versions"]["came"], axis=0))
     assert few["name"] == [sources.history[2].version, sources.history[5].version]
 

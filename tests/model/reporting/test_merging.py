@@ -9,29 +9,35 @@ from model.publishing.catalogue import Catalogue
 from model.reporting.course import calendar_unit, period_start
 from model.reporting.figures import Sources, figures_of
 from model.reporting.mixtures import Limits, read_mixtures
-from model.reporting.shown import Grouping
+from model.reporting.shown import Shown
 
 MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four", note="n", pinned=True)
 
 
+def shown_of(catalogue, topics=range(TOPICS), snapshot=None):
+    manifest = manifest_of(3, topic_ids=list(topics))
+    return Shown(catalogue, manifest, random_snapshot(2) if snapshot is None else snapshot)
+
+
 def test_groups_are_named_after_their_roots():
-    found = Grouping(MERGED, range(TOPICS))
+    found = shown_of(MERGED)
     assert found.ids == [0, 2, 4] and found.of.tolist() == [0, 2, 1, 2, 2]
     assert found.groups_of([3, 0, 1, 9]) == [2, 0]
-    assert found.sums([1.0, 2.0, 3.0, 4.0, 5.0]).tolist() == [1, 3, 11]
+    assert found.groups.sums([1.0, 2.0, 3.0, 4.0, 5.0]).tolist() == [1, 3, 11]
 
 
 def test_without_merges_everything_is_as_it_was():
-    found, snapshot, manifest = Grouping(Catalogue(), range(5)), random_snapshot(1), manifest_of(1)
-    assert found.snapshot(snapshot) is snapshot
+    snapshot, manifest = random_snapshot(1), manifest_of(1)
+    found = shown_of(Catalogue(), snapshot=snapshot)
+    assert found.snapshot is snapshot
     assert found.of_version(manifest, snapshot) is snapshot
     values = np.array([0.1, 0.2, 0.3, 0.2, 0.2])
-    assert found.sums(values) is values
+    assert found.groups.sums(values) is values
 
 
 def test_a_group_has_the_counts_of_its_parts():
     snapshot = random_snapshot(2)
-    found = Grouping(MERGED, range(5)).snapshot(snapshot)
+    found = shown_of(MERGED, snapshot=snapshot).snapshot
     rows = np.arange(len(snapshot.words))
     counts = snapshot.rows(rows)
     wanted = np.stack([counts[:, 0], counts[:, 2], counts[:, [1, 3, 4]].sum(axis=1)], axis=1)
@@ -50,7 +56,7 @@ def test_what_came_and_changed_is_of_groups():
         3, topic_tokens=[1.0, 2.0, 3.0, 4.0, 5.0],
         changes=[{"topic": t, "entered": {"w": 1}, "left": {}} for t in (0, 1, 2)],
     )  # fmt: skip
-    found = Grouping(MERGED, range(5))
+    found = shown_of(MERGED)
     came = found.came(manifest)
     assert came.tokens.tolist() == [1, 3, 11] and came.elsewhere == 0
     assert [change["topic"] for change in found.changes(manifest)] == [0, 1]
@@ -63,12 +69,12 @@ def test_topics_that_died_belong_to_no_group():
         [{"topic": t, "entered": {}, "left": {"w": 1}} for t in (0, 2)],
     )
     manifest, snapshot = manifest_of(3, topic_tokens=tokens, changes=changes), random_snapshot(2)
-    found = Grouping(Catalogue().merged([1, 5], into=4), [5, 1, 7, 3, 4])
-    assert found.ids == [7, 3, 4] and found.parts() == [[7], [3], [5, 1, 4]]
+    found = shown_of(Catalogue().merged([1, 5], into=4), [5, 1, 7, 3, 4], snapshot)
+    assert found.ids == [7, 3, 4] and found.of.tolist() == [2, 2, 0, 1, 2]
     assert found.came(manifest).tokens.tolist() == [0, 4, 7]
     assert found.came(manifest).elsewhere == 4
     assert found.changes(manifest) == [] and found.groups_of([0, 5, 2, 7, 1]) == [2, 0]
-    whole, part = found.snapshot(snapshot), found.of_version(manifest, snapshot)
+    whole, part = found.snapshot, found.of_version(manifest, snapshot)
     rows = np.arange(len(snapshot.words))
     counts = snapshot.rows(rows)
     assert np.array_equal(part.rows(rows)[:, 2], counts[:, [1, 4]].sum(axis=1))
@@ -86,19 +92,17 @@ def both(tmp_path_factory):
         models[manifest.version] = store.get_snapshot(manifest)
     found = []
     for catalogue in (Catalogue(), MERGED):
+        shown = Shown(catalogue, history[-1], models[history[-1].version])
         labelled = read_mixtures(
             lambda: (("here", row) for row in rows),
             set(models),
-            Grouping(catalogue, range(TOPICS)).places(),
+            {z: z for z in range(TOPICS)},
             lambda micros: period_start(micros, unit),
             typical=3,
             sample=60,
-            merge=Grouping(catalogue, range(TOPICS)).sums,
+            merge=shown.groups.sums,
         )
-        sources = Sources(
-            history, models[history[-1].version], lambda m: models[m.version], labelled,
-            catalogue=catalogue,
-        )  # fmt: skip
+        sources = Sources(history, shown, lambda m: models[m.version], labelled)
         found.append(figures_of(sources, Limits()))
     return found
 

@@ -4,7 +4,8 @@ import pytest
 from made import snapshot_of
 
 from model.errors import OptionError
-from model.reporting.names import Names, load_namer, names_by
+from model.functions import load
+from model.reporting.names import Names, names_by
 
 SNAPSHOT = snapshot_of([[9.0, 0.0], [3.0, 0.0], [0.0, 4.0]], ("a", "b", "c"))
 NAMES = Names([["a"], ["c"]], ["a", "c"])
@@ -50,8 +51,8 @@ def test_a_function_that_fails_is_named_with_its_error():
 )
 def test_a_wrong_name_of_a_function_is_refused(given, message):
     with pytest.raises(OptionError, match=f"--namer: '?{given}'? was given; .*{message}"):
-        load_namer(given)
+        load("--namer", given, "my_names:name_topic")
 
 
 def test_a_function_is_found():
-    assert load_namer("json:dumps")(3) == "3"
+    assert load("--namer", "json:dumps", "my_names:name_topic")(3) == "3"
