@@ -67,10 +67,21 @@ def abstracts() -> tuple[list[TokenisedDocument], list[str]]:
     return documents, ["train" if n % 4 else "test" for n in range(len(documents))]
 
 
+def shares_of(counted: Counted, topic: int, rows: Sequence[int]) -> tuple[float, float, int]:
+    """Return the shares of own documents with some of the words, and of others without, and own."""
+    own, held = counted.topics == topic, np.zeros(len(counted.topics), bool)
+    for row in rows:
+        held[counted.holding.get(row, np.zeros(0, np.int64))] = True
+    count = int(own.sum())
+    inside = float(held[own].mean()) if count else float("nan")
+    outside = 1 - float(held[~own].mean()) if count < len(own) else float("nan")
+    return inside, outside, count
+
+
 def told_apart(counted: Counted, words: Sequence[Sequence[str]], snapshot: Snapshot) -> list[float]:
     """Return own and others, as means over topics and as means over documents."""
     rows = [[snapshot.numbers[word] for word in some] for some in words]
-    shares = [counted.shares(topic, some) for topic, some in enumerate(rows)]
+    shares = [shares_of(counted, topic, some) for topic, some in enumerate(rows)]
     own, others, sizes = np.array([one for one in shares if one[2]]).T
     weighted = (np.average(own, weights=sizes), np.average(others, weights=sizes))
     return [round(float(value), 3) for value in (own.mean(), others.mean(), *weighted)]

@@ -1,18 +1,18 @@
-"""The records that flow: Document, TokenisedDocument, Minibatch and TopicMixture.
+"""The records that flow between the steps.
 
-A snapshot has a module of its own (:mod:`model.snapshot`). Each record is immutable and has
-explicit, deterministic, versioned bytes (:mod:`model.wire`). Times are whole microseconds since
-1970-01-01 UTC and may be negative. Values are checked where a record is read (:mod:`model.checks`),
-so later stages need not check them.
+A :class:`Document` is a text as it was read, and a :class:`TokenisedDocument` has its words. The
+documents of a window that a learner takes in one step are a :class:`Minibatch`, and as a link of
+their chain a :class:`NumberedMinibatch`. What inference says of a document is a
+:class:`TopicMixture`. A record that could not be processed becomes a :class:`DeadLetter`, so every
+record that is read is kept. A snapshot has a module of its own (:mod:`model.snapshot`).
 
-Dictionaries of documents and minibatches: distinct words in order of first use.
+Each record is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times
+are whole microseconds since 1970-01-01 UTC and may be negative. Values are checked where a record
+is read (:mod:`model.checks`), so later stages need not check them.
 
-Dead letters: records that could not be processed, and why. Every record that is read is kept.
-
-Topics in groups, as people see them: a linear map from shares of topics to shares of groups.
-
-A group is a topic with those that are merged into it. :mod:`model.reporting.shown` makes groups
-of a catalogue.
+:class:`Groups` are topics as people see them: a group is a topic with those that are merged into
+it. They are a linear map from shares of topics to shares of groups. :mod:`model.reporting.shown`
+makes them of a catalogue.
 
 >>> both = Groups(ids=(0, 2), of=(0, 0, 1))
 >>> both.sums(np.array([0.25, 0.5, 0.25])).tolist()
@@ -35,115 +35,12 @@ from model import checks, wire
 from model.errors import DamagedDataError
 from model.times import to_iso
 
-_MOST_ID = 10**12
-
-
-@dataclass(frozen=True, slots=True)
-class Groups:
-    """Groups of the T topics of a version.
-
-    Attributes:
-        ids: For each group, the id of the topic that it is named after.
-        of: The group of the topic in each place.
-        hidden: The numbers of the groups that are left out of lists.
-    """
-
-    ids: tuple[int, ...]
-    of: tuple[int, ...]
-    hidden: tuple[int, ...] = ()
-
-    @property
-    def trivial(self) -> bool:
-        """Whether each topic is a group by itself."""
-        return len(self.ids) == len(self.of)
-
-    def sums(self, values: FloatArray | Sequence[float]) -> FloatArray:
-        """Return the sum of the values of each group.
-
-        Args:
-            values: One value for each place.
-        """
-        given = np.asarray(values, np.float64)
-        if self.trivial:
-            return given
-        return sums_of(np.array(self.of, np.int64), given, len(self.ids))
-
-    def largest(
-        self, values: FloatArray, most: int | None = None, least: float = 0.0
-    ) -> list[tuple[int, float]]:
-        """Return the largest groups that are not hidden, with their values; ties by group.
-
-        Args:
-            values: One value for each place. A group whose value is 0 is left out.
-            most: The most groups; None for all.
-            least: The least value of a group after the first one.
-        """
-        found, hidden = self.sums(values), set(self.hidden)
-        order = np.argsort(-found, kind="stable")
-        order = order[found[order] > 0]
-        listed = [group for group in order.tolist() if group not in hidden][:most]
-        pairs = zip(listed, found[listed].tolist(), strict=True)
-        return [pair for at, pair in enumerate(pairs) if not at or pair[1] >= least]
-
-    def to_json(self) -> dict[str, object]:
-        """Return the fields that are not empty."""
-        return {name: list(value) for name, value in asdict(self).items() if value}
-
-    @classmethod
-    def from_json(cls, values: object, topics: int, name: str) -> Groups:
-        """Read what :meth:`to_json` returned.
-
-        Args:
-            values: Parsed JSON.
-            topics: T.
-            name: What they belong to, for messages.
-
-        Raises:
-            DamagedDataError: The values are no groups of T topics.
-        """
-        groups = cls(**checks.record(cls, values, f"groups of {name}"))
-        for group in groups.ids:
-            checks.whole(f"ids of the groups of {name}", group, 0, _MOST_ID)
-        checks.sized(f"different ids of the groups of {name}", set(groups.ids), len(groups.ids))
-        checks.sized(f"topics of the groups of {name}", groups.of, topics)
-        for numbers in (groups.of, groups.hidden):
-            checks.within(f"groups of {name}", np.array(numbers, np.int64), 0, len(groups.ids))
-        return groups
-
-
-def named_groups(values: object, names: Sequence[str], topics: int, name: str) -> Groups | None:
-    """Read groups that have names, or none.
-
-    Args:
-        values: Parsed JSON of :meth:`Groups.to_json`, or None.
-        names: The names of the groups, of the topics where there are no groups, or none.
-        topics: T.
-        name: What they belong to, for messages.
-
-    Raises:
-        DamagedDataError: The values are no groups of T topics, or there are not as many names.
-    """
-    groups = None if values is None else Groups.from_json(values, topics, name)
-    if names or groups is not None:
-        checks.sized(f"names of {name}", names, topics if groups is None else len(groups.ids))
-    return groups
-
-
-def as_they_are(ids: Sequence[int]) -> Groups:
-    """Return the groups of topics that nothing is merged into.
-
-    Args:
-        ids: The ids of the topics by place.
-    """
-    return Groups(tuple(ids), tuple(range(len(ids))))
-
-
-def sums_of(places: LongArray, values: FloatArray, count: int) -> FloatArray:
-    """Return the sum of the values of each place, in their order."""
-    return np.bincount(places, weights=values, minlength=count).astype(np.float64)
-
-
 IntArray = npt.NDArray[np.int32]
+LongArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+# Rounding may make a proportion larger than 1.
+MOST_PROPORTION = 1.0 + 1e-9
+_MOST_ID = 10**12
 
 
 def numbered_together(words: Iterable[str]) -> tuple[tuple[str, ...], IntArray]:
@@ -160,12 +57,6 @@ def own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return used[order], rank[inverse].astype(np.int32)
-
-
-LongArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
-# Rounding may make a proportion larger than 1.
-MOST_PROPORTION = 1.0 + 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,15 +147,14 @@ class TokenisedDocument:
     @classmethod
     def from_words(cls, document: Document, words: Iterable[str]) -> TokenisedDocument:
         """Return the document with its words numbered in the order of their first use."""
-        numbers: dict[str, int] = {}
-        tokens = [numbers.setdefault(word, len(numbers)) for word in words]
+        distinct, tokens = numbered_together(words)
         return cls(
             document.id,
             document.timestamp,
             document.label,
             document.key,
-            tuple(numbers),
-            np.array(tokens, np.int32),
+            distinct,
+            tokens,
             document.source,
             document.group,
         )
@@ -474,6 +364,102 @@ class NumberedMinibatch:
         return Minibatch.from_bytes(self.payload)
 
 
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups of the T topics of a version.
+
+    Attributes:
+        ids: For each group, the id of the topic that it is named after.
+        of: The group of the topic in each place.
+        hidden: The numbers of the groups that are left out of lists.
+    """
+
+    ids: tuple[int, ...]
+    of: tuple[int, ...]
+    hidden: tuple[int, ...] = ()
+
+    @property
+    def trivial(self) -> bool:
+        """Whether each topic is a group by itself."""
+        return len(self.ids) == len(self.of)
+
+    def sums(self, values: FloatArray | Sequence[float]) -> FloatArray:
+        """Return the sum of the values of each group.
+
+        Args:
+            values: One value for each place.
+        """
+        given = np.asarray(values, np.float64)
+        if self.trivial:
+            return given
+        return sums_of(np.array(self.of, np.int64), given, len(self.ids))
+
+    def largest(
+        self, values: FloatArray, most: int | None = None, least: float = 0.0
+    ) -> list[tuple[int, float]]:
+        """Return the largest groups that are not hidden, with their values; ties by group.
+
+        Args:
+            values: One value for each place. A group whose value is 0 is left out.
+            most: The most groups; None for all.
+            least: The least value of a group after the first one.
+        """
+        found, hidden = self.sums(values), set(self.hidden)
+        order = np.argsort(-found, kind="stable")
+        order = order[found[order] > 0]
+        listed = [group for group in order.tolist() if group not in hidden][:most]
+        pairs = zip(listed, found[listed].tolist(), strict=True)
+        return [pair for at, pair in enumerate(pairs) if not at or pair[1] >= least]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields that are not empty."""
+        return {name: list(value) for name, value in asdict(self).items() if value}
+
+    @classmethod
+    def from_json(cls, values: object, topics: int, name: str) -> Groups:
+        """Read what :meth:`to_json` returned.
+
+        Args:
+            values: Parsed JSON.
+            topics: T.
+            name: What they belong to, for messages.
+
+        Raises:
+            DamagedDataError: The values are no groups of T topics.
+        """
+        groups = cls(**checks.record(cls, values, f"groups of {name}"))
+        for group in groups.ids:
+            checks.whole(f"ids of the groups of {name}", group, 0, _MOST_ID)
+        checks.sized(f"different ids of the groups of {name}", set(groups.ids), len(groups.ids))
+        checks.sized(f"topics of the groups of {name}", groups.of, topics)
+        for numbers in (groups.of, groups.hidden):
+            checks.within(f"groups of {name}", np.array(numbers, np.int64), 0, len(groups.ids))
+        return groups
+
+
+def named_groups(values: object, names: Sequence[str], topics: int, name: str) -> Groups | None:
+    """Read groups that have names, or none.
+
+    Args:
+        values: Parsed JSON of :meth:`Groups.to_json`, or None.
+        names: The names of the groups, of the topics where there are no groups, or none.
+        topics: T.
+        name: What they belong to, for messages.
+
+    Raises:
+        DamagedDataError: The values are no groups of T topics, or there are not as many names.
+    """
+    groups = None if values is None else Groups.from_json(values, topics, name)
+    if names or groups is not None:
+        checks.sized(f"names of {name}", names, topics if groups is None else len(groups.ids))
+    return groups
+
+
+def sums_of(places: LongArray, values: FloatArray, count: int) -> FloatArray:
+    """Return the sum of the values of each place, in their order."""
+    return np.bincount(places, weights=values, minlength=count).astype(np.float64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicMixture:
     """The topic proportions of one document under one model version.
@@ -531,7 +517,8 @@ class TopicMixture:
 
     def shown(self) -> Groups:
         """Return the groups that are named, or the topics as groups of one."""
-        return self.groups or as_they_are(self.topic_ids or range(len(self.proportions)))
+        places = range(len(self.proportions))
+        return self.groups or Groups(tuple(self.topic_ids or places), tuple(places))
 
     def top_topics(self, most: int) -> list[tuple[int, float]]:
         """Return the ids and shares of the largest topics or groups that are not hidden.
@@ -586,11 +573,4 @@ class DeadLetter:
 
     def as_json(self) -> str:
         """Return the dead letter as canonical JSON."""
-        return wire.canonical_json(
-            {
-                "source": self.source,
-                "reason": self.reason,
-                "detail": self.detail,
-                "record": self.record,
-            }
-        )
+        return wire.canonical_json(asdict(self))

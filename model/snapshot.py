@@ -19,11 +19,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from model.settings import TokeniserSettings
-from model.word_list import WordList
+from model.word_list import WordList, text_of
 from model.words.character_model import CharacterModel, StoredCharacters
 from model.words.known_words import bucket
 from model.words.phrases import JOINER, Phrases
@@ -216,7 +215,7 @@ class Snapshot:
         # Imported here, so that a model can be shown without kernels.
         from model.words.kernels.word_index import build_index
 
-        text = _joined(self.words)
+        text = text_of(self.words)
         return text, *build_index(text, len(self.words), len(self.words))
 
     def known_rows(self, words: Sequence[str]) -> LongArray:
@@ -226,7 +225,7 @@ class Snapshot:
         """
         from model.words.kernels.word_index import find_words
 
-        rows: LongArray = find_words(*self._index, _joined(words), len(words))
+        rows: LongArray = find_words(*self._index, text_of(words), len(words))
         return rows
 
     def rows_of(self, words: Sequence[str]) -> LongArray:
@@ -279,17 +278,3 @@ def _largest(values: FloatArray, count: int) -> LongArray:
         least = np.partition(values, len(values) - count)[len(values) - count]
         places = np.flatnonzero(values >= least)
     return places[np.argsort(-values[places], kind="stable")[:count]]
-
-
-def _joined(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Return the words' bytes joined by newlines, as :func:`model.wire.words_to_bytes` does.
-
-    Raises:
-        ValueError: a word contains a newline.
-    """
-    if isinstance(words, WordList):
-        return words.text
-    text = "\n".join(words).encode()
-    if words and text.count(b"\n") != len(words) - 1:
-        raise ValueError("a word contains a newline")
-    return np.frombuffer(text, np.uint8)

@@ -24,12 +24,7 @@ import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import (
-    BagStateSpec,
-    ReadModifyWriteStateSpec,
-    TimerSpec,
-    on_timer,
-)
+from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
@@ -81,11 +76,9 @@ def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[t
 class LabelDoFn(StatefulDoFn[LabelHead]):
     """Label documents with versions; keyed by :func:`shard_key`."""
 
-    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
     WAITING = BagStateSpec("waiting", BytesCoder())
     WINDOW = TimerSpec("label", TimeDomain.WATERMARK)
-    _HEAD = beam.DoFn.StateParam(HEAD)
     _PENDING = beam.DoFn.StateParam(PENDING)
     _WAITING = beam.DoFn.StateParam(WAITING)
     _WINDOW = beam.DoFn.TimerParam(WINDOW)
@@ -113,7 +106,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         self,
         element: tuple[bytes, bytes],
         now: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         pending: Any = _PENDING,
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
@@ -127,7 +120,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
             labels = self._labeller.document(
                 before,
-                self.mirrors.of(key),
+                self.mirror(key),
                 pending,
                 waiting,
                 end=end,
@@ -144,7 +137,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         self,
         key: bytes = beam.DoFn.KeyParam,
         time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         pending: Any = _PENDING,
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
@@ -156,7 +149,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         self.timer_fired(key, time)
         current, budget = self.read_head(key, head), self.take_budget(0)
         while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
-            labels = self._labeller.fire(current, self.mirrors.of(key), pending, waiting, due)
+            labels = self._labeller.fire(current, self.mirror(key), pending, waiting, due)
             current = labels.head
             size = sum(len(document) for document, _ in labels.labelled)
             budget -= size

@@ -25,12 +25,7 @@ import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import (
-    BagStateSpec,
-    ReadModifyWriteStateSpec,
-    TimerSpec,
-    on_timer,
-)
+from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
@@ -126,10 +121,8 @@ class RunsDoFn(beam.DoFn):
 class LearnDoFn(StatefulDoFn[LearnerHead]):
     """Learn minibatches in order; keyed by :func:`island_key`."""
 
-    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     LOG = BagStateSpec("log", BytesCoder())
     GAP = BagStateSpec("gap", BytesCoder())
-    _HEAD = beam.DoFn.StateParam(HEAD)
     _LOG = beam.DoFn.StateParam(LOG)
     _GAP = beam.DoFn.StateParam(GAP)
     _NOW = beam.DoFn.TimestampParam
@@ -160,7 +153,7 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         self,
         element: tuple[bytes, bytes],
         now: Any = _NOW,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         log: Any = _LOG,
         gap: Any = _GAP,
     ) -> Iterator[TimestampedValue]:
@@ -205,7 +198,7 @@ class RestingLearnDoFn(LearnDoFn):
         self,
         element: tuple[bytes, bytes],
         now: Any = LearnDoFn._NOW,
-        head: Any = LearnDoFn._HEAD,
+        head: Any = StatefulDoFn._HEAD,
         log: Any = LearnDoFn._LOG,
         gap: Any = LearnDoFn._GAP,
         silence: Any = _SILENCE,
@@ -219,7 +212,7 @@ class RestingLearnDoFn(LearnDoFn):
         self,
         name: bytes = beam.DoFn.KeyParam,
         time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = LearnDoFn._HEAD,
+        head: Any = StatefulDoFn._HEAD,
         log: Any = LearnDoFn._LOG,
     ) -> None:
         """Drop a learner that fell silent, unless documents came since the timer was set."""

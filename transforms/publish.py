@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.userstate import BagStateSpec, ReadModifyWriteStateSpec
+from apache_beam.transforms.userstate import BagStateSpec
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
@@ -58,9 +58,7 @@ class Published(NamedTuple):
 class PublishDoFn(StatefulDoFn[PublishHead]):
     """Make versions of candidates, in order; keyed by the UTF-8 bytes of the model key."""
 
-    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     WAITING = BagStateSpec("waiting", BytesCoder())
-    _HEAD = beam.DoFn.StateParam(HEAD)
     _WAITING = beam.DoFn.StateParam(WAITING)
     _NOW = beam.DoFn.TimestampParam
 
@@ -91,7 +89,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self,
         element: tuple[bytes, bytes],
         now: Any = _NOW,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         waiting: Any = _WAITING,
     ) -> Iterator[Any]:
         """Publish the versions that this candidate completes."""

@@ -26,12 +26,7 @@ import apache_beam as beam
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
-from apache_beam.transforms.userstate import (
-    BagStateSpec,
-    ReadModifyWriteStateSpec,
-    TimerSpec,
-    on_timer,
-)
+from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
@@ -59,10 +54,8 @@ class Sequenced(NamedTuple):
 class SequenceDoFn(StatefulDoFn[SequenceHead]):
     """Order documents and cut them into minibatches; keyed by the UTF-8 bytes of the model key."""
 
-    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
     WINDOW = TimerSpec("window", TimeDomain.WATERMARK)
-    _HEAD = beam.DoFn.StateParam(HEAD)
     _PENDING = beam.DoFn.StateParam(PENDING)
     _WINDOW = beam.DoFn.TimerParam(WINDOW)
 
@@ -97,7 +90,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     def process(
         self,
         element: tuple[bytes, bytes],
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         bag: Any = _PENDING,
         timer: Any = _WINDOW,
     ) -> None:
@@ -105,7 +98,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         key, data = element
         added = sequencing.add_documents(
             self.read_head(key, head),
-            self.mirrors.of(key),
+            self.mirror(key),
             bag,
             data[_TIME_BYTES:],
             earliest=int.from_bytes(data[:_TIME_BYTES], "big", signed=True),
@@ -123,7 +116,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self,
         key: bytes = beam.DoFn.KeyParam,
         time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         bag: Any = _PENDING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
@@ -134,7 +127,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         for closed in sequencing.close_windows(
             key.decode(),
             current,
-            self.mirrors.of(key),
+            self.mirror(key),
             bag,
             time=time.micros,
             settings=self._settings,
@@ -158,7 +151,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         sent.
         """
         if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
-            sequencing.check_newer(key.decode(), head, self.mirrors.of(key), bag, self._settings)
+            sequencing.check_newer(key.decode(), head, self.mirror(key), bag, self._settings)
 
     def _outputs(self, key: bytes, closed: ClosedWindow) -> Iterator[Any]:
         at = timer_time(closed.end)

@@ -21,9 +21,9 @@ timers of one to the other. For the same reason no other step has a timer of thi
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
 import apache_beam as beam
@@ -73,22 +73,6 @@ class TimerSchedule:
         return due if self.streams else self.end
 
 
-class Mirrors:
-    """The mirrors of the most recently used keys, for one instance of a DoFn."""
-
-    def __init__(self, most: int = _MIRRORS) -> None:
-        self._most = most
-        self._by_key: OrderedDict[Any, Mirror] = OrderedDict()
-
-    def of(self, key: Any) -> Mirror:
-        """Return the mirror of a key, an empty one if the key has none."""
-        mirror = self._by_key.setdefault(key, Mirror())
-        self._by_key.move_to_end(key)
-        while len(self._by_key) > self._most:
-            self._by_key.popitem(last=False)
-        return mirror
-
-
 class Head(Protocol):
     """A record that can be written as bytes."""
 
@@ -110,8 +94,12 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
     has its timer, which holds the watermark.
     """
 
+    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
+    _HEAD = beam.DoFn.StateParam(HEAD)
+
     def setup(self) -> None:
-        self.mirrors = Mirrors()
+        # The mirrors of the keys that this instance used last.
+        self.mirror: Callable[[bytes], Mirror] = lru_cache(_MIRRORS)(lambda key: Mirror())
 
     def start_bundle(self) -> None:
         self._heads: dict[bytes, H] = {}
@@ -180,10 +168,8 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
             :class:`transforms.sequence.Sequence`.
     """
 
-    HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     PENDING = BagStateSpec("pending", BytesCoder())
     PERIOD = TimerSpec("period", TimeDomain.WATERMARK)
-    _HEAD = beam.DoFn.StateParam(HEAD)
     _PENDING = beam.DoFn.StateParam(PENDING)
     _PERIOD = beam.DoFn.TimerParam(PERIOD)
 
@@ -214,7 +200,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         self,
         element: tuple[bytes, bytes],
         time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         bag: Any = _PENDING,
         timer: Any = _PERIOD,
     ) -> Iterator[Any]:
@@ -222,7 +208,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         key, record = element
         before = self.read_head(key, head)
         due = due_of(before, time.micros, self._period)
-        after = pending.add(before, self.mirrors.of(key), bag, due, record)
+        after = pending.add(before, self.mirror(key), bag, due, record)
         if self.is_full(key, after, bag, due):
             outputs, after = self.compact(key, after, bag)
             yield from outputs
@@ -234,7 +220,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         self,
         key: bytes = beam.DoFn.KeyParam,
         time: Timestamp = beam.DoFn.TimestampParam,
-        head: Any = _HEAD,
+        head: Any = StatefulDoFn._HEAD,
         bag: Any = _PENDING,
     ) -> Iterator[Any]:
         """Close the periods that are due, in their order."""
@@ -243,7 +229,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         if before.due is None or before.due > time.micros:
             return
         if time.micros < LAST_TIME:
-            mirror = pending.matched(before, self.mirrors.of(key), bag)
+            mirror = pending.matched(before, self.mirror(key), bag)
             waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
             after = pending.spend(before, mirror, bag, time.micros)
         else:
@@ -262,7 +248,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         Returns:
             The records as [(due, records)], and the head afterwards.
         """
-        mirror = pending.matched(head, self.mirrors.of(key), bag)
+        mirror = pending.matched(head, self.mirror(key), bag)
         waiting = [(due, mirror.at(due)) for due in mirror.dues]
         bag.clear()
         mirror.clear()
@@ -281,7 +267,7 @@ class SummingDoFn(PeriodDoFn):
         return True
 
     def is_full(self, key: bytes, head: PendingHead, bag: Any, due: int) -> bool:
-        mirror = self.mirrors.of(key)
+        mirror = self.mirror(key)
         if head.live % MAX_SUMMANDS == 0:
             # After a failed bundle the mirror is rebuilt by reading the whole bag. The condition
             # keeps that rare.
@@ -293,5 +279,5 @@ class SummingDoFn(PeriodDoFn):
         waiting, head = self.take_all(key, head, bag)
         for due, records in waiting:
             for record in self.added_up(records):
-                head = pending.add(head, self.mirrors.of(key), bag, due, record)
+                head = pending.add(head, self.mirror(key), bag, due, record)
         return [], head

@@ -1,25 +1,20 @@
 """All figures of a report, as one value that JSON can hold.
 
-The value is a dictionary of columns, so that it is small. Numbers keep the precision that the
-tables have. Times are in milliseconds since 1970, as browsers count. Topics are named by their
-numbers, words and documents by their place in the columns ``words`` and ``documents``.
+The value is a dictionary of columns, so that it is small (:func:`figures_of`). Numbers keep the
+precision that the tables have. Times are in milliseconds since 1970, as browsers count. Topics are
+named by their numbers, words and documents by their place in the columns ``words`` and
+``documents``.
 
-The health of a run: dead letters by reason, with an example of each.
+**Places of topics.** Topics are placed on a plane by the distances between their word
+distributions. The distance is Hellinger's: for distributions p and q it is sqrt(1 - sum of
+sqrt(p q)), from 0 for equal ones to 1 for those that share no word. Classical scaling gives the
+first places, and stress majorisation (SMACOF) improves them. Both are deterministic: no random
+start, a fixed number of steps, and the signs of eigenvectors are set by their largest component.
 
-Place topics on a plane by the distances between their word distributions.
-
-The distance is Hellinger's: for distributions p and q it is sqrt(1 - sum of sqrt(p q)), from 0 for
-equal ones to 1 for those that share no word. Classical scaling gives the first places, and stress
-majorisation (SMACOF) improves them. Both are deterministic: no random start, a fixed number of
-steps, and the signs of eigenvectors are set by their largest component.
-
-The words of a report: those of each topic with their statistics, and where each word is.
-
-Follow words over the versions: their ranks in a topic, and where they first were.
-
-A rank is the place of a word in the order of :meth:`model.snapshot.Snapshot.top_words`, with 1 for
-the first, as in :mod:`model.publishing.succession`. Here all ranks of a topic come from one
-sort, because a report asks for hundreds of words.
+**Ranks of words.** Words are followed over the versions: their ranks in a topic, and where they
+first were. A rank is the place of a word in the order of :meth:`model.snapshot.Snapshot.top_words`,
+with 1 for the first, as in :mod:`model.publishing.succession`. Here all ranks of a topic come from
+one sort, because a report asks for hundreds of words.
 """
 
 from __future__ import annotations
@@ -43,6 +38,43 @@ from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from model.reporting.shown import Shown
 from model.snapshot import Snapshot
+
+FORM = 1
+_FIRST_WORDS = 10
+_MOST_BURSTS = 300
+_MILLISECOND = 1000
+# Words whose dense probabilities are computed at a time.
+_BLOCK = 20_000
+_STEPS = 300
+# Places and distances are rounded, so that the last bits of a linear algebra library do not show.
+_DIGITS = 6
+# The places of the slider of lambda.
+LAMBDAS = tuple(n / 20 for n in range(21))
+# Topics of a word that are listed.
+_TOPICS = 10
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a report is made of.
+
+    Attributes:
+        history: The versions, the oldest first.
+        shown: The last version as people see it. The mixtures are those of its groups.
+        model_of: Returns the model of a version; None if the store does not have it any more.
+        labelled: What the mixtures say; None without mixtures.
+        texts: The texts of documents by digest; None without documents.
+        refused: The dead letters by reason; None if no place of them is known.
+        profile: What the input was, in lines of two texts; None where it is not known.
+    """
+
+    history: Sequence[Manifest]
+    shown: Shown
+    model_of: Callable[[Manifest], Snapshot | None]
+    labelled: Labelled | None = None
+    texts: Mapping[bytes, Text] | None = None
+    refused: Sequence[Refused] | None = None
+    profile: Sequence[Sequence[str]] | None = None
 
 
 @dataclass
@@ -92,11 +124,135 @@ def _letter(place: str, line: bytes) -> dict[str, Any]:
     return values
 
 
-# Words whose dense probabilities are computed at a time.
-_BLOCK = 20_000
-_STEPS = 300
-# Places and distances are rounded, so that the last bits of a linear algebra library do not show.
-_DIGITS = 6
+def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
+    """Return the figures of a report."""
+    shown, snapshot = sources.shown, sources.shown.snapshot
+    came = [shown.came(manifest) for manifest in sources.history]
+    statistics = word_statistics(snapshot)
+    columns = WordColumns(snapshot, statistics, limits)
+    ranked = snapshot.top_words(limits.ranked)
+
+    def model_of(manifest: Manifest) -> Snapshot | None:
+        found = sources.model_of(manifest)
+        return None if found is None else shown.of_version(manifest, found)
+
+    followed = follow(sources.history, model_of, ranked, columns.strings(), limits.models)
+    return {
+        "form": FORM,
+        "model": _model(sources),
+        "versions": _versions(sources.history, came, limits.points),
+        "topics": _topics(sources, came, statistics, limits) | _entries(shown),
+        "terms": columns.terms,
+        "words": {**columns.words(), "since": _times(sources.history, followed.since)},
+        "ranks": {
+            "versions": followed.versions,
+            "time": _times(sources.history, followed.versions),
+            "words": [[shortened(w, limits.name) for w in words] for words in ranked],
+            "topics": followed.ranks,
+        },
+        "periods": _periods(sources, came, limits),
+        "labelled": _labelled(sources),
+        "documents": document_columns(sources.labelled, sources.texts, limits),
+        "events": _events(sources.history, shown, limits),
+        "profile": sources.profile,
+        "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
+    }
+
+
+def _model(sources: Sources) -> dict[str, Any]:
+    last, first = sources.history[-1], sources.history[0]
+    settings = last.settings.get("learner", {})
+    return {
+        "key": last.key,
+        "version": last.version,
+        "versions": len(sources.history),
+        "topics": int(np.count_nonzero(sources.shown.snapshot.totals)),
+        "documents": last.documents,
+        "tokens": last.tokens,
+        "words": last.words,
+        "first": first.event_time // _MILLISECOND,
+        "last": last.event_time // _MILLISECOND,
+        "release": last.release,
+        "learner": str(settings.get("kind", "")),
+    }
+
+
+def _versions(
+    history: Sequence[Manifest], came: Sequence[Came | None], most: int
+) -> dict[str, Any]:
+    """Return the versions; of a group of versions the last, and the tokens of all together."""
+    groups = groups_of(len(history), most)
+    last = [history[group[-1]] for group in groups]
+    return {
+        "name": [m.version for m in last],
+        "time": [m.event_time // _MILLISECOND for m in last],
+        "documents": [m.documents for m in last],
+        "tokens": [m.tokens for m in last],
+        "words": [m.words for m in last],
+        "perplexity": [m.prequential_perplexity for m in last],
+        "ess": [m.ess for m in last],
+        "came": [_sum([came[n] for n in group]) for group in groups],
+        "elsewhere": [sum(one.elsewhere for n in group if (one := came[n])) for group in groups],
+    }
+
+
+def groups_of(count: int, most: int) -> list[range]:
+    """Return consecutive groups of numbers, at most ``most`` of nearly equal size."""
+    ends = np.linspace(0, count, min(count, most) + 1).round().astype(int).tolist()
+    return [range(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def _sum(rows: Sequence[Came | None]) -> list[float] | None:
+    known = [row.tokens for row in rows if row is not None]
+    return np.sum(known, axis=0).tolist() if known else None
+
+
+def _topics(
+    sources: Sources,
+    came: Sequence[Came | None],
+    statistics: WordStatistics,
+    limits: Limits,
+) -> dict[str, Any]:
+    snapshot = sources.shown.snapshot
+    numbers = range(snapshot.topic_count)
+    since, moved = movements(sources.history, came, snapshot.topic_count)
+    apart = distances(snapshot)
+    top = snapshot.top_words(_FIRST_WORDS)
+    names = model_names(snapshot, statistics, mean_length(sources.history[-1]))
+    return {
+        "name": [
+            shortened(name, limits.name) or f"topic {topic}"
+            for topic, name in zip(sources.shown.ids, names, strict=True)
+        ],
+        "share": topic_shares(snapshot).tolist(),
+        "tokens": snapshot.totals.tolist(),
+        "first": [[shortened(word, limits.name) for word in words] for words in top],
+        "kind": [one.kind for one in moved],
+        "recent": [one.recent for one in moved],
+        "before": [one.before for one in moved],
+        "since": since // _MILLISECOND,
+        "place": places(apart).tolist(),
+        "near": [nearest(apart, z, limits.near) for z in numbers],
+    }
+
+
+def _entries(shown: Shown) -> dict[str, Any]:
+    """Return what the catalogue says of each group; a name takes the place of its words.
+
+    A group without a token that has no name is empty, and left out of lists.
+    """
+    entries = [shown.catalogue.of(topic) for topic in shown.ids]
+    tokens, topics = shown.snapshot.totals.tolist(), np.array(shown.topics)
+    return {
+        "id": shown.ids,
+        "parts": [topics[shown.of == group].tolist() for group in range(len(shown.ids))],
+        "given": [entry.name for entry in entries],
+        "note": [entry.note for entry in entries],
+        "colour": [entry.colour for entry in entries],
+        "hidden": shown.hidden,
+        "pinned": [entry.pinned for entry in entries],
+        "empty": [not n and not one.name for n, one in zip(tokens, entries, strict=True)],
+    }
 
 
 def distances(snapshot: Snapshot) -> FloatArray:
@@ -131,12 +287,6 @@ def places(apart: FloatArray) -> FloatArray:
     return np.round(points - points.mean(axis=0), _DIGITS)
 
 
-def nearest(apart: FloatArray, topic: int, count: int) -> list[tuple[int, float]]:
-    """Return the topics nearest to one, each with its distance; equals are in their order."""
-    order = np.argsort(apart[topic], kind="stable")
-    return [(int(z), float(apart[topic, z])) for z in order if z != topic][:count]
-
-
 def _classical(apart: FloatArray) -> FloatArray:
     """Return the places of classical scaling, float64[T, 2]."""
     topics = len(apart)
@@ -151,10 +301,10 @@ def _classical(apart: FloatArray) -> FloatArray:
     return found
 
 
-# The places of the slider of lambda.
-LAMBDAS = tuple(n / 20 for n in range(21))
-# Topics of a word that are listed.
-_TOPICS = 10
+def nearest(apart: FloatArray, topic: int, count: int) -> list[tuple[int, float]]:
+    """Return the topics nearest to one, each with its distance; equals are in their order."""
+    order = np.argsort(apart[topic], kind="stable")
+    return [(int(z), float(apart[topic, z])) for z in order if z != topic][:count]
 
 
 class WordColumns:
@@ -291,174 +441,6 @@ def ranks_in(
     return found
 
 
-FORM = 1
-_FIRST_WORDS = 10
-_MOST_BURSTS = 300
-_MILLISECOND = 1000
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What a report is made of.
-
-    Attributes:
-        history: The versions, the oldest first.
-        shown: The last version as people see it. The mixtures are those of its groups.
-        model_of: Returns the model of a version; None if the store does not have it any more.
-        labelled: What the mixtures say; None without mixtures.
-        texts: The texts of documents by digest; None without documents.
-        refused: The dead letters by reason; None if no place of them is known.
-        profile: What the input was, in lines of two texts; None where it is not known.
-    """
-
-    history: Sequence[Manifest]
-    shown: Shown
-    model_of: Callable[[Manifest], Snapshot | None]
-    labelled: Labelled | None = None
-    texts: Mapping[bytes, Text] | None = None
-    refused: Sequence[Refused] | None = None
-    profile: Sequence[Sequence[str]] | None = None
-
-
-def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
-    """Return the figures of a report."""
-    shown, snapshot = sources.shown, sources.shown.snapshot
-    came = [shown.came(manifest) for manifest in sources.history]
-    statistics = word_statistics(snapshot)
-    columns = WordColumns(snapshot, statistics, limits)
-    ranked = snapshot.top_words(limits.ranked)
-
-    def model_of(manifest: Manifest) -> Snapshot | None:
-        found = sources.model_of(manifest)
-        return None if found is None else shown.of_version(manifest, found)
-
-    followed = follow(sources.history, model_of, ranked, columns.strings(), limits.models)
-    return {
-        "form": FORM,
-        "model": _model(sources),
-        "versions": _versions(sources.history, came, limits.points),
-        "topics": _topics(sources, came, statistics, limits) | _entries(shown),
-        "terms": columns.terms,
-        "words": {**columns.words(), "since": _since(sources.history, followed.since)},
-        "ranks": {
-            "versions": followed.versions,
-            "time": _times(sources.history, followed.versions),
-            "words": [[shortened(w, limits.name) for w in words] for words in ranked],
-            "topics": followed.ranks,
-        },
-        "periods": _periods(sources, came, limits),
-        "labelled": _labelled(sources),
-        "documents": document_columns(sources.labelled, sources.texts, limits),
-        "events": _events(sources.history, shown, limits),
-        "profile": sources.profile,
-        "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
-    }
-
-
-def _entries(shown: Shown) -> dict[str, Any]:
-    """Return what the catalogue says of each group; a name takes the place of its words.
-
-    A group without a token that has no name is empty, and left out of lists.
-    """
-    entries = [shown.catalogue.of(topic) for topic in shown.ids]
-    tokens, topics = shown.snapshot.totals.tolist(), np.array(shown.topics)
-    return {
-        "id": shown.ids,
-        "parts": [topics[shown.of == group].tolist() for group in range(len(shown.ids))],
-        "given": [entry.name for entry in entries],
-        "note": [entry.note for entry in entries],
-        "colour": [entry.colour for entry in entries],
-        "hidden": shown.hidden,
-        "pinned": [entry.pinned for entry in entries],
-        "empty": [not n and not one.name for n, one in zip(tokens, entries, strict=True)],
-    }
-
-
-def _times(history: Sequence[Manifest], numbers: Sequence[int]) -> list[int]:
-    return [history[number].event_time // _MILLISECOND for number in numbers]
-
-
-def _since(history: Sequence[Manifest], numbers: Sequence[int | None]) -> list[int | None]:
-    return [None if n is None else history[n].event_time // _MILLISECOND for n in numbers]
-
-
-def _model(sources: Sources) -> dict[str, Any]:
-    last, first = sources.history[-1], sources.history[0]
-    settings = last.settings.get("learner", {})
-    return {
-        "key": last.key,
-        "version": last.version,
-        "versions": len(sources.history),
-        "topics": int(np.count_nonzero(sources.shown.snapshot.totals)),
-        "documents": last.documents,
-        "tokens": last.tokens,
-        "words": last.words,
-        "first": first.event_time // _MILLISECOND,
-        "last": last.event_time // _MILLISECOND,
-        "release": last.release,
-        "learner": str(settings.get("kind", "")),
-    }
-
-
-def groups_of(count: int, most: int) -> list[range]:
-    """Return consecutive groups of numbers, at most ``most`` of nearly equal size."""
-    ends = np.linspace(0, count, min(count, most) + 1).round().astype(int).tolist()
-    return [range(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
-
-
-def _versions(
-    history: Sequence[Manifest], came: Sequence[Came | None], most: int
-) -> dict[str, Any]:
-    """Return the versions; of a group of versions the last, and the tokens of all together."""
-    groups = groups_of(len(history), most)
-    last = [history[group[-1]] for group in groups]
-    return {
-        "name": [m.version for m in last],
-        "time": [m.event_time // _MILLISECOND for m in last],
-        "documents": [m.documents for m in last],
-        "tokens": [m.tokens for m in last],
-        "words": [m.words for m in last],
-        "perplexity": [m.prequential_perplexity for m in last],
-        "ess": [m.ess for m in last],
-        "came": [_sum([came[n] for n in group]) for group in groups],
-        "elsewhere": [sum(one.elsewhere for n in group if (one := came[n])) for group in groups],
-    }
-
-
-def _sum(rows: Sequence[Came | None]) -> list[float] | None:
-    known = [row.tokens for row in rows if row is not None]
-    return np.sum(known, axis=0).tolist() if known else None
-
-
-def _topics(
-    sources: Sources,
-    came: Sequence[Came | None],
-    statistics: WordStatistics,
-    limits: Limits,
-) -> dict[str, Any]:
-    snapshot = sources.shown.snapshot
-    numbers = range(snapshot.topic_count)
-    since, moved = movements(sources.history, came, snapshot.topic_count)
-    apart = distances(snapshot)
-    top = snapshot.top_words(_FIRST_WORDS)
-    names = model_names(snapshot, statistics, mean_length(sources.history[-1]))
-    return {
-        "name": [
-            shortened(name, limits.name) or f"topic {topic}"
-            for topic, name in zip(sources.shown.ids, names, strict=True)
-        ],
-        "share": topic_shares(snapshot).tolist(),
-        "tokens": snapshot.totals.tolist(),
-        "first": [[shortened(word, limits.name) for word in words] for words in top],
-        "kind": [one.kind for one in moved],
-        "recent": [one.recent for one in moved],
-        "before": [one.before for one in moved],
-        "since": since // _MILLISECOND,
-        "place": places(apart).tolist(),
-        "near": [nearest(apart, z, limits.near) for z in numbers],
-    }
-
-
 def _periods(sources: Sources, came: Sequence[Came | None], limits: Limits) -> dict[str, Any]:
     """Return what came in each period, and which words entered and left the first ten."""
     history, shown = sources.history, sources.shown
@@ -466,7 +448,6 @@ def _periods(sources: Sources, came: Sequence[Came | None], limits: Limits) -> d
     return {
         "unit": calendar_unit(history),
         "name": [period.name for period in found],
-        "from": [period.versions[0] for period in found],
         "versions": [len(period.versions) for period in found],
         "time": [history[period.versions[-1]].event_time // _MILLISECOND for period in found],
         "shares": [period.shares for period in found],
@@ -561,3 +542,7 @@ def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[d
         for event in events_of(manifest)
     ]
     return found[-limits.events :]
+
+
+def _times(history: Sequence[Manifest], numbers: Sequence[int | None]) -> list[int | None]:
+    return [None if n is None else history[n].event_time // _MILLISECOND for n in numbers]

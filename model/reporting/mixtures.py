@@ -1,19 +1,18 @@
-"""Read mixtures again: their trends, typical documents of each topic, and a sample of all.
+"""Documents of a report: their mixtures, read again, and their texts.
 
-A mixture is a row that :mod:`model.encoding` wrote as JSON or Avro. Rows may be repeated, because
-outputs are at least once, and a document may have been labelled by several versions. Of each
-document (key, id, timestamp) the row of the newest version counts, once. So the rows are read
-twice: first to find the newest version of each document, then to count. Memory grows by some 100
-bytes a document; everything else is bounded.
+:func:`read_mixtures` gives the trends of mixtures, typical documents of each topic, and a sample of
+all documents. A mixture is a row that :mod:`model.encoding` wrote as JSON or Avro. Rows may be
+repeated, because outputs are at least once, and a document may have been labelled by several
+versions. Of each document (key, id, timestamp) the row of the newest version counts, once. So the
+rows are read twice: first to find the newest version of each document, then to count. Memory grows
+by some 100 bytes a document; everything else is bounded.
 
 Which documents are kept does not depend on the order of the rows: typical ones are those with the
 largest share, and the sample consists of those with the smallest digests.
 
-Texts of the documents that a report shows, found again in the files that they came from.
-
-The documents of a report: typical ones of each topic and a sample, with their mixtures.
-
-How much a report holds, so that its page stays small: at most 5 MB for 50 topics.
+:func:`texts_of` finds the texts of these documents again in the files that they came from, and
+:func:`document_columns` puts both into columns. :class:`Limits` says how much a report holds, so
+that its page stays small: at most 5 MB for 50 topics.
 """
 
 from __future__ import annotations
@@ -34,7 +33,20 @@ from model.records import DeadLetter, Document, FloatArray
 from model.times import parse_time
 from model.trends import Trends
 
+# Topics for which a report has room with the usual limits.
 _TOPICS = 50
+_TITLE = 120
+_DIGEST = 16
+# A document with fewer known words is typical of a topic only where there are not enough others.
+TYPICAL_WORDS = 20
+_MOST_TOKENS = 2**40
+# Shares are rounded.
+_MOST_SHARE = 1.001
+# Smaller shares are not listed. What is left of 1 is shown as the rest.
+LEAST_SHARE = 0.01
+_MILLISECOND = 1000
+
+Rows = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True)
@@ -86,76 +98,6 @@ def shortened(text: str, most: int) -> str:
     'abc… (6 characters)'
     """
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
-
-
-_TITLE = 120
-_DIGEST = 16
-
-
-@dataclass(frozen=True)
-class Text:
-    """The text of a document.
-
-    Attributes:
-        title: Its first line, or how it begins.
-        text: The beginning of its text.
-        label: Its label; "" without one.
-    """
-
-    title: str
-    text: str
-    label: str
-
-
-def document_digest(key: str, id: str, timestamp: int) -> bytes:
-    """Return the digest that names a document, of 16 bytes."""
-    return wire.digest(key.encode(), id.encode(), str(timestamp).encode())[:_DIGEST]
-
-
-def texts_of(
-    items: Iterable[Document | DeadLetter], wanted: Collection[bytes], limits: Limits
-) -> dict[bytes, Text]:
-    """Return the texts of the wanted documents, by digest.
-
-    Args:
-        items: What the files hold; dead letters are passed over.
-        wanted: Digests of documents.
-        limits: How much of a text is kept.
-    """
-    found: dict[bytes, Text] = {}
-    for item in items:
-        if isinstance(item, Document):
-            digest = document_digest(item.key, item.id, item.timestamp)
-            if digest in wanted and digest not in found:
-                found[digest] = Text(
-                    title_of(item.text),
-                    shortened(item.text.strip(), limits.text),
-                    shortened(item.label or "", limits.name),
-                )
-    return found
-
-
-def title_of(text: str) -> str:
-    r"""Return the first line of a text; where it is long, the words that it begins with.
-
-    >>> title_of("A title  here\nand more")
-    'A title here'
-    >>> title_of("word " * 50)[-6:]
-    'word …'
-    """
-    line = " ".join((text.strip().splitlines() or [""])[0].split())
-    if len(line) <= _TITLE:
-        return line
-    return f"{line[:_TITLE].rpartition(' ')[0] or line[:_TITLE]} …"
-
-
-# A document with fewer known words is typical of a topic only where there are not enough others.
-TYPICAL_WORDS = 20
-_MOST_TOKENS = 2**40
-# Shares are rounded.
-_MOST_SHARE = 1.001
-
-Rows = Callable[[], Iterable[tuple[str, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +253,11 @@ def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) ->
     return Mixture(values["id"], time, version, proportions, tokens, known, digest, none)
 
 
+def document_digest(key: str, id: str, timestamp: int) -> bytes:
+    """Return the digest that names a document, of 16 bytes."""
+    return wire.digest(key.encode(), id.encode(), str(timestamp).encode())[:_DIGEST]
+
+
 def _count(found: Labelled, mixture: Mixture, start: int) -> None:
     found.versions[mixture.version] += 1
     judged = mixture.none is not None and mixture.words_known > 0
@@ -365,9 +312,56 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str
         ) from error
 
 
-# Smaller shares are not listed. What is left of 1 is shown as the rest.
-LEAST_SHARE = 0.01
-_MILLISECOND = 1000
+@dataclass(frozen=True)
+class Text:
+    """The text of a document.
+
+    Attributes:
+        title: Its first line, or how it begins.
+        text: The beginning of its text.
+        label: Its label; "" without one.
+    """
+
+    title: str
+    text: str
+    label: str
+
+
+def texts_of(
+    items: Iterable[Document | DeadLetter], wanted: Collection[bytes], limits: Limits
+) -> dict[bytes, Text]:
+    """Return the texts of the wanted documents, by digest.
+
+    Args:
+        items: What the files hold; dead letters are passed over.
+        wanted: Digests of documents.
+        limits: How much of a text is kept.
+    """
+    found: dict[bytes, Text] = {}
+    for item in items:
+        if isinstance(item, Document):
+            digest = document_digest(item.key, item.id, item.timestamp)
+            if digest in wanted and digest not in found:
+                found[digest] = Text(
+                    title_of(item.text),
+                    shortened(item.text.strip(), limits.text),
+                    shortened(item.label or "", limits.name),
+                )
+    return found
+
+
+def title_of(text: str) -> str:
+    r"""Return the first line of a text; where it is long, the words that it begins with.
+
+    >>> title_of("A title  here\nand more")
+    'A title here'
+    >>> title_of("word " * 50)[-6:]
+    'word …'
+    """
+    line = " ".join((text.strip().splitlines() or [""])[0].split())
+    if len(line) <= _TITLE:
+        return line
+    return f"{line[:_TITLE].rpartition(' ')[0] or line[:_TITLE]} …"
 
 
 def shown(labelled: Labelled) -> list[Mixture]:

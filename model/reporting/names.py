@@ -1,8 +1,8 @@
 """Names of topics: a few words that most documents of the topic hold, and few others do.
 
-The own documents of a topic are those in which it has the largest share. A name covers a document
-that holds one of its words. Words are chosen one after the other. Each is the candidate w with the
-largest gain
+**The choice of words.** The own documents of a topic are those in which it has the largest share. A
+name covers a document that holds one of its words. Words are chosen one after the other. Each is
+the candidate w with the largest gain
 
     own(w) - price * other(w)
 
@@ -12,31 +12,24 @@ lambda (:mod:`model.reporting.relevance`). Forms of one word are not chosen twic
 word that gains less than :data:`LEAST_GAIN` ends the name. Ties go to the word that is more
 frequent in the topic, so equal models and documents give equal names.
 
-Two classes say how many documents hold a word: :class:`Counted` from documents at hand, and
-:class:`Expected` from the model alone. The model takes a token of an own document from the topic
-with probability :data:`OWN_SHARE`, and otherwise from all topics by their shares. Words come in
-bursts of :data:`BURST` tokens, whose number in a document is a Poisson variable. So a document
-holds a rare word about half as often as independent tokens say, as posts do. The price is
+**How many documents hold a word.** :class:`Expected` says it from the model alone. The model takes
+a token of an own document from the topic with probability :data:`OWN_SHARE`, and otherwise from all
+topics by their shares. Words come in bursts of :data:`BURST` tokens, whose number in a document is
+a Poisson variable. So a document holds a rare word about half as often as independent tokens say,
+as posts do. :class:`Counted` says it from documents: a bounded, uniform sample. The price is
 :data:`EXPECTED_PRICE` for expected shares and :data:`PRICE` for counted ones
 (``benchmarks/names.py`` measures both).
 
-Phrases: words of a name that nearly always stand beside another word.
-
-A phrase is a pair of words that follow each other in the own documents of a topic, after stop words
-were left out. Of a pair that n_ab of N places have, whose first word n_a places have and whose
-second n_b,
+**Phrases.** With documents, a word of a name may become a phrase: a pair of words that follow each
+other in the own documents, after stop words were left out. Of a pair that n_ab of N places have,
+whose first word n_a places have and whose second n_b,
 
     NPMI(a, b) = ln(N n_ab / (n_a n_b)) / -ln(n_ab / N)
 
-A word of a name becomes a phrase with its neighbour if the pair occurs at least :data:`LEAST`
-times, is at least :data:`PART` of what the word occurs, and its NPMI is at least :data:`NPMI`.
+A word becomes a phrase with its neighbour if the pair occurs at least :data:`LEAST` times, is at
+least :data:`PART` of what the word occurs, and its NPMI is at least :data:`NPMI`.
 
-Documents at hand, from which topics get their names: a bounded, uniform sample.
-
-A document counts for the topic that has the largest share of its mixture.
-
-Names by a function of the user, for example one that asks a language model.
-
+**A function of the user**, for example one that asks a language model, may give the names instead.
 ``--namer=module:function`` names a function that is called once for each topic. It takes a
 dictionary that JSON can hold, and returns the name:
 
@@ -44,7 +37,7 @@ dictionary that JSON can hold, and returns the name:
      "words": ["gun", "guns", ...], "documents": ["Re: ...", ...]}
 
 ``name`` is the name that follows without the function, ``words`` are the most relevant words, and
-``documents`` the beginnings of the texts of typical documents, where these are at hand. All of them
+``documents`` the beginnings of the texts of typical documents, where there are any. All of them
 come from documents, so a function that asks a model must not trust them. The name is checked, and
 it is shown as text everywhere.
 """
@@ -57,7 +50,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +62,150 @@ from model.records import FloatArray, LongArray
 from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from model.snapshot import Snapshot
 
+MOST_WORDS = 4
+PRICE = 0.7
+EXPECTED_PRICE = 0.3
+LEAST_GAIN = 0.01
+LAMBDAS = (0.0, 0.3, 0.6, 1.0)
+CANDIDATES = 40
+OWN_SHARE = 0.6
+BURST = 2.0
 LEAST, PART, NPMI = 5, 0.5, 0.4
+# Documents of the sample.
+MOST_DOCUMENTS = 20_000
+# Tokens of a document where nothing is known of the documents.
+USUAL_LENGTH = 100.0
+# Words that share so many first characters are taken for forms of one word.
+STEM = 5
+# Relevant words that a function of the user gets, and their lambda.
+WORDS, LAMBDA = 20, 0.6
+_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+Bits = npt.NDArray[np.uint8]
+Namer = Callable[[Mapping[str, Any]], str]
+_NONE = np.zeros(0, np.int64)
+
+
+class Expected:
+    """Expected shares of documents under a model.
+
+    Args:
+        snapshot: The model.
+        length: The mean number of tokens of a document.
+    """
+
+    def __init__(self, snapshot: Snapshot, length: float = USUAL_LENGTH) -> None:
+        self._snapshot, self._length = snapshot, length
+        self._share = topic_shares(snapshot)
+
+    def cover(self, topic: int, rows: Sequence[int]) -> _ExpectedCover:
+        """Return the cover of an empty name."""
+        snapshot, places = self._snapshot, np.array(rows, np.int64)
+        counts = snapshot.rows(places) + snapshot.prior.shares(places)
+        probability = counts / snapshot.normalisers
+        anywhere = (probability @ self._share)[:, None]
+        tokens = self._length * (OWN_SHARE * probability + (1 - OWN_SHARE) * anywhere)
+        others = np.where(np.arange(len(self._share)) == topic, 0.0, self._share)
+        return _ExpectedCover(np.exp(-tokens / BURST), topic, others / (others.sum() or 1.0))
+
+
+class _ExpectedCover:
+    """What a name covers so far; words are independent in the documents of one topic.
+
+    Args:
+        without: float64[C, T], the share of the documents of each topic without each candidate.
+        topic: The topic of the name.
+        others: float64[T], the weights of the other topics.
+    """
+
+    def __init__(self, without: FloatArray, topic: int, others: FloatArray) -> None:
+        self._without, self._topic, self._others = without, topic, others
+        self._uncovered = np.ones(len(others))
+
+    def gains(self) -> FloatArray:
+        """Return own(w) - price * other(w) of each candidate."""
+        new = self._uncovered * (1 - self._without)
+        found: FloatArray = new[:, self._topic] - EXPECTED_PRICE * (new @ self._others)
+        return found
+
+    def add(self, place: int) -> None:
+        """Add a candidate to the name."""
+        self._uncovered = self._uncovered * self._without[place]
+
+
+class Counted:
+    """Documents at hand: which of the candidates each one holds.
+
+    Args:
+        topics: int64[D], the topic with the largest share in each document.
+        holding: The ascending numbers of the documents that hold a word, by its row.
+    """
+
+    def __init__(self, topics: LongArray, holding: Mapping[int, LongArray]) -> None:
+        self.topics, self.holding = topics, holding
+
+    def cover(self, topic: int, rows: Sequence[int]) -> _CountedCover | None:
+        """Return the cover of an empty name; None if no document is the topic's own."""
+        own = self.topics == topic
+        if not own.any():
+            return None
+        held = np.zeros((len(rows), len(own)), bool)
+        for place, row in enumerate(rows):
+            held[place, self.holding.get(row, _NONE)] = True
+        return _CountedCover(held[:, own], held[:, ~own])
+
+
+class _CountedCover:
+    """What a name covers so far, as one bit for each document.
+
+    Args:
+        own: bool[C, D], which own documents hold each candidate.
+        other: bool[C, D], the same of all other documents.
+    """
+
+    def __init__(self, own: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> None:
+        self._sizes = own.shape[1], max(1, other.shape[1])
+        self._held = np.packbits(own, axis=1), np.packbits(other, axis=1)
+        self._free: list[Bits] = [~np.zeros(bits.shape[1], np.uint8) for bits in self._held]
+
+    def gains(self) -> FloatArray:
+        own, other = (
+            np.bitwise_count(bits & free).sum(axis=1, dtype=np.int64) / size
+            for bits, free, size in zip(self._held, self._free, self._sizes, strict=True)
+        )
+        found: FloatArray = own - PRICE * other
+        return found
+
+    def add(self, place: int) -> None:
+        self._free = [
+            free & ~bits[place] for bits, free in zip(self._held, self._free, strict=True)
+        ]
+
+
+def counted_words(
+    documents: Iterable[tuple[int, Sequence[str]]],
+    wanted: dict[str, int],
+    pairs: Pairs | None = None,
+) -> Counted:
+    """Return which documents hold some words.
+
+    Args:
+        documents: The topic of each document, and its words in their order.
+        wanted: The rows of the words by word.
+        pairs: Counts the pairs of the documents, too.
+    """
+    topics: list[int] = []
+    holding: dict[int, list[int]] = defaultdict(list)
+    for number, (topic, words) in enumerate(documents):
+        topics.append(topic)
+        for row in {wanted[word] for word in words if word in wanted}:
+            holding[row].append(number)
+        if pairs is not None:
+            pairs.add(topic, words)
+    return Counted(
+        np.array(topics, np.int64),
+        {row: np.array(numbers, np.int64) for row, numbers in holding.items()},
+    )
 
 
 @dataclass
@@ -134,48 +270,6 @@ class Pairs:
         return lift >= NPMI * -math.log(both / places)
 
 
-MOST_WORDS = 4
-PRICE = 0.7
-EXPECTED_PRICE = 0.3
-LEAST_GAIN = 0.01
-LAMBDAS = (0.0, 0.3, 0.6, 1.0)
-CANDIDATES = 40
-OWN_SHARE = 0.6
-BURST = 2.0
-# Tokens of a document where nothing is known of the documents.
-USUAL_LENGTH = 100.0
-# Words that share so many first characters are taken for forms of one word.
-STEM = 5
-
-Bits = npt.NDArray[np.uint8]
-_NONE = np.zeros(0, np.int64)
-
-
-class Cover(Protocol):
-    """Which documents the words of a name cover so far."""
-
-    def gains(self) -> FloatArray:
-        """Return own(w) - price * other(w) of each candidate."""
-        ...
-
-    def add(self, place: int) -> None:
-        """Add a candidate to the name."""
-        ...
-
-
-class Evidence(Protocol):
-    """What says how many documents hold a word."""
-
-    def cover(self, topic: int, rows: Sequence[int]) -> Cover | None:
-        """Return the cover of an empty name; None if nothing is known of the topic.
-
-        Args:
-            topic: The topic.
-            rows: The rows of its candidates.
-        """
-        ...
-
-
 def candidates(statistics: WordStatistics, topic: int) -> list[int]:
     """Return the rows of the words that may name a topic, the most frequent ones first."""
     found = [statistics.by_relevance(topic, weight, CANDIDATES) for weight in LAMBDAS]
@@ -183,7 +277,9 @@ def candidates(statistics: WordStatistics, topic: int) -> list[int]:
     return rows
 
 
-def chosen_words(snapshot: Snapshot, rows: Sequence[int], cover: Cover) -> list[int]:
+def chosen_words(
+    snapshot: Snapshot, rows: Sequence[int], cover: _ExpectedCover | _CountedCover
+) -> list[int]:
     """Return the rows of the words of a name, in the order of their choice."""
     chosen: list[int] = []
     stems: set[str] = set()
@@ -215,7 +311,10 @@ class Names:
 
 
 def names_of(
-    snapshot: Snapshot, statistics: WordStatistics, evidence: Evidence, pairs: Pairs | None = None
+    snapshot: Snapshot,
+    statistics: WordStatistics,
+    evidence: Counted | Expected,
+    pairs: Pairs | None = None,
 ) -> Names:
     """Return the names of all topics.
 
@@ -236,6 +335,11 @@ def names_of(
     return Names(words, texts)
 
 
+def mean_length(manifest: Manifest) -> float:
+    """Return the mean number of tokens of the documents that a version learned."""
+    return manifest.tokens / manifest.documents if manifest.documents else USUAL_LENGTH
+
+
 def model_names(
     snapshot: Snapshot, statistics: WordStatistics, length: float = USUAL_LENGTH
 ) -> list[str]:
@@ -247,116 +351,6 @@ def model_names(
         length: The mean number of tokens of a document.
     """
     return names_of(snapshot, statistics, Expected(snapshot, length)).texts
-
-
-def mean_length(manifest: Manifest) -> float:
-    """Return the mean number of tokens of the documents that a version learned."""
-    return manifest.tokens / manifest.documents if manifest.documents else USUAL_LENGTH
-
-
-class Expected:
-    """Expected shares of documents under a model.
-
-    Args:
-        snapshot: The model.
-        length: The mean number of tokens of a document.
-    """
-
-    def __init__(self, snapshot: Snapshot, length: float = USUAL_LENGTH) -> None:
-        self._snapshot, self._length = snapshot, length
-        self._share = topic_shares(snapshot)
-
-    def cover(self, topic: int, rows: Sequence[int]) -> Cover:
-        """Return the cover of an empty name."""
-        snapshot, places = self._snapshot, np.array(rows, np.int64)
-        counts = snapshot.rows(places) + snapshot.prior.shares(places)
-        probability = counts / snapshot.normalisers
-        anywhere = (probability @ self._share)[:, None]
-        tokens = self._length * (OWN_SHARE * probability + (1 - OWN_SHARE) * anywhere)
-        others = np.where(np.arange(len(self._share)) == topic, 0.0, self._share)
-        return _ExpectedCover(np.exp(-tokens / BURST), topic, others / (others.sum() or 1.0))
-
-
-class _ExpectedCover:
-    """Words are independent in the documents of one topic.
-
-    Args:
-        without: float64[C, T], the share of the documents of each topic without each candidate.
-        topic: The topic of the name.
-        others: float64[T], the weights of the other topics.
-    """
-
-    def __init__(self, without: FloatArray, topic: int, others: FloatArray) -> None:
-        self._without, self._topic, self._others = without, topic, others
-        self._uncovered = np.ones(len(others))
-
-    def gains(self) -> FloatArray:
-        new = self._uncovered * (1 - self._without)
-        found: FloatArray = new[:, self._topic] - EXPECTED_PRICE * (new @ self._others)
-        return found
-
-    def add(self, place: int) -> None:
-        self._uncovered = self._uncovered * self._without[place]
-
-
-class Counted:
-    """Documents at hand: which of the candidates each one holds.
-
-    Args:
-        topics: int64[D], the topic with the largest share in each document.
-        holding: The ascending numbers of the documents that hold a word, by its row.
-    """
-
-    def __init__(self, topics: LongArray, holding: Mapping[int, LongArray]) -> None:
-        self._topics, self._holding = topics, holding
-
-    def cover(self, topic: int, rows: Sequence[int]) -> Cover | None:
-        """Return the cover of an empty name; None if no document is the topic's own."""
-        own = self._topics == topic
-        if not own.any():
-            return None
-        held = np.zeros((len(rows), len(own)), bool)
-        for place, row in enumerate(rows):
-            held[place, self._holding.get(row, _NONE)] = True
-        return _CountedCover(held[:, own], held[:, ~own])
-
-    def shares(self, topic: int, rows: Iterable[int]) -> tuple[float, float, int]:
-        """Return how well words tell the own documents of a topic from others.
-
-        Returns:
-            The share of own documents that hold one of the words, the share of other documents that
-            hold none (NaN where there are no such documents), and the number of own documents.
-        """
-        own, held = self._topics == topic, np.zeros(len(self._topics), bool)
-        for row in rows:
-            held[self._holding.get(row, _NONE)] = True
-        count = int(own.sum())
-        inside = float(held[own].mean()) if count else float("nan")
-        outside = 1 - float(held[~own].mean()) if count < len(own) else float("nan")
-        return inside, outside, count
-
-
-class _CountedCover:
-    def __init__(self, own: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> None:
-        self._sizes = own.shape[1], max(1, other.shape[1])
-        self._held = np.packbits(own, axis=1), np.packbits(other, axis=1)
-        self._free: list[Bits] = [~np.zeros(bits.shape[1], np.uint8) for bits in self._held]
-
-    def gains(self) -> FloatArray:
-        own, other = (
-            np.bitwise_count(bits & free).sum(axis=1, dtype=np.int64) / size
-            for bits, free, size in zip(self._held, self._free, self._sizes, strict=True)
-        )
-        found: FloatArray = own - PRICE * other
-        return found
-
-    def add(self, place: int) -> None:
-        self._free = [
-            free & ~bits[place] for bits, free in zip(self._held, self._free, strict=True)
-        ]
-
-
-MOST_DOCUMENTS = 20_000
 
 
 def names_by_documents(snapshot: Snapshot, documents: Iterable[tuple[int, Sequence[str]]]) -> Names:
@@ -372,39 +366,6 @@ def names_by_documents(snapshot: Snapshot, documents: Iterable[tuple[int, Sequen
     wanted = {snapshot.words[row]: row for some in rows for row in some}
     counted = counted_words(documents, wanted, pairs)
     return names_of(snapshot, statistics, counted, pairs)
-
-
-def counted_words(
-    documents: Iterable[tuple[int, Sequence[str]]],
-    wanted: dict[str, int],
-    pairs: Pairs | None = None,
-) -> Counted:
-    """Return which documents hold some words.
-
-    Args:
-        documents: The topic of each document, and its words in their order.
-        wanted: The rows of the words by word.
-        pairs: Counts the pairs of the documents, too.
-    """
-    topics: list[int] = []
-    holding: dict[int, list[int]] = defaultdict(list)
-    for number, (topic, words) in enumerate(documents):
-        topics.append(topic)
-        for row in {wanted[word] for word in words if word in wanted}:
-            holding[row].append(number)
-        if pairs is not None:
-            pairs.add(topic, words)
-    return Counted(
-        np.array(topics, np.int64),
-        {row: np.array(numbers, np.int64) for row, numbers in holding.items()},
-    )
-
-
-Namer = Callable[[Mapping[str, Any]], str]
-
-WORDS = 20
-LAMBDA = 0.6
-_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def names_by(

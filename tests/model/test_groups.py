@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.errors import DamagedDataError
-from model.records import Groups, as_they_are, named_groups
+from model.records import Groups, named_groups
 
 # Topics 4, 1, 2, 5, of which 2 is merged into 4, and 1 is hidden.
 MADE = Groups((4, 1, 5), (0, 1, 0, 2), (1,))
@@ -23,11 +23,11 @@ def test_the_largest_are_those_that_are_not_hidden():
     assert [group for group, _ in MADE.largest(SHARES, 9)] == [0, 2]
     assert MADE.largest(SHARES, 1) == [(0, 0.5)]
     # Equal ones are in their order.
-    assert as_they_are([7, 5]).largest(np.array([0.5, 0.5]), 2) == [(0, 0.5), (1, 0.5)]
+    assert Groups((7, 5), (0, 1)).largest(np.array([0.5, 0.5]), 2) == [(0, 0.5), (1, 0.5)]
 
 
 def test_groups_of_topics_as_they_are_give_the_same_array():
-    assert as_they_are([3, 4, 5, 6]).sums(SHARES) is SHARES and not MADE.trivial
+    assert Groups((3, 4, 5, 6), (0, 1, 2, 3)).sums(SHARES) is SHARES and not MADE.trivial
 
 
 def test_they_are_read_as_they_were_written():

@@ -32,7 +32,7 @@ from model.records import NumberedMinibatch
 from transforms import stateful
 from transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
 from transforms.sequence import Sequence, SequenceDoFn
-from transforms.stateful import Mirrors, StatefulDoFn, TimerSchedule, timer_time
+from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 ITEMS = documents(50)
 
@@ -247,11 +247,3 @@ def test_a_timer_is_set_once_in_a_bundle_until_it_has_fired():
     step.start_bundle()
     step.set_timer(b"a", timer, 20_000)
     assert found == ["10000", "20000", "10000", "10000", "20000"]
-
-
-def test_mirrors_of_the_keys_used_last():
-    mirrors = Mirrors(most=2)
-    a, b = mirrors.of("a"), mirrors.of("b")
-    assert mirrors.of("a") is a
-    mirrors.of("c")
-    assert mirrors.of("a") is a and mirrors.of("b") is not b

@@ -15,20 +15,18 @@ open. The time of a document counts for the watermark only up to the time of its
 document with a time in the future does not close windows early. One that is later than its message
 by more than ``max_future`` becomes a dead letter.
 
-The watermark of the stream is the smallest one of its partitions. An idle partition would hold all
-others. A partition is idle if it had no message for ``idle_after`` seconds and the brokers report
-that it has none now. Its watermark is then the time of the clock minus ``idle_after`` minus
-``max_delay``. This is the only place where a clock is read. If documents are far older than the
-clock, as in a backlog, documents that still arrive in an idle partition are late. Use
-``until="end"`` to read a backlog to its end.
+The watermark of the stream is the smallest one of its partitions. Prism does not keep it: it takes
+the watermark of a source from the partitions that its last bundle read. A partition that is ahead
+would carry the stream past one that is behind. So the watermark of each partition is bounded by the
+slowest one that this process reads (:class:`PartitionWatermarks`). On Prism all partitions are in
+one process. On a runner that keeps the smallest watermark the bound changes nothing. A partition
+without a report for a minute is read elsewhere now, and is left out.
 
-Bound the watermark of each partition by the slowest partition that this process reads.
-
-The watermark of a stream is the smallest one of its partitions, so this changes nothing on a runner
-that keeps the smallest. Prism does not keep it: it takes the watermark of a source from the
-partitions that its last bundle read. A partition that is ahead would carry the stream past one that
-is behind. On Prism all partitions are in one process, so this bound corrects the watermark. A
-partition without a report for a minute is read elsewhere now, and is left out.
+An idle partition would hold all others. A partition is idle if it had no message for ``idle_after``
+seconds and the brokers report that it has none now. Its watermark is then the time of the clock
+minus ``idle_after`` minus ``max_delay``. This is the only place where a clock is read. If documents
+are far older than the clock, as in a backlog, documents that still arrive in an idle partition are
+late. Use ``until="end"`` to read a backlog to its end.
 """
 
 from __future__ import annotations
@@ -190,13 +188,11 @@ def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, hig
 
 
 class PartitionReader:
-    """Read one partition from an offset on.
+    """Read one partition from an offset on. The place of a message is ``topic/partition/offset``.
 
     Args:
         consumer: A consumer that is assigned to the partition at ``start`` and reports its end.
-        topic: The topic. The place of a message is ``topic/partition/offset``.
-        partition: The number of the partition.
-        whole: The whole range to read.
+        whole: The partition, and all offsets to read.
         start: The position to begin at.
         settings: Where to read from, and when a partition counts as idle.
         parse: How messages are parsed.
@@ -207,23 +203,18 @@ class PartitionReader:
     def __init__(
         self,
         consumer: Any,
-        *,
-        topic: str,
-        partition: int,
-        whole: LogRange,
+        whole: Partition,
         start: Position,
+        *,
         settings: KafkaSettings,
         parse: ParseSettings,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.position = start
-        self._consumer, self._stop = consumer, whole.stop
-        self._number = partition
-        self._partition, self._place = (
-            client_library().TopicPartition(topic, partition),
-            f"{topic}/{partition}",
-        )
+        self._consumer, self._stop, self._number = consumer, whole.stop, whole.partition
+        self._partition = client_library().TopicPartition(whole.topic, whole.partition)
+        self._place = f"{whole.topic}/{whole.partition}"
         self._settings, self._parse = settings, parse
         self._clock, self._now = clock, now
         self._fetched: deque[Any] = deque()
@@ -231,13 +222,10 @@ class PartitionReader:
         self._last_message = clock()
 
     def take(self) -> Entry | Pause | None:
-        taken = self._take()
-        if taken is None:
+        if (taken := self._take()) is None:
             return None
-        return replace(
-            taken,
-            watermark=PARTITION_WATERMARKS.report(self._settings, self._number, taken.watermark),
-        )
+        reached = PARTITION_WATERMARKS.report(self._settings, self._number, taken.watermark)
+        return replace(taken, watermark=reached)
 
     def _take(self) -> Entry | Pause | None:
         while not self._ended():
@@ -248,10 +236,10 @@ class PartitionReader:
             message = self._fetched.popleft()
             if message.error() is not None:
                 self._handle_error(message)
-            elif self._stop is None or message.offset() < self._stop[0]:
+            elif self._stop is None or message.offset() < self._stop:
                 return self._entry(message)
             else:
-                self.position = self._stop
+                self.position = (self._stop,)
         return None
 
     def close(self) -> None:
@@ -259,7 +247,7 @@ class PartitionReader:
         self._consumer.close()
 
     def _ended(self) -> bool:
-        return self._stop is not None and self.position >= self._stop
+        return self._stop is not None and self.position[0] >= self._stop
 
     def _entry(self, message: Any) -> Entry:
         self._last_message = self._clock()
@@ -347,15 +335,7 @@ class KafkaDoFn(LogSourceDoFn):
         found = Partition.from_bytes(element)
         consumer = consumer_of(self._settings)
         consumer.assign([client_library().TopicPartition(found.topic, found.partition, start[0])])
-        return PartitionReader(
-            consumer,
-            topic=found.topic,
-            partition=found.partition,
-            whole=self.range_of(element),
-            start=start,
-            settings=self._settings,
-            parse=self._parse,
-        )
+        return PartitionReader(consumer, found, start, settings=self._settings, parse=self._parse)
 
 
 class ReadKafka(beam.PTransform):

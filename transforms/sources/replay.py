@@ -179,25 +179,15 @@ class ReplayArchive(beam.PTransform):
         check_tokeniser(tokeniser)
         if speed is not None and not 0 < speed < float("inf"):
             raise OptionError(
-                "--replay_speed",
-                speed,
-                "a number above 0",
-                "Give for example 3600x, an hour in a second.",
+                "--replay_speed", speed, "a number above 0", "Give 3600x for an hour in a second."
             )
-        if settings.time_from != "field":
-            raise OptionError(
-                "--time_from",
-                settings.time_from,
-                "field with --source=replay",
-                "An archive has the times already.",
-            )
-        if settings.parse.id_from != "field":
-            raise OptionError(
-                "--id_from",
-                settings.parse.id_from,
-                "field with --source=replay",
-                "An archive has the ids already.",
-            )
+        for option, value, what in (
+            ("--time_from", settings.time_from, "times"),
+            ("--id_from", settings.parse.id_from, "ids"),
+        ):
+            if value != "field":
+                remedy = f"An archive has the {what} already."
+                raise OptionError(option, value, "field with --source=replay", remedy)
         self._patterns = tuple(patterns)
         self._settings = settings
         self._fn = ReplayDoFn(settings, tokeniser, speed, blocks)

@@ -26,6 +26,7 @@ from transforms.sources import kafka, kafka_client, log_source
 from transforms.sources.kafka import (
     PARTITION_WATERMARKS,
     KafkaDoFn,
+    Partition,
     PartitionReader,
     PartitionWatermarks,
     ReadKafka,
@@ -321,10 +322,8 @@ def reader(
     consumer.assign([broker.TopicPartition("posts", partition, start)])
     return PartitionReader(
         consumer,
-        topic="posts",
-        partition=partition,
-        whole=LogRange((0,), stop),
-        start=(start,),
+        Partition("posts", partition, 0, stop),
+        (start,),
         settings=settings,
         parse=parse or ParseSettings(),
         clock=clock,
