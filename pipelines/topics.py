@@ -3,7 +3,7 @@
 ``python -m pipelines.topics --model_store=models --topic_ids=3 --topic_name='Health care'``
 
 Nothing that was learned changes. The names hold for all versions of a model key, and ``report``
-and ``show`` use them. ``--name_topics`` names all topics that nobody named, by documents at hand
+and ``show`` use them. ``--name_topics`` names all topics that nobody named, by documents
 (:mod:`model.reporting.names`) or by a function of yours (:mod:`model.reporting.names`). Without a
 change the catalogue is printed. ``--roll_back`` takes the digest of an earlier catalogue.
 """

@@ -131,7 +131,9 @@ def _most(found: Refused) -> list[str]:
         f"{found.share} records could not be used. The most frequent reason is {found.reason}"
         f" ({found.count:,}):"
     )
-    return [said, *_shown(found.example, _REMEDIES.get(found.reason, _NO_EXAMPLE))]
+    remedy = _REMEDIES.get(found.reason)
+    example = [] if remedy and found.example is None else _shown(found.example, _NO_EXAMPLE)
+    return [said, *example, *([f"  {remedy}"] if remedy else [])]
 
 
 def _shown(example: Example | None, otherwise: str) -> list[str]:
