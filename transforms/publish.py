@@ -36,8 +36,8 @@ from model.publishing.publication import PublishHead, publisher_of
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of, superseding
 from transforms.constants import NAMESPACE
-from transforms.metrics import EventTime
 from transforms.freed_memory import give_back
+from transforms.metrics import EventTime
 from transforms.stateful import StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
