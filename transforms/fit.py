@@ -30,11 +30,12 @@ from model.inference.fitting import (
     with_rank,
     without_rank,
 )
+from model.inference.serving import ServedModel, published_of
 from model.inference.settings import FitSettings
 from model.publishing.store import ModelStore
 from model.records import TokenisedDocument
 from transforms.constants import NAMESPACE
-from transforms.infer import check_alone, published_model
+from transforms.infer import check_alone
 
 LOGGER = "beam_topics.fitting"
 
@@ -46,9 +47,8 @@ class _MakePairs(beam.DoFn):
         self._unknown = Metrics.counter(NAMESPACE, "documents_without_known_words")
 
     def setup(self) -> None:
-        self._published = published_model(
-            ModelStore(self._store), self._key, self._version, self._settings
-        )
+        served = ServedModel(self._key, self._version)
+        self._published = published_of(ModelStore(self._store), served, self._settings)
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:

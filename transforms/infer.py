@@ -51,7 +51,6 @@ from model.inference import (
     Gibbs3,
     Inference,
     InferenceSettings,
-    PublishedModel,
     inference_for,
     inference_named,
     inference_names,
@@ -60,7 +59,7 @@ from model.inference.base import CLASSIFIER, TRAINING
 from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import Tally
 from model.inference.mixture_blocks import MixtureBlock
-from model.inference.serving import ServedModel, Serving, Waiting, Window
+from model.inference.serving import ServedModel, Serving, Waiting, Window, published_of
 from model.publishing.store import ModelStore
 from model.reading.refused import UNKNOWN_KEY
 from model.records import DeadLetter, TokenisedDocument
@@ -144,13 +143,8 @@ class TopicModelHandler(ModelHandler):
 
     def load_model(self) -> LoadedModel:
         """Read the snapshot by its digest and prepare it for the method."""
-        published = published_model(
-            ModelStore(self._store),
-            self._key,
-            self.version,
-            self._settings,
-            classifier=self._classifier,
-        )
+        served = ServedModel(self._key, self.version, self._classifier)
+        published = published_of(ModelStore(self._store), served, self._settings)
         prepared = inference_for(self._settings).prepare(self._settings, published)
         return LoadedModel(prepared, tuple(published.ids))
 
@@ -177,30 +171,24 @@ class TopicModelHandler(ModelHandler):
         return {"min_batch_size": _BATCH, "max_batch_size": _BATCH}
 
 
-def check_training(methods: Sequence[InferenceSettings], training: object) -> None:
+def check_training(settings: InferenceSettings, training: object) -> None:
     """Check that training documents are given if a method needs them, and only then.
 
     Args:
-        methods: The settings of the methods.
+        settings: The settings of the method.
         training: The documents, or the patterns of their files. None if none are given.
 
     Raises:
-        OptionError: Training documents are missing, or no method needs them.
+        OptionError: Training documents are missing, or the method does not need them.
     """
-    wanting = [settings.kind for settings in methods if TRAINING in inference_for(settings).needs]
-    if wanting and training is None:
-        raise OptionError(
-            "--training",
-            None,
-            f"with {wanting[0]}, the files that the model was learned from",
-            "Name them.",
-        )
-    if training is not None and not wanting:
+    needed, method = TRAINING in inference_for(settings).needs, settings.kind
+    if needed and training is None:
+        allowed = f"with {method}, the files that the model was learned from"
+        raise OptionError("--training", None, allowed, "Name them.")
+    if training is not None and not needed:
         given = training if isinstance(training, list) else "files"
-        names = ", ".join(settings.kind for settings in methods)
-        raise OptionError(
-            "--training", given, f"with {names}, nothing", "Leave it out, or use gibbs1."
-        )
+        remedy = "Leave it out, or use gibbs1."
+        raise OptionError("--training", given, f"with {method}, nothing", remedy)
 
 
 def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
@@ -223,40 +211,6 @@ def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
         raise OptionError(
             "--method", settings.kind, f"{purpose}, one of {', '.join(names)}", remedy
         )
-
-
-def published_model(
-    store: ModelStore,
-    key: str,
-    version: str,
-    settings: InferenceSettings,
-    *,
-    classifier: str | None = None,
-    training: tuple[TokenisedDocument, ...] = (),
-) -> PublishedModel:
-    """Return a version with what the method needs of it.
-
-    Args:
-        store: The model store.
-        key: The model key.
-        version: The model version.
-        settings: The settings of the method.
-        classifier: The digest of a classifier. None takes the newest one, if the method needs one.
-        training: The documents that the model was learned from, if the method needs them.
-
-    Raises:
-        OptionError: There is no such version, or no classifier for it.
-        DamagedDataError: A file does not have the content that was written.
-    """
-    manifest = store.manifest(key, version)
-    found = None
-    if CLASSIFIER in inference_for(settings).needs:
-        classifiers = ClassifierStore(store.root)
-        found = classifiers.get(
-            key, classifier or classifiers.find(key, manifest.version, settings.kind)
-        )
-    snapshot, ids = store.get_snapshot(manifest), tuple(manifest.topic_ids)
-    return PublishedModel(snapshot, manifest.version, found, training, ids)
 
 
 def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
@@ -482,7 +436,7 @@ class InferTogether(beam.PTransform):
         training: beam.PCollection | None = None,
     ) -> None:
         super().__init__()
-        check_training([serving.settings], training)
+        check_training(serving.settings, training)
         self._keys, self._training = tuple(models), training
         self._fn = _InferTogether(serving, models)
 

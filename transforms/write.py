@@ -125,10 +125,9 @@ class _WriteBatches(beam.DoFn):
         self,
         write: Callable[[Sequence[bytes]], str],
         name: str,
-        flush_bytes: int,
         count: Callable[[bytes], int],
     ) -> None:
-        self._write, self._flush_bytes, self._count = write, flush_bytes, count
+        self._write, self._count = write, count
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
         self._batch: list[bytes] = []
         self._size = 0
@@ -140,7 +139,7 @@ class _WriteBatches(beam.DoFn):
     def process(self, element: bytes) -> Iterator[str]:
         self._batch.append(element)
         self._size += len(element)
-        if self._size >= self._flush_bytes:
+        if self._size >= FLUSH_BYTES:
             yield self._flush()
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
@@ -167,7 +166,6 @@ class WriteRecords(beam.PTransform):
         name: The beginning of the file names. It names the counter too.
         ending: The end of the file names.
         encode: A function that makes the bytes of a file from a batch in any order.
-        flush_bytes: The size of a batch at which it is written before the bundle ends.
         count: A function that tells how many records the counter counts for an element.
     """
 
@@ -178,12 +176,11 @@ class WriteRecords(beam.PTransform):
         ending: str,
         encode: Encoder,
         *,
-        flush_bytes: int = FLUSH_BYTES,
         count: Callable[[bytes], int] = _one,
     ) -> None:
         super().__init__()
         write = partial(write_batch, prefix, name, ending, encode)
-        self._fn = _WriteBatches(write, name, flush_bytes, count)
+        self._fn = _WriteBatches(write, name, count)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         windowed = records | "Global" >> beam.WindowInto(GlobalWindows())

@@ -260,7 +260,7 @@ class Serving:
         """
         if not waiting:
             return
-        published = self._published(served, tuple(training))
+        published = published_of(self._models, served, self.settings, tuple(training))
         method = inference_for(self.settings)
         documents = numbered(published.snapshot, [item.document for item in waiting])
         mixtures = method.infer(method.prepare(self.settings, published), documents)
@@ -301,7 +301,7 @@ class Serving:
         return Others(none, tuple(shown.names), None if as_they_are else groups)
 
     def _load(self, served: ServedModel) -> Loaded:
-        published = self._published(served)
+        published = published_of(self._models, served, self.settings)
         prepared = inference_for(self.settings).prepare(self.settings, published)
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
@@ -313,26 +313,33 @@ class Serving:
     def _models(self) -> ModelStore:
         return ModelStore(self.store)
 
-    def _published(
-        self, served: ServedModel, training: tuple[TokenisedDocument, ...] = ()
-    ) -> PublishedModel:
-        """Read a model.
 
-        Raises:
-            OptionError: There is no such version, or no classifier for it.
-            DamagedDataError: A file does not have the content that was written.
-        """
-        store, found = self._models, None
-        if CLASSIFIER in inference_for(self.settings).needs:
-            classifiers = ClassifierStore(self.store)
-            found = classifiers.get(
-                served.key,
-                served.classifier
-                or classifiers.find(served.key, served.version, self.settings.kind),
-            )
-        file = served.file or ModelFile.of(store.manifest(served.key, served.version))
-        snapshot = store.get_model(served.key, served.version, file)
-        return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
+def published_of(
+    store: ModelStore,
+    served: ServedModel,
+    settings: InferenceSettings,
+    training: tuple[TokenisedDocument, ...] = (),
+) -> PublishedModel:
+    """Return a model with what a method needs of it.
+
+    Args:
+        store: The model store.
+        served: The model. Without a classifier it has the newest one, if the method needs one.
+        settings: The settings of the method.
+        training: The documents that the model was learned from, if the method needs them.
+
+    Raises:
+        OptionError: There is no such version, or no classifier for it.
+        DamagedDataError: A file does not have the content that was written.
+    """
+    found = None
+    if CLASSIFIER in inference_for(settings).needs:
+        classifiers = ClassifierStore(store.root)
+        digest = served.classifier or classifiers.find(served.key, served.version, settings.kind)
+        found = classifiers.get(served.key, digest)
+    file = served.file or ModelFile.of(store.manifest(served.key, served.version))
+    snapshot = store.get_model(served.key, served.version, file)
+    return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
 
 
 def _block(

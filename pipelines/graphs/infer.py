@@ -155,7 +155,7 @@ def training_documents(
         OptionError: the method needs them and they are not given, or the other way round.
     """
     patterns = settings_of(options, TrainingInputSettings).training
-    check_training([settings], patterns)
+    check_training(settings, patterns)
     if patterns is None:
         return None
     return pipeline | "Read training" >> read_files(options, tokeniser, patterns, "--training")

@@ -62,9 +62,10 @@ def test_dead_letters(tmp_path):
     assert data.splitlines() == sorted(letters)
 
 
-def test_large_bundles_become_several_files(tmp_path):
+def test_large_bundles_become_several_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "FLUSH_BYTES", 30)
     paths, _ = written(
-        WriteRecords(str(tmp_path), "rows", ".jsonl", json_lines, flush_bytes=30),
+        WriteRecords(str(tmp_path), "rows", ".jsonl", json_lines),
         [b"%010d" % n for n in range(10)],
     )
     assert len(set(paths)) > 1
