@@ -11,7 +11,7 @@ of the runner; the head stays. What comes later continues at the checkpoint.
 A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
 protocol. This module connects it to Beam's state, its counters and the progress log.
 
-:mod:`model.learner_log.progress` logs a record every ``progress_tokens`` tokens.
+:mod:`model.learner_log.progress` logs a record every :data:`PROGRESS_TOKENS` tokens of a worker.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from transforms.constants import END_OF_STREAM, NAMESPACE
 from transforms.metrics import EventTime
 from transforms.stateful import StatefulDoFn, timer_time
 
+PROGRESS_TOKENS = 20_000
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
@@ -127,14 +128,13 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
     _GAP = beam.DoFn.StateParam(GAP)
     _NOW = beam.DoFn.TimestampParam
 
-    def __init__(self, options: LearnOptions, progress_tokens: int) -> None:
+    def __init__(self, options: LearnOptions) -> None:
         self._options = replace(options, end_of_stream=END_OF_STREAM)
-        self._progress_tokens = progress_tokens
 
     def setup(self) -> None:
         super().setup()
         self._count = Counters()
-        self._progress = ProgressLog(self._progress_tokens)
+        self._progress = ProgressLog(PROGRESS_TOKENS)
         self._event_time = EventTime("learned")
         self._sessions: dict[bytes, Session] = {}
 
@@ -257,15 +257,12 @@ class Learn(beam.PTransform):
 
     Args:
         options: What is learned, where it is kept, and when versions are due.
-        progress_tokens: The number of tokens between two progress records of a worker.
         streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`).
     """
 
-    def __init__(
-        self, options: LearnOptions, progress_tokens: int = 20_000, *, streams: bool = False
-    ) -> None:
+    def __init__(self, options: LearnOptions, *, streams: bool = False) -> None:
         super().__init__()
-        self._options, self._progress_tokens, self._streams = options, progress_tokens, streams
+        self._options, self._streams = options, streams
 
     def expand(self, minibatches: beam.PCollection) -> beam.PCollection:
         islands = self._options.settings.islands
@@ -274,8 +271,5 @@ class Learn(beam.PTransform):
         return (
             minibatches
             | "To islands" >> beam.ParDo(RunsDoFn(islands)).with_output_types(tuple[bytes, bytes])
-            | "Learn"
-            >> beam.ParDo(learn(self._options, self._progress_tokens)).with_output_types(
-                tuple[bytes, bytes]
-            )
+            | "Learn" >> beam.ParDo(learn(self._options)).with_output_types(tuple[bytes, bytes])
         )

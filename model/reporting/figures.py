@@ -30,7 +30,7 @@ from model.errors import DamagedDataError
 from model.publishing.catalogue import Came
 from model.publishing.manifest import Manifest
 from model.publishing.version_events import events_of, line_of
-from model.records import FloatArray
+from model.records import DeadLetter, FloatArray
 from model.reporting.bursts import LEVEL, judged
 from model.reporting.course import calendar_unit, movements, period_of, periods
 from model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
@@ -107,21 +107,21 @@ def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
     found: dict[str, Refused] = {}
     for place, line in {line: (place, line) for place, line in letters}.values():
         letter = _letter(place, line)
-        one = found.setdefault(
-            letter["reason"], Refused(letter["reason"], 0, letter["source"], letter["detail"])
-        )
+        first = Refused(letter.reason, 0, letter.source, letter.detail)
+        one = found.setdefault(letter.reason, first)
         one.count += 1
-        if (letter["source"], letter["detail"]) < (one.source, one.detail):
-            one.source, one.detail = letter["source"], letter["detail"]
+        one.source, one.detail = min((one.source, one.detail), (letter.source, letter.detail))
     return sorted(found.values(), key=lambda one: (-one.count, one.reason))
 
 
-def _letter(place: str, line: bytes) -> dict[str, Any]:
-    values = checks.parse_json(line, place)
-    fields = ("source", "reason", "detail")
-    if not isinstance(values, dict) or not all(isinstance(values.get(f), str) for f in fields):
-        raise DamagedDataError(f"{place} is not a dead letter. Restore it from a copy.")
-    return values
+def _letter(place: str, line: bytes) -> DeadLetter:
+    try:
+        name = "a dead letter"
+        return DeadLetter(**checks.record(DeadLetter, checks.parse_json(line, name), name))
+    except DamagedDataError as error:
+        raise DamagedDataError(
+            f"{place} is not a dead letter: {error}. Restore it from a copy."
+        ) from error
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:

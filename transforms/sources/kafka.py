@@ -86,11 +86,7 @@ class PartitionWatermarks:
         with self._lock:
             known = self._topics.setdefault(topic, {})
             before, _ = known.get(partition, (None, now))
-            reached = (
-                before
-                if watermark is None or (before is not None and before > watermark)
-                else watermark
-            )
+            reached = max((one for one in (before, watermark) if one is not None), default=None)
             known[partition] = reached, now
             fresh = [micros for micros, at in known.values() if now - at < _FRESH_SECONDS]
         return None if None in fresh else min(micros for micros in fresh if micros is not None)
