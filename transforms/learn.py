@@ -11,7 +11,7 @@ of the runner; the head stays. What comes later continues at the checkpoint.
 A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
 protocol. This module connects it to Beam's state, its counters and the progress log.
 
-:mod:`model.learner_log.progress` logs a record every :data:`PROGRESS_TOKENS` tokens of a worker.
+:mod:`model.learner_log.progress` logs a record every so many tokens of a worker.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ from transforms.constants import END_OF_STREAM, NAMESPACE
 from transforms.metrics import EventTime
 from transforms.stateful import StatefulDoFn, timer_time
 
-PROGRESS_TOKENS = 20_000
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
@@ -134,7 +133,7 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
     def setup(self) -> None:
         super().setup()
         self._count = Counters()
-        self._progress = ProgressLog(PROGRESS_TOKENS)
+        self._progress = ProgressLog()
         self._event_time = EventTime("learned")
         self._sessions: dict[bytes, Session] = {}
 

@@ -29,7 +29,6 @@ from model.sequencing import add_documents, check_newer, close_windows
 # The event time of Beam's transforms.constants.END_OF_STREAM. Candidates of the end of the input
 # carry it, and checkpoints hold candidates.
 END_OF_STREAM = 9_223_371_950_453_774_000
-PROGRESS_TOKENS = 20_000
 
 
 @dataclass
@@ -79,7 +78,7 @@ def learn_documents(
         MemoryLimitError: a learner has outgrown ``max_state_mb``.
     """
     options, key, live = replace(options, end_of_stream=END_OF_STREAM), "", LiveLearners()
-    publication, progress = _Publication(options, key), ProgressLog(PROGRESS_TOKENS)
+    publication, progress = _Publication(options, key), ProgressLog()
     islands = []
     for number in range(options.settings.islands):
         session = Session(options, key, number, live)

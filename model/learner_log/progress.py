@@ -76,17 +76,21 @@ def counted(items: Iterable[T], kind: type) -> Iterator[T]:
     PROGRESS.info("read", extra={"read": number})
 
 
+# Tokens between two records.
+PROGRESS_TOKENS = 20_000
+
+
 class ProgressLog:
     """Log records for a display. Nothing reads them back."""
 
-    def __init__(self, every: int) -> None:
-        self._every, self._documents, self._tokens, self._logged = every, 0, 0, -every
+    def __init__(self) -> None:
+        self._documents, self._tokens, self._logged = 0, 0, -PROGRESS_TOKENS
 
     def __call__(self, key: str, island: int, step: Step) -> None:
         info = step.info
         self._documents += info.documents
         self._tokens += info.tokens
-        if self._tokens - self._logged < self._every:
+        if self._tokens - self._logged < PROGRESS_TOKENS:
             return
         self._logged = self._tokens
         figures = {
