@@ -24,7 +24,7 @@ from benchmarks.vocabulary import mixtures, newsgroups
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
 from model.records import Document, TokenisedDocument
-from model.reporting.names import Counted, Expected, counted_words, names_by_documents, names_of
+from model.reporting.names import Counted, Expected, counted_words, names_by_documents, words_of
 from model.reporting.relevance import word_statistics
 from model.snapshot import Snapshot
 
@@ -112,12 +112,12 @@ def names() -> None:
             for part, is_train in (("at hand", True), ("test", False))
         }
         length = float(np.mean([len(d.tokens) for d in train]))
-        expected = names_of(snapshot, word_statistics(snapshot), Expected(snapshot, length))
-        by_documents = names_by_documents(snapshot, parts["at hand"])
+        statistics = word_statistics(snapshot)
+        counted = counted_words(parts["at hand"], snapshot.numbers)
         kinds = {
             "first three words": snapshot.top_words(_FIRST),
-            "by the model": expected.words,
-            "by documents": by_documents.words,
+            "by the model": words_of(snapshot, statistics, Expected(snapshot, length)),
+            "by documents": words_of(snapshot, statistics, counted),
         }
         for part, some in parts.items():
             counted = counted_words(some, snapshot.numbers)
@@ -127,4 +127,4 @@ def names() -> None:
                     zip(("own", "others", "own_weighted", "others_weighted"), found, strict=True)
                 )
                 print(json.dumps({"posts": prepared, "documents": part, "names": kind, **row}))
-        print("; ".join(by_documents.texts[:12]), flush=True)
+        print("; ".join(names_by_documents(snapshot, parts["at hand"])[:12]), flush=True)

@@ -297,42 +297,23 @@ def chosen_words(
     return chosen
 
 
-@dataclass(frozen=True, eq=False)
-class Names:
-    """The names of topics.
-
-    Attributes:
-        words: For each topic, the words of its name.
-        texts: For each topic, its name; a word may stand in a phrase.
-    """
-
-    words: list[list[str]]
-    texts: list[str]
-
-
-def names_of(
-    snapshot: Snapshot,
-    statistics: WordStatistics,
-    evidence: Counted | Expected,
-    pairs: Pairs | None = None,
-) -> Names:
-    """Return the names of all topics.
+def words_of(
+    snapshot: Snapshot, statistics: WordStatistics, evidence: Counted | Expected
+) -> list[list[str]]:
+    """Return the words of the name of each topic.
 
     Args:
         snapshot: The model.
         statistics: Those of its words.
         evidence: How many documents hold a word. A topic of which it knows nothing has the name
             that follows from the model.
-        pairs: Neighbouring words in documents, for phrases; None without documents.
     """
-    expected, words, texts = Expected(snapshot), [], []
+    expected, found = Expected(snapshot), []
     for topic in range(snapshot.topic_count):
         rows = candidates(statistics, topic)
         cover = evidence.cover(topic, rows) or expected.cover(topic, rows)
-        own = [snapshot.words[row] for row in chosen_words(snapshot, rows, cover)]
-        words.append(own)
-        texts.append(", ".join(own if pairs is None else pairs.phrased(topic, own)))
-    return Names(words, texts)
+        found.append([snapshot.words[row] for row in chosen_words(snapshot, rows, cover)])
+    return found
 
 
 def mean_length(manifest: Manifest) -> float:
@@ -350,11 +331,14 @@ def model_names(
         statistics: Those of its words.
         length: The mean number of tokens of a document.
     """
-    return names_of(snapshot, statistics, Expected(snapshot, length)).texts
+    words = words_of(snapshot, statistics, Expected(snapshot, length))
+    return [", ".join(own) for own in words]
 
 
-def names_by_documents(snapshot: Snapshot, documents: Iterable[tuple[int, Sequence[str]]]) -> Names:
-    """Return names that cover documents at hand.
+def names_by_documents(
+    snapshot: Snapshot, documents: Iterable[tuple[int, Sequence[str]]]
+) -> list[str]:
+    """Return names that cover documents; a word may stand in a phrase.
 
     Args:
         snapshot: The model.
@@ -364,12 +348,12 @@ def names_by_documents(snapshot: Snapshot, documents: Iterable[tuple[int, Sequen
     rows = [candidates(statistics, topic) for topic in range(snapshot.topic_count)]
     pairs = Pairs([frozenset(snapshot.words[row] for row in some) for some in rows])
     wanted = {snapshot.words[row]: row for some in rows for row in some}
-    counted = counted_words(documents, wanted, pairs)
-    return names_of(snapshot, statistics, counted, pairs)
+    words = words_of(snapshot, statistics, counted_words(documents, wanted, pairs))
+    return [", ".join(pairs.phrased(topic, own)) for topic, own in enumerate(words)]
 
 
 def names_by(
-    namer: Namer, snapshot: Snapshot, names: Names, documents: Sequence[Sequence[str]]
+    namer: Namer, snapshot: Snapshot, names: Sequence[str], documents: Sequence[Sequence[str]]
 ) -> list[str]:
     """Return the names that a function gives.
 
@@ -385,7 +369,7 @@ def names_by(
     """
     statistics, share = word_statistics(snapshot), topic_shares(snapshot).tolist()
     found = []
-    for topic, name in enumerate(names.texts):
+    for topic, name in enumerate(names):
         first = statistics.words[statistics.by_relevance(topic, LAMBDA, WORDS)].tolist()
         facts = {
             "topic": topic,
@@ -400,15 +384,14 @@ def names_by(
 
 def _asked(namer: Namer, facts: Mapping[str, Any]) -> str:
     where = f"the name of topic {facts['topic']}"
+    remedy = "Correct the function; nothing was changed."
     try:
         name = namer(facts)
     except Exception as error:
-        remedy = "Correct the function; nothing was changed."
         given = f"{type(error).__name__}: {error}"
         raise OptionError(f"--namer: {where}", given, "a function that returns", remedy) from error
     if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME or _acts(name):
         allowed = f"one line of text of 1 to {MOST_NAME} characters, without control characters"
-        remedy = "Correct the function; nothing was changed."
         raise OptionError(f"--namer: {where}", f"{name!r:.100}", allowed, remedy)
     return name.strip()
 

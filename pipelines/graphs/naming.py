@@ -17,12 +17,10 @@ from model.records import Document
 from model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
 from model.reporting.names import (
     MOST_DOCUMENTS,
-    Expected,
-    Names,
     mean_length,
+    model_names,
     names_by,
     names_by_documents,
-    names_of,
 )
 from model.reporting.relevance import word_statistics
 from model.reporting.shown import Shown
@@ -55,18 +53,17 @@ def automatic_names(
     shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
     whole, texts = shown.snapshot, []
     if given.documents is None:
-        expected = Expected(whole, mean_length(manifest))
-        names = names_of(whole, word_statistics(whole), expected)
+        names = model_names(whole, word_statistics(whole), mean_length(manifest))
     else:
         history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
         names, texts = _by_documents(history, shown, options)
-    found = names.texts if namer is None else names_by(namer, whole, names, texts)
+    found = names if namer is None else names_by(namer, whole, names, texts)
     return {topic: name for topic, name in zip(shown.ids, found, strict=True) if name}
 
 
 def _by_documents(
     history: Sequence[Manifest], shown: Shown, options: OptionGroup
-) -> tuple[Names, list[list[str]]]:
+) -> tuple[list[str], list[list[str]]]:
     """Return the names, and the texts of typical documents of each group."""
     given, settings = options.view_as(LabelledOptions), read_settings_of(options)
     labelled = labelled_of(given.mixtures, history, shown, typical=_TYPICAL, sample=MOST_DOCUMENTS)

@@ -5,10 +5,10 @@ from made import snapshot_of
 
 from model.errors import OptionError
 from model.functions import load
-from model.reporting.names import Names, names_by
+from model.reporting.names import names_by
 
 SNAPSHOT = snapshot_of([[9.0, 0.0], [3.0, 0.0], [0.0, 4.0]], ("a", "b", "c"))
-NAMES = Names([["a"], ["c"]], ["a", "c"])
+NAMES = ["a", "c"]
 
 
 def test_a_function_gets_the_facts_of_each_topic():

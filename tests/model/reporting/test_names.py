@@ -10,9 +10,11 @@ from model.reporting.names import (
     Expected,
     Pairs,
     candidates,
+    counted_words,
     mean_length,
     model_names,
     names_by_documents,
+    words_of,
 )
 from model.reporting.relevance import word_statistics
 
@@ -27,14 +29,21 @@ DOCUMENTS = [
 ]
 
 
+def words_by(snapshot, documents):
+    counted = counted_words(documents, snapshot.numbers)
+    return words_of(snapshot, word_statistics(snapshot), counted)
+
+
 def test_words_that_all_documents_hold_are_no_name():
-    names = names_by_documents(snapshot_of(COUNTS, WORDS), DOCUMENTS)
-    assert names.words == [["match", "goal"], ["court", "judge"]]
+    assert words_by(snapshot_of(COUNTS, WORDS), DOCUMENTS) == [
+        ["match", "goal"],
+        ["court", "judge"],
+    ]
 
 
 def test_a_word_that_stands_in_a_phrase_is_named_by_it():
     names = names_by_documents(snapshot_of(COUNTS, WORDS), DOCUMENTS)
-    assert names.texts == ["match, goal", "supreme court, judge"]
+    assert names == ["match, goal", "supreme court, judge"]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +108,7 @@ def test_a_topic_without_words_has_no_name():
 def test_a_topic_without_own_documents_is_named_by_the_model():
     snapshot = snapshot_of(COUNTS, WORDS)
     names = names_by_documents(snapshot, [one for one in DOCUMENTS if one[0] == 0])
-    assert names.texts[1] == model_names(snapshot, word_statistics(snapshot))[1] != ""
+    assert names[1] == model_names(snapshot, word_statistics(snapshot))[1] != ""
 
 
 def drawn(snapshot, seed, count=300):
@@ -124,11 +133,11 @@ def gain(documents, topic, words):
 def test_a_name_gains_more_than_the_first_words(seed):
     snapshot = random_snapshot(seed, words=200)
     documents = list(drawn(snapshot, seed))
-    names = names_by_documents(snapshot, documents)
-    assert all(1 <= len(words) <= MOST_WORDS for words in names.words)
-    for words in (names.words, snapshot.top_words(3)):
+    names = words_by(snapshot, documents)
+    assert all(1 <= len(words) <= MOST_WORDS for words in names)
+    for words in (names, snapshot.top_words(3)):
         gained = np.mean([gain(documents, topic, some) for topic, some in enumerate(words)])
-        if words is names.words:
+        if words is names:
             best = gained
     assert best > gained + 0.03
 
@@ -136,8 +145,8 @@ def test_a_name_gains_more_than_the_first_words(seed):
 def test_names_do_not_depend_on_the_order_of_documents():
     snapshot = random_snapshot(4, words=200)
     documents = list(drawn(snapshot, 4))
-    assert names_by_documents(snapshot, documents).texts == (
-        names_by_documents(snapshot, documents[::-1]).texts
+    assert names_by_documents(snapshot, documents) == (
+        names_by_documents(snapshot, documents[::-1])
     )
 
 
