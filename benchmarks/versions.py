@@ -189,6 +189,13 @@ def offered(store: ModelStore, model: Snapshot, sequence: int, previous: int) ->
         ess=1.0,
         in_sample_nmi=None,
         prequential_perplexity=None,
+        particle=0,
+        rivals=[],
+        replaced=None,
+        topic_tokens=[1.0] * model.topic_count,
+        topic_documents=[0] * model.topic_count,
+        events=[],
+        base="",
     )
 
 

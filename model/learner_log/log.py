@@ -44,7 +44,7 @@ from model.events import Event, collected
 from model.learner_log import offering
 from model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
-from model.learner_log.offering import count_step
+from model.learner_log.offering import count_arrivals
 from model.learner_log.options import LearnOptions
 from model.learner_log.progress import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer, find_start
@@ -167,7 +167,7 @@ class Session:
         self._learner = learner_for(options.settings)
         self._runs = self._learner if isinstance(self._learner, LearnsRuns) else None
         self._replayer = Replayer(options, key, island, self._store, self._learner)
-        self._name = (key, island, options.settings_digest())
+        self._name = (key, island, options.settings_digest)
 
     def first(self) -> tuple[LearnerHead, list[Candidate]]:
         """Return the first head of the key, and candidates that may not have been published.
@@ -366,7 +366,7 @@ class Session:
         infos: list[StepInfo],
     ) -> LearnerHead:
         """Return the head after minibatches. It is copied once, because each copy takes time."""
-        counted, arrived = count_step(head, self._learner, live.state, self.options.settings)
+        counted, sums = count_arrivals(head, self._learner, live.state, self.options.settings)
         placed = [
             event
             for info, minibatch in zip(infos, minibatches, strict=True)
@@ -379,7 +379,7 @@ class Session:
             fingerprint=live.fingerprint,
             witness=live.witness,
             counted=counted,
-            arrived=arrived,
+            arrived=wire.array_to_bytes(sums, "<f8"),
             events=collected(head.events, placed),
         )
 
@@ -418,7 +418,7 @@ class Session:
             chain=head.chain.hex(),
             window_end=head.window_end,
             offered=head.offered,
-            settings_digest=self.options.settings_digest(),
+            settings_digest=self.options.settings_digest,
         )
         if head.is_base and self._store.has_checkpoint(entry):
             return
@@ -474,7 +474,7 @@ def keep_live(options: LearnOptions, live: LiveLearners = LIVE_LEARNERS) -> list
     """
     heads: dict[str, dict[int, LearnerHead]] = {}
     for (key, island, digest), head in live.heads().items():
-        if digest == options.settings_digest():
+        if digest == options.settings_digest:
             heads.setdefault(key, {})[island] = head
     kept = []
     for key, by_island in sorted(heads.items()):

@@ -60,7 +60,7 @@ def find_start(options: LearnOptions, key: str) -> Start:
             were published at other times.
         OptionError: There is no such point to resume from.
     """
-    store, run, digest = ModelStore(options.store), options.run, options.settings_digest()
+    store, run, digest = ModelStore(options.store), options.run, options.settings_digest
     newest = store.latest(key)
     if newest is not None:
         store.check_settings(key, options.binding)

@@ -27,7 +27,7 @@ from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
 from model.publishing.choice import Rival, Standing, choose
 from model.publishing.held import CANDIDATES, HELD, Held
-from model.publishing.manifest import Manifest, topics_in_use
+from model.publishing.manifest import Manifest
 from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
 from model.publishing.succession import Succession
@@ -261,7 +261,6 @@ class Publisher:
             topic_documents=topics.placed(best.topic_documents),
             events=topics.events(best),
             topic_ids=stored_ids(topics.turnover.ids),
-            topics_in_use=topics_in_use(best.topic_tokens),
         )
 
     def _model(self, version: Manifest) -> Snapshot:
@@ -298,7 +297,7 @@ def publisher_of(
         store,
         key,
         options.settings.islands,
-        options.manifest_settings(),
+        options.manifest_settings,
         options.publishing,
         every=dict([options.run.publish_every]),
         names=options.settings.topic_names,

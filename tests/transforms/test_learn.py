@@ -311,7 +311,7 @@ def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(
     # One checkpoint at the end; one more where the key fell silent.
     assert found["kept"][0] == {310} and found["rests"][0] >= {100, 310}
     assert 100 not in found["never"][0]
-    assert LIVE_LEARNERS.check_out(("a", 0, chosen.settings_digest())) is None
+    assert LIVE_LEARNERS.check_out(("a", 0, chosen.settings_digest)) is None
 
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
