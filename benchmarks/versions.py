@@ -22,7 +22,6 @@ from benchmarks.newcomers import abstracts
 from model import wire
 from model.compositions import compose
 from model.learners import LEARNER, learner_for
-from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
 from model.publishing.held import Held
 from model.publishing.publication import Publisher, PublishHead
@@ -35,7 +34,7 @@ from model.publishing.snapshots import (
     snapshot_to_file,
 )
 from model.publishing.store import ModelStore
-from model.publishing.succession import changes
+from model.publishing.succession import changes, match_topics
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
 from model.wire import unpack_columns
@@ -55,7 +54,7 @@ def versions() -> None:
         encode, file = milliseconds(lambda after=after: snapshot_to_file(after))
         decode, _ = milliseconds(lambda file=file: snapshot_from_bytes(file.data, "", file.digest))
         found: list[float] = [encode, decode]
-        for work in (align_topics, changes):
+        for work in (match_topics, changes):
             found.append(fresh(lambda work, *two: work(*two), work, before, after))
         figures = [len(after.words), len(after.counts), record, size, *found]
         figures += [*published(before, after), len(file.data), len(file.data) / size]

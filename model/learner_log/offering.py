@@ -24,11 +24,11 @@ from model.events import Event, events_from_json, renumbered
 from model.learner_log.head import LearnerHead
 from model.learner_log.options import LearnOptions
 from model.learners.base import Learner, LearnerSettings, Summary
-from model.publishing.alignment import align_topics
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Standing, choose
 from model.publishing.held import CANDIDATES
 from model.publishing.store import ModelStore
+from model.publishing.succession import match_topics
 from model.records import FloatArray, Minibatch
 from model.times import window_number
 
@@ -219,7 +219,7 @@ def _events_of_chain(
     for other in {event.particle for event in events if event.topics} - {chain}:
         checks.whole("particle in events of a learner's head", other, 0, chains)
         theirs, ours = (learner.snapshot(state, one) for one in (other, chain))
-        orders[other] = align_topics(theirs, ours)
+        orders[other] = match_topics(theirs, ours)[0]
     found = [
         renumbered(event, orders[event.particle]) if event.particle in orders else event
         for event in events

@@ -4,7 +4,7 @@
     <root>/<key>/catalogue/LATEST           the newest one
 
 A catalogue lies over a model and changes nothing in it. Its entries are by the ids of topics, which
-are never used twice (:mod:`model.publishing.alignment`), so it holds for all versions of a model
+are never used twice (:mod:`model.publishing.succession`), so it holds for all versions of a model
 key, and a topic that takes the place of one that died has no entry.
 
 Files are named by their content and are never changed. A roll back writes an earlier catalogue

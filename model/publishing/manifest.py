@@ -143,7 +143,7 @@ class Manifest(_Sealed):
         topic_order: The permutation that gives the topics of the snapshot the places of those of
             the parent: its topic ``topic_order[i]`` is in place ``i`` of the version. [] if none is
             needed.
-        topic_ids: The id of the topic in each place (:mod:`model.publishing.alignment`). [] if
+        topic_ids: The id of the topic in each place (:mod:`model.publishing.succession`). [] if
             each is the number of its place.
         changes: The words that entered and left the first ten of each topic since the parent
             (:func:`model.publishing.succession.changes`), by its id.

@@ -21,7 +21,6 @@ from model import __version__, checks, wire
 from model.errors import DivergedError
 from model.learner_log.options import LearnOptions
 from model.pending import Bag
-from model.publishing.alignment import stored_ids
 from model.publishing.binding import Binding
 from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
@@ -260,7 +259,7 @@ class Publisher:
             topic_tokens=topics.placed(best.topic_tokens),
             topic_documents=topics.placed(best.topic_documents),
             events=topics.events(best),
-            topic_ids=stored_ids(topics.turnover.ids),
+            topic_ids=topics.stored_ids(),
         )
 
     def _model(self, version: Manifest) -> Snapshot:

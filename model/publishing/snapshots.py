@@ -27,9 +27,9 @@ import numpy as np
 
 from model import checks, wire
 from model.errors import DamagedDataError
-from model.publishing.alignment import reorder
 from model.publishing.blobs import Blobs, create_named, path_in
 from model.publishing.manifest import Manifest
+from model.publishing.succession import reorder
 from model.records import IntArray, LongArray
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot, TopicWordPrior

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from model.groups import Groups, sums_of
-from model.publishing.alignment import place_of
 from model.publishing.catalogue import Came, Catalogue, came_to
 from model.publishing.manifest import Manifest
+from model.publishing.succession import place_of
 from model.records import FloatArray, LongArray
 from model.snapshot import Snapshot, TopicWordPrior
 
