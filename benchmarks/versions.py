@@ -21,11 +21,11 @@ from benchmarks.corpora import minibatches
 from benchmarks.newcomers import abstracts
 from model import wire
 from model.compositions import compose
-from model.learners import LEARNER, learner_for
+from model.learner_log.options import LearnOptions
+from model.learners import LEARNER, ParticleFilter, learner_for
 from model.publishing.candidates import Candidate
 from model.publishing.held import Held
 from model.publishing.publication import Publisher, PublishHead
-from model.publishing.settings import PublishSettings
 from model.publishing.snapshots import (
     MAGIC,
     Facts,
@@ -36,8 +36,10 @@ from model.publishing.snapshots import (
 from model.publishing.store import ModelStore
 from model.publishing.succession import changes, match_topics
 from model.scaled import Scaled
+from model.settings import SequenceSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.wire import unpack_columns
+from model.words.tokeniser import tokeniser_settings
 
 SIZES = (7_000, 30_000)
 READ = ((30_000, 50), (50_000, 1_000))
@@ -152,7 +154,8 @@ def published(before: Snapshot, after: Snapshot) -> tuple[float, float]:
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as root:
             store, held = ModelStore(root), Held()
-            publisher = Publisher(store, "", 1, {}, PublishSettings(), held=held)
+            options = LearnOptions(ParticleFilter(), tokeniser_settings(), SequenceSettings(), root)
+            publisher = Publisher(options, "", store, held=held)
             head = PublishHead()
             # The second version has a parent that was compared with its own, as later ones have.
             for sequence in (1, 2):

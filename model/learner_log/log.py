@@ -48,12 +48,10 @@ from model.learner_log.offering import count_arrivals
 from model.learner_log.options import LearnOptions
 from model.learner_log.progress import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer, find_start
-from model.learners import learner_for
 from model.learners.base import LearnsRuns, StepInfo
 from model.pending import Bag, ListBag
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
 from model.records import Minibatch, NumberedMinibatch
 
 _RUN = b"BTA1"
@@ -146,7 +144,7 @@ _MAX_CANDIDATES = 64
 _TOKENS_MEASURED = 10_000
 
 
-class Session:
+class Session(Replayer):
     """The learner of one island of one key.
 
     A session keeps nothing between calls but its arguments.
@@ -161,12 +159,9 @@ class Session:
     def __init__(
         self, options: LearnOptions, key: str, island: int, live: LiveLearners = LIVE_LEARNERS
     ) -> None:
-        self.options, self.key, self.island = options, key, island
+        super().__init__(options, key, island)
         self._live = live
-        self._store = ModelStore(options.store)
-        self._learner = learner_for(options.settings)
         self._runs = self._learner if isinstance(self._learner, LearnsRuns) else None
-        self._replayer = Replayer(options, key, island, self._store, self._learner)
         self._name = (key, island, options.settings_digest)
 
     def first(self) -> tuple[LearnerHead, list[Candidate]]:
@@ -181,11 +176,11 @@ class Session:
         start = find_start(self.options, self.key)
         base = start.newest.version if start.newest else ""
         if not start.entries:
-            return replace(self._replayer.first_head(), base=base), []
+            return replace(self.first_head(), base=base), []
         entry = start.entries[self.island]
         # Until the next checkpoint the runner's state refers to this one.
         self._store.use_checkpoint(self.key, entry.digest)
-        saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
+        saved, _ = self.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,
             checkpoint=entry.digest,
@@ -193,7 +188,7 @@ class Session:
             candidates=saved.candidates[-1:],
             base=base,
         )
-        return head, [replace(one, base=base) for one in self._replayer.unpublished(saved)]
+        return head, [replace(one, base=base) for one in self.unpublished(saved)]
 
     def handle(
         self, head: LearnerHead, links: Sequence[NumberedMinibatch], log: Bag, gap: Bag
@@ -246,20 +241,18 @@ class Session:
         return out
 
     def _is_repeat(self, out: Outcome, link: NumberedMinibatch) -> bool:
+        """Return whether a minibatch was learned already; refuse another one in its place."""
         head = out.head
-        if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
-            self._check_repeat(head, link)
-            out.repeats += 1
-            return True
-        return False
-
-    def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
+        if link.sequence > head.sequence or (link.sequence == head.sequence and link.is_end):
+            return False
         if link.is_end:
             ends = f"the input ends after minibatch {link.sequence} of {head.sequence}"
-            raise self._replayer.other_input(ends)
+            raise self.other_input(ends)
         if link.sequence == head.sequence and link.fingerprint != head.chain:
             again = f"minibatch {link.sequence} came again with other documents"
-            raise self._replayer.other_input(again)
+            raise self.other_input(again)
+        out.repeats += 1
+        return True
 
     def _contiguous(
         self, out: Outcome, links: list[NumberedMinibatch], gap: Bag
@@ -288,7 +281,7 @@ class Session:
         waiting = [NumberedMinibatch.from_bytes(data) for data in gap.read()]
         if len(waiting) != head.gaps:
             raise DamagedDataError(
-                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
+                f"{self.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
                 f" not {head.gaps}. {REPLAY}"
             )
         return waiting
@@ -299,9 +292,9 @@ class Session:
             if not live.packed:
                 return live
             out.unpacked = 1
-            return self._live_at(head, self._replayer.load(live.state))
+            return self._live_at(head, self.load(live.state))
         out.restores = int(head.sequence > 0)
-        state = self._replayer.restore(head, log.read() if head.log_count else ())
+        state = self.restore(head, log.read() if head.log_count else ())
         return self._live_at(head, state)
 
     def _live_at(self, head: LearnerHead, state: object) -> Live:
@@ -312,7 +305,7 @@ class Session:
         """Learn minibatches that follow each other, as many at a time as the learner can."""
         chain, minibatches = out.head.chain, []
         for link in links:
-            chain = self._replayer.next_chain(link, chain)
+            chain = self.next_chain(link, chain)
             minibatches.append(link.minibatch())
         at = 0
         while at < len(links):
@@ -338,7 +331,7 @@ class Session:
         for link in links:
             log.add(link.to_bytes())
         chain = links[-1].fingerprint
-        fingerprint, witness = self._replayer.fingerprint(chain), self._learner.witness(live.state)
+        fingerprint, witness = self.fingerprint(chain), self._learner.witness(live.state)
         size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
         place = links[-1].sequence, fingerprint, witness
         live = Live(live.state, *place, size, self._learner.save)
@@ -384,7 +377,7 @@ class Session:
         )
 
     def _end(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
-        self._replayer.next_chain(link, out.head.chain)
+        self.next_chain(link, out.head.chain)
         offered = out.head.offered
         if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
@@ -451,7 +444,7 @@ class Session:
         size, most = self._learner.nbytes(live.state), self.options.run.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
-                f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
+                f"{self.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
                 f" --max_state_mb ({most:g}). Raise it, or give an empty model store and fewer"
                 " --particles, more --islands (each is a learner of its own), or a smaller"
                 " --max_words, --newest or --reservoir."

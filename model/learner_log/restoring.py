@@ -28,7 +28,7 @@ from model.errors import DamagedDataError, DivergedError, OptionError
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from model.learner_log.options import LearnOptions
 from model.learners import LEARNER, learner_for
-from model.learners.base import HoldsDocuments, Learner, LearnerSettings
+from model.learners.base import HoldsDocuments, LearnerSettings
 from model.options import record_from_json
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry, Manifest
@@ -122,40 +122,28 @@ REPLAY = (
 
 
 class Replayer:
-    """Restore and verify one learner.
+    """Restore and verify the learner of one island of one key.
 
     Args:
-        options: The options of the stream.
+        options: What to learn, and where to keep it.
         key: The model key.
         island: The number of the island.
-        store: The model store.
-        learner: The learner.
     """
 
-    def __init__(
-        self,
-        options: LearnOptions,
-        key: str,
-        island: int,
-        store: ModelStore,
-        learner: Learner[object],
-    ) -> None:
-        self._options, self._key, self._island = options, key, island
-        self._store, self._learner = store, learner
-        self._fingerprint = fingerprinter(options.settings, island)
+    def __init__(self, options: LearnOptions, key: str, island: int) -> None:
+        self.options, self.key, self.island = options, key, island
+        self._store = ModelStore(options.store)
+        self._learner = learner_for(options.settings)
+        self.fingerprint = fingerprinter(options.settings, island)
 
     def first_head(self) -> LearnerHead:
         """Return the head before the first minibatch."""
-        chain = chain_start(self._key, self._options.tokeniser, self._options.sequence)
+        chain = chain_start(self.key, self.options.tokeniser, self.options.sequence)
         return LearnerHead(0, chain, self.fingerprint(chain), b"")
-
-    def fingerprint(self, chain: bytes) -> bytes:
-        """Return the fingerprint after the minibatch with this h_n."""
-        return self._fingerprint(chain)
 
     def learner_name(self) -> str:
         """Return the name of the learner for messages."""
-        return f"learner of key {self._key!r}, island {self._island}"
+        return f"learner of key {self.key!r}, island {self.island}"
 
     def restore(self, head: LearnerHead, log: Iterable[bytes]) -> object:
         """Return the state of the learner at ``head``, from its checkpoint and its log.
@@ -164,14 +152,12 @@ class Replayer:
             DamagedDataError: The checkpoint or the log is not what the head names.
             DivergedError: The replay came to other bits.
         """
-        options, chain = self._options, self.first_head().chain
+        options, chain = self.options, self.first_head().chain
         if head.checkpoint:
             saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
             chain, state = saved.chain, self.load(data)
         else:
-            state = self._learner.init(
-                options.settings, self._key, self._island, options.run.threads
-            )
+            state = self._learner.init(options.settings, self.key, self.island, options.run.threads)
         links = sorted(
             (NumberedMinibatch.from_bytes(data) for data in log), key=lambda link: link.sequence
         )
@@ -195,9 +181,9 @@ class Replayer:
         Raises:
             DamagedDataError: The bytes are not a state of this learner.
         """
-        options = self._options
+        options = self.options
         return self._learner.load(
-            options.settings, self._key, self._island, data, options.run.threads
+            options.settings, self.key, self.island, data, options.run.threads
         )
 
     def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
@@ -235,7 +221,7 @@ class Replayer:
         Raises:
             DamagedDataError: It is damaged, or of another learner or minibatch.
         """
-        saved, data = checkpoint_from_bytes(self._store.get_checkpoint(self._key, digest))
+        saved, data = checkpoint_from_bytes(self._store.get_checkpoint(self.key, digest))
         if saved.sequence != sequence or saved.fingerprint != self.fingerprint(saved.chain):
             raise DamagedDataError(
                 f"{self.learner_name()}: checkpoint {digest} holds another learner, or minibatch"
@@ -249,7 +235,7 @@ class Replayer:
         A run may end between an offer and its publication. The search goes back to a candidate that
         was published for certain.
         """
-        latest = self._store.latest(self._key)
+        latest = self._store.latest(self.key)
         reached = latest.sequence if latest else 0
         offers: dict[int, Candidate] = {}
         while True:
@@ -259,7 +245,7 @@ class Replayer:
             if (
                 not saved.checkpoint
                 or min(offers, default=reached + 1) <= reached
-                or not self._store.use_checkpoint(self._key, saved.checkpoint)
+                or not self._store.use_checkpoint(self.key, saved.checkpoint)
             ):
                 return [offers[sequence] for sequence in sorted(offers)]
             saved, _ = self.checkpoint(saved.checkpoint, saved.checkpoint_sequence)

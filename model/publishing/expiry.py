@@ -33,12 +33,14 @@ from model.publishing.snapshots import header_of
 from model.publishing.store import ModelStore
 from model.wire import seal, unseal
 
-_PIN_ENDING = ".json"
+_ENDING, _POINTER = ".json", ".latest"
+# The length of the name of a file that is named by its digest.
+_DIGEST = 64
 
 
 def pinned(blobs: Blobs, key: str) -> set[str]:
     """Return the versions of a key that are pinned."""
-    names = (name.removesuffix(_PIN_ENDING) for name in blobs.list(path_in(key, "pins")))
+    names = (name.removesuffix(_ENDING) for name in blobs.list(path_in(key, "pins")))
     return {name for name in names if VERSION_FORM.fullmatch(name)}
 
 
@@ -75,12 +77,6 @@ def _path(key: str, version: str) -> str:
     return path_in(key, f"pins/{version}{_ENDING}")
 
 
-_ENDING, _POINTER = ".json", ".latest"
-# The length of the name of a file that is named by its digest.
-_DIGEST = 64
-_REMEMBERED = 100_000
-
-
 class Removal(NamedTuple):
     """A file that can go.
 
@@ -94,7 +90,7 @@ class Removal(NamedTuple):
 
 
 class Expiry:
-    """The expiry of one model store. What it read of manifests is kept between calls.
+    """The expiry of one model store.
 
     Args:
         root: The root of the store.
@@ -103,7 +99,6 @@ class Expiry:
 
     def __init__(self, root: str, keep: Keep) -> None:
         self._store, self._blobs, self._keep = ModelStore(root), blobs_at(root), keep
-        self._briefs: dict[tuple[str, str], Brief] = {}
 
     def expire(self, key: str) -> int:
         """Remove what can go of a key, and return the number of files."""
@@ -135,22 +130,10 @@ class Expiry:
         version = newest.version if newest else None
         # What is remembered may have been removed.
         there = set(self._blobs.list(path_in(key, "manifests")))
-        while f"{version}{_ENDING}" in there and (brief := self._brief(key, str(version))):
+        while f"{version}{_ENDING}" in there and (brief := self._store.brief(key, str(version))):
             found.append(brief)
             version = brief.parent
         return found[::-1]
-
-    def _brief(self, key: str, version: str) -> Brief | None:
-        known = self._briefs.get((key, version))
-        if known is None:
-            manifest = self._store.find(key, version)
-            if manifest is None:
-                return None
-            known = Brief(version, manifest.event_time, manifest.snapshot, manifest.parent)
-            if len(self._briefs) >= _REMEMBERED:
-                self._briefs.clear()
-            self._briefs[key, version] = known
-        return known
 
 
 class _Plan:

@@ -20,18 +20,14 @@ does not lead to were abandoned, or the versions between have expired
 LATEST makes a history part of the store. What a run leaves there that published nothing binds no
 other run: settings without a version are replaced, and so are checkpoints
 (:meth:`model.publishing.checkpoint_store.CheckpointStore.remove_checkpoints_of`).
-
-Say what is missing if a version is not found: the store, the model key, or the version.
-
-Whether the keys of a store are found in the texts themselves, by ``--key_from``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from model.errors import DamagedDataError, OptionError, StoreConflictError
 from model.publishing import snapshots
@@ -39,50 +35,14 @@ from model.publishing.binding import Binding, check_bound, check_rhythm
 from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
 from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
+from model.publishing.settings import Brief
 from model.publishing.snapshots import ModelFile
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot
 from model.wire import unseal
 
 _SHOWN = 5
-
-
-class Versions(Protocol):
-    """What the message needs of :class:`model.publishing.store.ModelStore`."""
-
-    root: str
-
-    def keys(self) -> Iterable[str]:
-        """Return the model keys."""
-
-    def has_versions(self, key: str) -> bool:
-        """Return whether a key has a version."""
-
-    def manifests(self, key: str) -> Sequence[Manifest]:
-        """Return the versions of a key, the oldest first."""
-
-
-def missing_version(store: Versions, key: str, version: str) -> OptionError:
-    """Return the error that names the option to correct.
-
-    A store that was moved is reported as ``--model_store``, and not as ``--model_version``.
-    """
-    keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
-    if not keys:
-        return OptionError(
-            "--model_store",
-            store.root,
-            "a folder with a published model",
-            "Correct the path, or train a model first.",
-        )
-    if not store.has_versions(key):
-        allowed = f"a key with a model in {store.root}, such as {', '.join(map(repr, keys))}"
-        return OptionError("--model_key", key, allowed, "Give one of those with --model_key.")
-    newest = ", ".join(manifest.version for manifest in store.manifests(key)[-_SHOWN:])
-    allowed = f"latest, or a version of key {key!r} in {store.root} (the newest: {newest})"
-    return OptionError("--model_version", version, allowed, "Correct the version.")
-
-
+_REMEMBERED = 100_000
 _REMEDIES = (
     "If the input holds only documents that came after those that were learned, add"
     " --add_documents. To finish a run that was interrupted, give the same input, the same"
@@ -96,7 +56,7 @@ class ModelStore(CheckpointStore):
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
-        self._parents: dict[tuple[str, str], str | None] = {}
+        self._briefs: dict[tuple[str, str], Brief] = {}
 
     def keys(self) -> list[str]:
         """Return the model keys that have something in the store, sorted."""
@@ -428,14 +388,22 @@ class ModelStore(CheckpointStore):
         )
 
     def _parent(self, key: str, version: str) -> str | None:
-        """Return the version before; None before the first, and where older manifests were removed.
+        """Return the version before; None before the first, and where manifests were removed."""
+        found = self.brief(key, version)
+        return found.parent if found else None
 
-        It is read once, because a manifest never changes.
+    def brief(self, key: str, version: str) -> Brief | None:
+        """Return the brief of a version; None if there is no manifest.
+
+        A manifest is read once, because it never changes. It may have been removed since.
         """
-        if (key, version) not in self._parents:
-            found = self.find(key, version)
-            self._parents[key, version] = found.parent if found else None
-        return self._parents[key, version]
+        known = self._briefs.get((key, version))
+        if known is None and (found := self.find(key, version)):
+            known = Brief(version, found.event_time, found.snapshot, found.parent)
+            if len(self._briefs) >= _REMEMBERED:
+                self._briefs.clear()
+            self._briefs[key, version] = known
+        return known
 
     def _pointer(self, key: str) -> bytes | None:
         try:
@@ -486,3 +454,24 @@ def settings_of_keys(store: ModelStore) -> TokeniserSettings | None:
     key = next(filter(store.has_versions, store.keys()), "")
     found = store.manifest(key).tokeniser if key else None
     return found if found is not None and found.has_keys else None
+
+
+def missing_version(store: ModelStore, key: str, version: str) -> OptionError:
+    """Return the error that names the option to correct.
+
+    A store that was moved is reported as ``--model_store``, and not as ``--model_version``.
+    """
+    keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
+    if not keys:
+        return OptionError(
+            "--model_store",
+            store.root,
+            "a folder with a published model",
+            "Correct the path, or train a model first.",
+        )
+    if not store.has_versions(key):
+        allowed = f"a key with a model in {store.root}, such as {', '.join(map(repr, keys))}"
+        return OptionError("--model_key", key, allowed, "Give one of those with --model_key.")
+    newest = ", ".join(manifest.version for manifest in store.manifests(key)[-_SHOWN:])
+    allowed = f"latest, or a version of key {key!r} in {store.root} (the newest: {newest})"
+    return OptionError("--model_version", version, allowed, "Correct the version.")

@@ -34,7 +34,7 @@ from model.learner_log.live import LIVE_LEARNERS, LiveLearners
 from model.learner_log.log import Session, run_from_bytes
 from model.pending import ListBag
 from model.publishing.manifest import Manifest
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.settings import Keep, PublishSettings, Rule
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of
@@ -424,7 +424,7 @@ def test_a_job_that_streams_tells_what_it_supersedes(tmp_path, caplog):
     # What the job has published before a failure, and what it comes to after it.
     before, late = candidates(LINKS), document("late", 55)
     after = candidates(links_of([*ITEMS, late]))
-    publisher, head = publisher_of(given, "", ModelStore(given.store)), PublishHead()
+    publisher, head = Publisher(given, "", ModelStore(given.store)), PublishHead()
     for candidate in before:
         head, _ = publisher.handle(head, candidate, ListBag())
     abandoned = ModelStore(given.store).manifests("")

@@ -93,7 +93,7 @@ def published(store, publishing, alternating):
         learn_options(store, settings, publish_every=("windows", 1), publishing=publishing),
         sequence=replace(SEQUENCE, minibatch_size=20),
     )
-    publisher = Publisher(ModelStore(str(store)), "", 2, {}, publishing)
+    publisher = Publisher(options, "", ModelStore(str(store)))
     head, bag, manifests = PublishHead(), ListBag(), []
     for island in range(2):
         session = Session(options, "", island, LiveLearners())

@@ -51,9 +51,8 @@ class Receiver:
     """A publisher with its state."""
 
     def __init__(self, store, islands, publishing=AT_ONCE):
-        self.publisher = Publisher(
-            ModelStore(str(store)), "", islands, {"learner": {"topics": 3}}, publishing
-        )
+        options = learn_options(store, fake_settings(islands=islands), publishing=publishing)
+        self.publisher = Publisher(options, "", ModelStore(str(store)))
         self.head, self.bag, self.versions = PublishHead(), ListBag(), []
 
     def send(self, *candidates):
@@ -203,7 +202,7 @@ def test_the_manifest_says_what_and_from_what(tmp_path):
         best.documents,
         best.tokens,
     )
-    assert last.release == __version__ and last.settings == {"learner": {"topics": 3}}
+    assert last.release == __version__ and last.settings["learner"]["topics"] == 3
     loss, scored = np.sum(
         [score(link.minibatch()) for link in LINKS[manifests[-2].sequence : last.sequence]], axis=0
     )
