@@ -24,13 +24,12 @@ chain:
 6. The learner is checked in, except after the end of the stream. If a step before this one raised,
    the learner is dropped. A learner that falls silent may be dropped, too (:meth:`Session.rest`).
 
+Minibatches of one key travel in runs (:func:`run_to_bytes`), which a learner takes in one call. A
+session cuts runs where the head of the learner must be known: after a minibatch that is followed by
+a version or a checkpoint. The cuts depend on the minibatches alone, and what is learned does not
+depend on the runs.
+
 :mod:`model.learner_log.local` learns a finite collection of documents in the same way.
-
-Runs of consecutive minibatches of one key, which a learner takes in one call.
-
-An upstream step joins minibatches to runs (:func:`run_to_bytes`), and a session cuts runs where the
-head of the learner must be known: after a minibatch that is followed by a version or a checkpoint.
-The cuts depend on the minibatches alone, and what is learned does not depend on the runs.
 """
 
 from __future__ import annotations
@@ -161,7 +160,7 @@ class Session(Replayer):
     ) -> None:
         super().__init__(options, key, island)
         self._live = live
-        self._runs = self._learner if isinstance(self._learner, LearnsRuns) else None
+        self._runs = self.learner if isinstance(self.learner, LearnsRuns) else None
         self._name = (key, island, options.settings_digest)
 
     def first(self) -> tuple[LearnerHead, list[Candidate]]:
@@ -179,7 +178,7 @@ class Session(Replayer):
             return replace(self.first_head(), base=base), []
         entry = start.entries[self.island]
         # Until the next checkpoint the runner's state refers to this one.
-        self._store.use_checkpoint(self.key, entry.digest)
+        self.store.use_checkpoint(self.key, entry.digest)
         saved, _ = self.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,
@@ -299,7 +298,7 @@ class Session(Replayer):
 
     def _live_at(self, head: LearnerHead, state: object) -> Live:
         """Return a live learner that stands at a head; its size of 0 is not measured yet."""
-        return Live(state, head.sequence, head.fingerprint, head.witness, 0, self._learner.save)
+        return Live(state, head.sequence, head.fingerprint, head.witness, 0, self.learner.save)
 
     def _learn(self, out: Outcome, live: Live, links: list[NumberedMinibatch], log: Bag) -> Live:
         """Learn minibatches that follow each other, as many at a time as the learner can."""
@@ -326,15 +325,15 @@ class Session(Replayer):
         infos = (
             self._runs.steps(live.state, minibatches)
             if self._runs
-            else [self._learner.step(live.state, minibatches[0])]
+            else [self.learner.step(live.state, minibatches[0])]
         )
         for link in links:
             log.add(link.to_bytes())
         chain = links[-1].fingerprint
-        fingerprint, witness = self.fingerprint(chain), self._learner.witness(live.state)
+        fingerprint, witness = self.fingerprint(chain), self.learner.witness(live.state)
         size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
         place = links[-1].sequence, fingerprint, witness
-        live = Live(live.state, *place, size, self._learner.save)
+        live = Live(live.state, *place, size, self.learner.save)
         out.head = self._after(out.head, live, chain, minibatches, infos)
         for link, minibatch, info in zip(links, minibatches, infos, strict=True):
             out.steps.append(Step(link.sequence, minibatch.window_end, info))
@@ -342,7 +341,7 @@ class Session(Replayer):
         if offering.is_due(minibatches[-1], self.options, windows=windows, since=since):
             self._offer(out, live, minibatches[-1].window_end)
             # A publication may leave copies of the state.
-            live = replace(live, nbytes=self._learner.nbytes(live.state))
+            live = replace(live, nbytes=self.learner.nbytes(live.state))
         if out.head.at_base and (
             out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES
@@ -359,7 +358,7 @@ class Session(Replayer):
         infos: list[StepInfo],
     ) -> LearnerHead:
         """Return the head after minibatches. It is copied once, because each copy takes time."""
-        counted, sums = count_arrivals(head, self._learner, live.state, self.options.settings)
+        counted, sums = count_arrivals(head, self.learner, live.state, self.options.settings)
         placed = [
             event
             for info, minibatch in zip(infos, minibatches, strict=True)
@@ -388,16 +387,7 @@ class Session(Replayer):
         return live
 
     def _offer(self, out: Outcome, live: Live, at: int) -> None:
-        out.head, candidate = offering.offer(
-            out.head,
-            self._learner,
-            live.state,
-            store=self._store,
-            options=self.options,
-            key=self.key,
-            island=self.island,
-            at=at,
-        )
+        out.head, candidate = offering.offer(self, out.head, live.state, at)
         if candidate:
             out.candidates.append(candidate)
 
@@ -413,12 +403,12 @@ class Session(Replayer):
             offered=head.offered,
             settings_digest=self.options.settings_digest,
         )
-        if head.is_base and self._store.has_checkpoint(entry):
+        if head.is_base and self.store.has_checkpoint(entry):
             return
         if not head.checkpoint and not head.base:
-            self._store.remove_checkpoints_of(self.key, self.island)
-        entry = self._store.put_checkpoint(
-            entry, checkpoint_to_bytes(head, self._learner.save(live.state))
+            self.store.remove_checkpoints_of(self.key, self.island)
+        entry = self.store.put_checkpoint(
+            entry, checkpoint_to_bytes(head, self.learner.save(live.state))
         )
         log.clear()
         out.checkpoints += 1
@@ -441,7 +431,7 @@ class Session(Replayer):
         """
         if live.nbytes and (before + tokens) // _TOKENS_MEASURED == before // _TOKENS_MEASURED:
             return live.nbytes
-        size, most = self._learner.nbytes(live.state), self.options.run.max_state_mb
+        size, most = self.learner.nbytes(live.state), self.options.run.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
                 f"{self.learner_name()}: the learner holds {size / _MB:.1f} MB, above"

@@ -5,13 +5,11 @@ window that ends in a new period of event time. They are a function of the minib
 all islands offer after the same ones. The head keeps the time of the last version and the number of
 windows since, so a job may continue with another ``--publish_every`` of either kind.
 
-Count the tokens and documents of each topic that came since the last candidate.
-
-The head of a learner has the sums (``arrived``) and the number of documents that are in them or in
-an earlier candidate (``counted``). Documents are numbered in the order in which they come. A
-document is counted once: after the step that learns it, or, if it waits within the learner while a
-candidate is offered, with that candidate. A head of a release without these fields does not say
-what came before it, so its next candidate has no counts, unless the head stands at a candidate.
+A candidate says how many tokens and documents of each topic came since the one before. The head has
+the sums (``arrived``) and the number of documents that are in them or in an earlier candidate
+(``counted``). Documents are numbered in the order in which they come. A document is counted once:
+after the step that learns it, or, if it waits within the learner while a candidate is offered, with
+that candidate.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ from model import checks, wire
 from model.events import Event, events_from_json, renumbered
 from model.learner_log.head import LearnerHead
 from model.learner_log.options import LearnOptions
+from model.learner_log.restoring import Replayer
 from model.learners.base import Learner, LearnerSettings, Summary
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Standing, choose
 from model.publishing.held import CANDIDATES
-from model.publishing.store import ModelStore
 from model.publishing.succession import match_topics
 from model.records import FloatArray, Minibatch
 from model.times import window_number
@@ -85,28 +83,16 @@ def is_due(minibatch: Minibatch, options: LearnOptions, *, windows: int, since: 
 
 
 def offer(
-    head: LearnerHead,
-    learner: Learner[object],
-    state: object,
-    *,
-    store: ModelStore,
-    options: LearnOptions,
-    key: str,
-    island: int,
-    at: int,
+    of: Replayer, head: LearnerHead, state: object, at: int
 ) -> tuple[LearnerHead, Candidate | None]:
-    """Write the snapshot of the learner and refer to it.
+    """Write the snapshot of a learner and refer to it.
 
     Up to the base of the run, only what the store has published is written again.
 
     Args:
-        head: The head of the learner.
-        learner: The learner.
+        of: The learner.
+        head: Its head.
         state: Its state.
-        store: The model store.
-        options: The options of the stream.
-        key: The model key.
-        island: The number of the island.
         at: The event time at which the candidate travels, in microseconds.
 
     Returns:
@@ -116,13 +102,14 @@ def offer(
     Raises:
         StoreConflictError: The store has another version there.
     """
+    key, options, learner = of.key, of.options, of.learner
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
     if not _has_learned(head, summaries[0]):
         return head, None
     if not head.at_base:
         chain = head.chain.hex()
-        store.check_offer(key, head.base, head.sequence, chain, head.offered)
+        of.store.check_offer(key, head.base, head.sequence, chain, head.offered)
     standing = _chosen(head, summaries, options)
     summary, number = summaries[standing.number], standing.number
     counted, arrived = count_arrivals(head, learner, state, options.settings, waiting=True)
@@ -134,14 +121,14 @@ def offer(
         fingerprint=head.fingerprint.hex(),
         tokeniser=options.tokeniser,
     )
-    digest = store.put_snapshot(snapshot)
+    digest = of.store.put_snapshot(snapshot)
     # The publisher needs it next, and mostly runs in the same process.
-    CANDIDATES.put((store.root, key, digest), snapshot)
+    CANDIDATES.put((of.store.root, key, digest), snapshot)
     tokens, documents = arrived[number]
     events = _events_of_chain(head, learner, state, number, chains)
     candidate = Candidate(
         key=key,
-        island=island,
+        island=of.island,
         sequence=head.sequence,
         previous=head.offered,
         event_time=head.window_end,

@@ -16,7 +16,7 @@ newest point on that LATEST has reached; settings. A file stays if it was writte
 time of grace before LATEST moved, by the clock of the store. It also stays if it was used after it
 was listed. So an expiry may be killed at any moment, and repeated, beside any number of publishers.
 
-Pins: versions that no expiry removes, ``<root>/<key>/pins/<version>.json``.
+A file ``<root>/<key>/pins/<version>.json`` pins a version.
 """
 
 from __future__ import annotations

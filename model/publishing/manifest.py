@@ -1,13 +1,6 @@
 """Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Both are one sealed line (:mod:`model.wire`). The digest is checked before anything
-else is used.
-
-How many topics a version uses.
-
-With shares s_t of the tokens that came since the parent, exp(- sum s_t ln s_t) is the effective
-number of topics. A topic is in use if its share is at least :data:`PART` of what each of so many
-equal topics would have.
+Each is one sealed line (:mod:`model.wire`). The digest is checked before anything else is used.
 """
 
 from __future__ import annotations
@@ -407,11 +400,16 @@ def sequence_of(version: str, name: str) -> int:
     return checks.whole(name, int(version.partition("-")[0]))
 
 
+# The least share of a topic in use, as a part of the mean share.
 PART = 0.2
 
 
 def topics_in_use(tokens: Sequence[float] | None) -> int | None:
     """Return the number of topics in use; None where it is not known or where no token came.
+
+    With shares s_t of the tokens that came since the parent, exp(- sum s_t ln s_t) is the effective
+    number of topics. A topic is in use if its share is at least :data:`PART` of what each of so
+    many equal topics would have.
 
     Args:
         tokens: The tokens of each topic that came (``Manifest.topic_tokens``).

@@ -29,14 +29,20 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
+from model import checks
 from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing import snapshots
 from model.publishing.binding import Binding, check_bound, check_rhythm
 from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
 from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
 from model.publishing.settings import Brief
-from model.publishing.snapshots import ModelFile
+from model.publishing.snapshots import (
+    MAGIC,
+    ModelFile,
+    has_digest,
+    snapshot_from_bytes,
+    snapshot_to_file,
+)
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot
 from model.wire import unseal
@@ -116,20 +122,51 @@ class ModelStore(CheckpointStore):
             StoreConflictError: The run would publish at other times than the store has versions.
             DamagedDataError: The newest version has a form of another release.
         """
-        snapshots.check_form(self._blobs, newest.key, newest.snapshot)
+        path = path_in(newest.key, f"snapshots/{newest.snapshot}")
+        if self._blobs.exists(path):
+            start = self._blobs.read_start(path, len(MAGIC))
+            if start[:-1] == MAGIC[:-1] and start[-1:].isdigit():
+                name = f"the snapshot {self._blobs.where(path)}"
+                checks.known_form(name, int(start[-1:]), int(MAGIC[-1:]))
         check_rhythm(newest, learned, every, self._blobs.where(escape_key(newest.key)))
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
-        """Write the model of a candidate and return its digest, hex."""
-        return snapshots.put(self._blobs, snapshot)
+        """Write the model of a candidate and return its digest, hex.
+
+        Raises:
+            DamagedDataError: The store holds other contents under this digest.
+        """
+        file = snapshot_to_file(snapshot)
+        path = path_in(snapshot.key, f"snapshots/{file.digest}")
+        # Another release of the library, or of this project, packs the same contents into other
+        # bytes.
+        create_named(self._blobs, path, file.data, lambda data: has_digest(data, file.digest))
+        return file.digest
 
     def get_candidate(self, key: str, digest: str) -> Snapshot:
         """Return the model with this digest, with the topic ids of the learner that made it.
 
         Raises:
-            DamagedDataError: It is missing, or does not have the content that was written.
+            DamagedDataError: It is missing, does not have the content that was written, or has a
+                form of another release.
         """
-        return snapshots.get(self._blobs, key, digest)
+        path = path_in(key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}")
+        name = self._blobs.where(path)
+        try:
+            data = self._blobs.read(path)
+        except FileNotFoundError as error:
+            raise DamagedDataError(
+                f"{name} is missing from the model store: it has expired (--keep, or python -m"
+                " pipelines.versions), or was lost. Choose a version that python -m"
+                " pipelines.versions list shows with a model, or restore it from a copy"
+            ) from error
+        try:
+            return snapshot_from_bytes(data, name, digest)
+        except DamagedDataError as error:
+            # Errors of the form and of the digest name the file already.
+            if name in str(error) or not data.startswith(MAGIC):
+                raise
+            raise DamagedDataError(f"{name} is damaged: {error}") from error
 
     def get_snapshot(self, manifest: Manifest) -> Snapshot:
         """Return the model of a version, with the published topic ids.
@@ -151,7 +188,7 @@ class ModelStore(CheckpointStore):
         Raises:
             DamagedDataError: As :meth:`get_snapshot`.
         """
-        return snapshots.in_published_order(self.get_candidate(key, file.snapshot), file, version)
+        return file.published(self.get_candidate(key, file.snapshot), version)
 
     def publish(
         self,
@@ -233,7 +270,7 @@ class ModelStore(CheckpointStore):
 
     def has_model(self, manifest: Manifest) -> bool:
         """Return whether the model of a version is there, and not expired."""
-        return snapshots.exists(self._blobs, manifest.key, manifest.snapshot)
+        return self._blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
 
     def roll_back(self, manifest: Manifest) -> list[str]:
         """Make an earlier version the newest one, and remove the checkpoints after it.
