@@ -287,7 +287,7 @@ class Session(Replayer):
 
     def _check_out(self, out: Outcome, log: Bag) -> Live:
         head, live = out.head, self._live.check_out(self._name)
-        if live and live.stands_at(head.sequence, head.fingerprint, head.witness):
+        if live and live.stands_at(head):
             if not live.packed:
                 return live
             out.unpacked = 1
@@ -298,7 +298,7 @@ class Session(Replayer):
 
     def _live_at(self, head: LearnerHead, state: object) -> Live:
         """Return a live learner that stands at a head; its size of 0 is not measured yet."""
-        return Live(state, head.sequence, head.fingerprint, head.witness, 0, self.learner.save)
+        return Live(state, head, 0, self.learner.save)
 
     def _learn(self, out: Outcome, live: Live, links: list[NumberedMinibatch], log: Bag) -> Live:
         """Learn minibatches that follow each other, as many at a time as the learner can."""
@@ -329,12 +329,9 @@ class Session(Replayer):
         )
         for link in links:
             log.add(link.to_bytes())
-        chain = links[-1].fingerprint
-        fingerprint, witness = self.fingerprint(chain), self.learner.witness(live.state)
         size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
-        place = links[-1].sequence, fingerprint, witness
-        live = Live(live.state, *place, size, self.learner.save)
-        out.head = self._after(out.head, live, chain, minibatches, infos)
+        out.head = self._after(out.head, live.state, links[-1], minibatches, infos)
+        live = replace(live, head=out.head, nbytes=size)
         for link, minibatch, info in zip(links, minibatches, infos, strict=True):
             out.steps.append(Step(link.sequence, minibatch.window_end, info))
         windows, since = out.head.windows, out.head.since
@@ -352,13 +349,13 @@ class Session(Replayer):
     def _after(
         self,
         head: LearnerHead,
-        live: Live,
-        chain: bytes,
+        state: object,
+        last: NumberedMinibatch,
         minibatches: list[Minibatch],
         infos: list[StepInfo],
     ) -> LearnerHead:
         """Return the head after minibatches. It is copied once, because each copy takes time."""
-        counted, sums = count_arrivals(head, self.learner, live.state, self.options.settings)
+        counted, sums = count_arrivals(head, self.learner, state, self.options.settings)
         placed = [
             event
             for info, minibatch in zip(infos, minibatches, strict=True)
@@ -366,10 +363,10 @@ class Session(Replayer):
         ]
         return replace(
             passed(head, minibatches, self.options),
-            sequence=live.sequence,
-            chain=chain,
-            fingerprint=live.fingerprint,
-            witness=live.witness,
+            sequence=last.sequence,
+            chain=last.fingerprint,
+            fingerprint=self.fingerprint(last.fingerprint),
+            witness=self.learner.witness(state),
             counted=counted,
             arrived=wire.array_to_bytes(sums, "<f8"),
             events=collected(head.events, placed),

@@ -22,7 +22,7 @@ A file ``<root>/<key>/pins/<version>.json`` pins a version.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from model.errors import DamagedDataError, OptionError
 from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
@@ -106,7 +106,7 @@ class Expiry:
 
     def plan(self, key: str) -> list[Removal]:
         """Return what can go of a key, in the order of removal."""
-        return _Plan(self._blobs, key, self._keep, self._chain(key)).removals()
+        return _Plan(self._store, self._blobs, key, self._keep, self._chain(key)).removals()
 
     def carry_out(self, plan: Iterable[Removal]) -> int:
         """Remove files that were not used since, and return their number.
@@ -139,8 +139,11 @@ class Expiry:
 class _Plan:
     """What can go of one key, from one listing of its files."""
 
-    def __init__(self, blobs: Blobs, key: str, keep: Keep, chain: list[Brief]) -> None:
-        self._blobs, self._key, self._keep, self._chain = blobs, key, keep, chain
+    def __init__(
+        self, store: ModelStore, blobs: Blobs, key: str, keep: Keep, chain: list[Brief]
+    ) -> None:
+        self._store, self._blobs, self._key = store, blobs, key
+        self._keep, self._chain = keep, chain
         self._files = {
             folder: blobs.stamps(path_in(key, folder))
             for folder in ("manifests", "snapshots", "checkpoints", "classifiers")
@@ -195,20 +198,8 @@ class _Plan:
     def _needed(self, without: set[str]) -> set[str]:
         """Return the snapshots of all versions but some, of those outside the chain, too."""
         names = (name.removesuffix(_ENDING) for name in self._files["manifests"])
-        known = {one.version: one.snapshot for one in self._chain}
-        needed = set()
-        for version in names:
-            if VERSION_FORM.fullmatch(version) and version not in without:
-                needed.add(known.get(version) or str(self._read(version).get("snapshot")))
-        return needed
-
-    def _read(self, version: str) -> dict[str, Any]:
-        """Return the fields of a manifest outside the chain; none if it is gone."""
-        path = path_in(self._key, f"manifests/{version}{_ENDING}")
-        try:
-            return unseal(self._blobs.read(path), self._blobs.where(path))
-        except FileNotFoundError:
-            return {}
+        others = (self._store.brief(self._key, name) for name in names if name not in without)
+        return {one.snapshot for one in others if one}
 
     def _strays(self) -> list[Removal]:
         """Return manifests that lost a race, and snapshots that no manifest refers to.
@@ -237,10 +228,8 @@ class _Plan:
         first = self._chain[0]
         if sequence_in(version) > sequence_in(first.version):
             return sequence_in(version) <= self._newest
-        time = self._read(version).get("event_time")
-        if not isinstance(time, int):
-            return False
-        return self._keep.ends([first._replace(event_time=time), self._chain[-1]]) > 0
+        brief = self._store.brief(self._key, version)
+        return brief is not None and self._keep.ends([brief, self._chain[-1]]) > 0
 
     def _is_past(self, digest: str) -> bool:
         """Return whether a snapshot is of a minibatch up to the newest version."""

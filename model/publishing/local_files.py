@@ -24,7 +24,7 @@ _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOKED_AT: set[str] = set()
 
 
-def read_regular(path: str, name: str, most: int = -1) -> bytes:
+def read_regular(path: str, name: str, most: int | None = None) -> bytes:
     """Return the first bytes of a regular file, or all; another kind may have no end, or block."""
     # Without O_NONBLOCK a named pipe would wait here for its writer.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

@@ -11,7 +11,7 @@ a :class:`PublishHead` and a bag. Making a version twice changes nothing in the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from model import __version__, checks, wire
 from model.errors import DivergedError
@@ -45,10 +45,7 @@ class PublishHead:
     MAGIC = b"BTp1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(
-            self.MAGIC,
-            {"sequence": self.sequence, "version": self.version, "waiting": self.waiting},
-        )
+        return wire.pack(self.MAGIC, asdict(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PublishHead:

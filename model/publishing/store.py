@@ -124,7 +124,7 @@ class ModelStore(CheckpointStore):
         """
         path = path_in(newest.key, f"snapshots/{newest.snapshot}")
         if self._blobs.exists(path):
-            start = self._blobs.read_start(path, len(MAGIC))
+            start = self._blobs.read(path, len(MAGIC))
             if start[:-1] == MAGIC[:-1] and start[-1:].isdigit():
                 name = f"the snapshot {self._blobs.where(path)}"
                 checks.known_form(name, int(start[-1:]), int(MAGIC[-1:]))

@@ -141,9 +141,9 @@ def test_learners_that_share_little_memory_come_to_the_same_bits(tmp_path):
     worker = Worker(tmp_path / "little", memory_mb=TINY_MB)
     for bundle in bundles([*LINKS, END], 3):
         # Another key of the process takes the place of the learner.
-        worker.live.check_in("other", Live(b"", 1, b"", b"", 1, bytes), TINY_MB)
+        worker.live.check_in("other", Live(b"", LearnerHead(1, b"", b"", b""), 1, bytes), TINY_MB)
         worker.bundle(bundle)
-        worker.live.check_in("other", Live(b"", 1, b"", b"", 1, bytes), TINY_MB)
+        worker.live.check_in("other", Live(b"", LearnerHead(1, b"", b"", b""), 1, bytes), TINY_MB)
     assert worker.result() == want
     assert worker.unpacked + worker.restores >= len(bundles([*LINKS, END], 3)) - 1
     assert worker.unpacked > 0
