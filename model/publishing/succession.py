@@ -349,10 +349,8 @@ class Succession:
         ids = self.turnover.ids
         return [] if ids == list(range(len(ids))) else ids
 
-    def placed(self, counts: Sequence[N] | None) -> list[N] | None:
+    def placed(self, counts: Sequence[N]) -> list[N]:
         """Return counts of the candidate's topics by the places of the version."""
-        if counts is None:
-            return None
         return [counts[topic] for topic in self.order or range(len(counts))]
 
     def changes(self) -> list[dict[str, Any]]:
@@ -371,15 +369,15 @@ class Succession:
     def _changed(self) -> list[dict[str, Any]]:
         return [] if self.before is None else changes(self.before, self.after)
 
-    def new_words(self, came: Sequence[float] | None) -> list[dict[str, Any]]:
+    def new_words(self, came: Sequence[float]) -> list[dict[str, Any]]:
         """Return the new words of topics by id; a topic that was born has none.
 
         Args:
-            came: The tokens that came to each topic of the candidate; None if it is not known.
+            came: The tokens that came to each topic of the candidate.
         """
-        if self.before is None or came is None:
+        if self.before is None:
             return []
-        found = new_words(self.before, self.after, self._changed, self.placed(came) or [])
+        found = new_words(self.before, self.after, self._changed, self.placed(came))
         ids, born = self.turnover.ids, set(self.turnover.born)
         named = [{**one, "topic": ids[one["topic"]]} for one in found]
         return [one for one in named if one["topic"] not in born]
@@ -399,27 +397,24 @@ class Succession:
 
     def _turns(self, candidate: Candidate, noted: Sequence[Event]) -> list[Event]:
         """Return the event of births and that of deaths, where there are any."""
-        came = [
-            self.placed(counts) for counts in (candidate.topic_documents, candidate.topic_tokens)
-        ]
-        found = []
-        for kind, topics in ((BIRTH, self.turnover.born), (DEATH, self.turnover.died)):
-            if topics:
-                documents, tokens = (_sum(counts, topics) for counts in came)
-                found.append(
-                    Event(
-                        kind,
-                        documents if kind == BIRTH else 0,
-                        tokens if kind == BIRTH else 0,
-                        topics,
-                        "similarity",
-                        ids=_of_documents(noted, topics) if kind == BIRTH else [],
-                        particle=candidate.particle,
-                        sequence=candidate.sequence,
-                        time=candidate.event_time,
-                    )
-                )
-        return found
+        born, died = self.turnover.born, self.turnover.died
+        about = Event(
+            "",
+            by="similarity",
+            particle=candidate.particle,
+            sequence=candidate.sequence,
+            time=candidate.event_time,
+        )
+        birth = replace(
+            about,
+            kind=BIRTH,
+            documents=_sum(self.placed(candidate.topic_documents), born),
+            tokens=_sum(self.placed(candidate.topic_tokens), born),
+            topics=born,
+            ids=_of_documents(noted, born),
+        )
+        death = replace(about, kind=DEATH, documents=0, tokens=0, topics=died)
+        return [event for event in (birth, death) if event.topics]
 
     def _with_words(self, event: Event) -> Event:
         places = [topic % self.after.topic_count for topic in event.topics]
@@ -436,8 +431,8 @@ def _of_documents(noted: Sequence[Event], born: Sequence[int]) -> list[str]:
     return next((event.ids for event in made), [])[:DOCUMENT_IDS]
 
 
-def _sum(counts: Sequence[N] | None, topics: Sequence[int]) -> Any:
-    return None if counts is None else sum(counts[topic % len(counts)] for topic in topics)
+def _sum(counts: Sequence[N], topics: Sequence[int]) -> N:
+    return sum(counts[topic % len(counts)] for topic in topics)
 
 
 def _first_words(snapshot: Snapshot, places: Sequence[int]) -> list[list[str]]:
