@@ -30,6 +30,9 @@ from model.publishing.succession import match_topics
 from model.records import FloatArray, Minibatch
 from model.times import window_number
 
+# What a candidate takes over from a summary.
+_FIGURES = ("documents", "tokens", "words", "log_evidence", "ess", "in_sample_nmi")
+
 
 def count_arrivals(
     head: LearnerHead,
@@ -102,49 +105,33 @@ def offer(
     Raises:
         StoreConflictError: The store has another version there.
     """
-    key, options, learner = of.key, of.options, of.learner
+    options, learner = of.options, of.learner
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
     if not _has_learned(head, summaries[0]):
         return head, None
     if not head.at_base:
         chain = head.chain.hex()
-        of.store.check_offer(key, head.base, head.sequence, chain, head.offered)
+        of.store.check_offer(of.key, head.base, head.sequence, chain, head.offered)
     standing = _chosen(head, summaries, options)
     summary, number = summaries[standing.number], standing.number
     counted, arrived = count_arrivals(head, learner, state, options.settings, waiting=True)
-    snapshot = replace(
-        learner.snapshot(state, _names(chains)[number]),
-        key=key,
-        sequence=head.sequence,
-        event_time=head.window_end,
-        fingerprint=head.fingerprint.hex(),
-        tokeniser=options.tokeniser,
-    )
-    digest = of.store.put_snapshot(snapshot)
-    # The publisher needs it next, and mostly runs in the same process.
-    CANDIDATES.put((of.store.root, key, digest), snapshot)
     tokens, documents = arrived[number]
     events = _events_of_chain(head, learner, state, number, chains)
     candidate = Candidate(
-        key=key,
+        key=of.key,
         island=of.island,
         sequence=head.sequence,
         previous=head.offered,
         event_time=head.window_end,
         at=at,
-        snapshot=digest,
+        snapshot=_put_model(of, head, state, _names(chains)[number]),
         chain=head.chain.hex(),
         fingerprint=head.fingerprint.hex(),
         witness=head.witness.hex(),
         evidence=summary.evidence.to_bytes().hex(),
         posterior=summary.posterior.to_bytes().hex(),
-        documents=summary.documents,
-        tokens=summary.tokens,
-        words=summary.words,
-        log_evidence=summary.log_evidence,
-        ess=summary.ess,
-        in_sample_nmi=summary.in_sample_nmi,
+        **{name: getattr(summary, name) for name in _FIGURES},
         prequential_perplexity=_perplexity_since_offer(head, summary),
         particle=number,
         rivals=[rival.to_json() for rival in standing.rivals],
@@ -154,9 +141,24 @@ def offer(
         events=[event.to_json() for event in events],
         base="",
     )
-    return _offered(replace(head, counted=counted, arrived=b""), summary, candidate), replace(
-        candidate, base=head.base
+    after = _offered(replace(head, counted=counted, arrived=b""), summary, candidate)
+    return after, replace(candidate, base=head.base)
+
+
+def _put_model(of: Replayer, head: LearnerHead, state: object, chain: int | None) -> str:
+    """Write the model of a learner and return its digest."""
+    snapshot = replace(
+        of.learner.snapshot(state, chain),
+        key=of.key,
+        sequence=head.sequence,
+        event_time=head.window_end,
+        fingerprint=head.fingerprint.hex(),
+        tokeniser=of.options.tokeniser,
     )
+    digest = of.store.put_snapshot(snapshot)
+    # The publisher needs it next, and mostly runs in the same process.
+    CANDIDATES.put((of.store.root, of.key, digest), snapshot)
+    return digest
 
 
 def _has_learned(head: LearnerHead, summary: Summary) -> bool:
