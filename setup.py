@@ -128,7 +128,6 @@ setup(
             # Beam YAML and its files of JSON.
             "apache-beam[yaml]==2.77.*",
             "pyLDAvis>=3.4,<4",
-            "pydot>=3,<5",
         ],
     },
 )

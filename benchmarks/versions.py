@@ -21,12 +21,11 @@ from benchmarks.corpora import minibatches
 from benchmarks.newcomers import abstracts
 from model import wire
 from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.publishing.alignment import align_topics
+from model.learner_log.options import LearnOptions
+from model.learners import LEARNER, ParticleFilter, learner_for
 from model.publishing.candidates import Candidate
 from model.publishing.held import Held
 from model.publishing.publication import Publisher, PublishHead
-from model.publishing.settings import PublishSettings
 from model.publishing.snapshots import (
     MAGIC,
     Facts,
@@ -35,10 +34,12 @@ from model.publishing.snapshots import (
     snapshot_to_file,
 )
 from model.publishing.store import ModelStore
-from model.publishing.succession import changes
+from model.publishing.succession import changes, match_topics
 from model.scaled import Scaled
+from model.settings import SequenceSettings
 from model.snapshot import Snapshot, TopicWordPrior
 from model.wire import unpack_columns
+from model.words.tokeniser import tokeniser_settings
 
 SIZES = (7_000, 30_000)
 READ = ((30_000, 50), (50_000, 1_000))
@@ -55,7 +56,7 @@ def versions() -> None:
         encode, file = milliseconds(lambda after=after: snapshot_to_file(after))
         decode, _ = milliseconds(lambda file=file: snapshot_from_bytes(file.data, "", file.digest))
         found: list[float] = [encode, decode]
-        for work in (align_topics, changes):
+        for work in (match_topics, changes):
             found.append(fresh(lambda work, *two: work(*two), work, before, after))
         figures = [len(after.words), len(after.counts), record, size, *found]
         figures += [*published(before, after), len(file.data), len(file.data) / size]
@@ -153,7 +154,8 @@ def published(before: Snapshot, after: Snapshot) -> tuple[float, float]:
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as root:
             store, held = ModelStore(root), Held()
-            publisher = Publisher(store, "", 1, {}, PublishSettings(), held=held)
+            options = LearnOptions(ParticleFilter(), tokeniser_settings(), SequenceSettings(), root)
+            publisher = Publisher(options, "", store, held=held)
             head = PublishHead()
             # The second version has a parent that was compared with its own, as later ones have.
             for sequence in (1, 2):
@@ -189,6 +191,13 @@ def offered(store: ModelStore, model: Snapshot, sequence: int, previous: int) ->
         ess=1.0,
         in_sample_nmi=None,
         prequential_perplexity=None,
+        particle=0,
+        rivals=[],
+        replaced=None,
+        topic_tokens=[1.0] * model.topic_count,
+        topic_documents=[0] * model.topic_count,
+        events=[],
+        base="",
     )
 
 

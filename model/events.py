@@ -46,7 +46,7 @@ class Event:
         documents: The number of documents concerned. None if it is not known.
         tokens: The number of tokens concerned. None if it is not known.
         topics: The topics concerned. A learner gives its own numbers; in a manifest they are ids
-            (:mod:`model.publishing.alignment`).
+            (:mod:`model.publishing.succession`).
         by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics,
             ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births and deaths.
         figures: The figures that decided, by name.

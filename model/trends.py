@@ -17,7 +17,7 @@ A document without a known word has no topic. It counts in ``none`` of its cell,
 its own, whose topic is None, has the share of such documents. So the mean shares of a window add
 up to 1.
 
-Columns have the ids of topics (:mod:`model.publishing.alignment`). Documents of a window may be
+Columns have the ids of topics (:mod:`model.publishing.succession`). Documents of a window may be
 labelled by versions with different topics; the table has a column for each of them.
 
 >>> table = Trends(topics=2)

@@ -1,4 +1,4 @@
-"""Write a model in the form of another tool: gensim, pyLDAvis, MALLET, GraphViz, or a table.
+"""Write a model in the form of another tool: gensim, pyLDAvis, MALLET, or a table.
 
 ``python -m pipelines.export --model_store=models --format=csv --output=topics.csv``
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
+from model import exports
 from model.errors import OptionError, OutputError
-from model.exports import Exported
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.settings import StoreSettings
@@ -23,10 +24,10 @@ from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, plain, thin
+from pipelines.cli.terminal import console, plain
 from pipelines.cli.values import choices
 
-FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "dot", "seeds")
+FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "seeds")
 
 
 class _FormOptions(OptionGroup):
@@ -51,77 +52,47 @@ def export(options: OptionGroup) -> None:
         OutputError: the file cannot be written.
     """
     manifest, wanted = chosen_version(options), options.view_as(_FormOptions)
-    freeze = options.view_as(ExportOptions).freeze
-    if freeze and wanted.format != "seeds":
-        given, remedy = ",".join(map(str, freeze)), "Add --format=seeds, or leave it out."
+    content = options.view_as(ExportOptions)
+    if content.freeze and wanted.format != "seeds":
+        given, remedy = ",".join(map(str, content.freeze)), "Add --format=seeds, or leave it out."
         raise OptionError("--freeze", given, "topics of --format=seeds", remedy)
     store = ModelStore(settings_of(options, StoreSettings).root)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
-    exported = Exported(shown, store.up_to(manifest))
     path = Path(wanted.output)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if wanted.format == "gensim":
-            from model.exports.gensim_model import write_gensim
-
-            write_gensim(exported, path)
+            exports.write_gensim(shown, path)
         else:
-            path.write_bytes(data_of(exported, wanted.format, options, store))
+            path.write_bytes(data_of(shown, store.up_to(manifest), wanted.format, content))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
-    form = f"{wanted.format}{_rounded(exported, wanted.format)}"
+    form = f"{wanted.format}{_rounded(shown, wanted.format)}"
     told = f"version {manifest.version} -> {path} ({form})"
     console().print(plain(told), soft_wrap=True)
 
 
-def _rounded(exported: Exported, form: str) -> str:
+def _rounded(shown: Shown, form: str) -> str:
     """Return what a state of whole tokens leaves out or adds; empty for nothing."""
-    from model.exports.mallet import rounding
-
-    tokens, whole = rounding(exported)
+    tokens, whole = exports.rounding(shown)
     if form != "mallet" or tokens == whole:
         return ""
     return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
 
 
-def data_of(exported: Exported, form: str, options: OptionGroup, store: ModelStore) -> bytes:
-    """Return the bytes of a form that is one file.
-
-    Raises:
-        OptionError: the version has no such form.
-    """
-    from model.exports import lineage, mallet, pyldavis, seeds, tables, web
-
-    wanted = options.view_as(ExportOptions)
-    if form == "dot":
-        return lineage.to_dot(versions_of(exported, wanted.graph_versions, store))
+def data_of(shown: Shown, history: Sequence[Manifest], form: str, wanted: ExportOptions) -> bytes:
+    """Return the bytes of a form that is one file."""
     if form == "pyldavis":
-        return pyldavis.to_pyldavis(exported)
+        return exports.to_pyldavis(shown)
     if form == "seeds":
-        return seeds.to_seeds(exported, wanted.freeze)
+        return exports.to_seeds(shown, wanted.freeze)
     if form == "mallet":
-        return mallet.to_mallet(exported)
-    forms = {"csv": tables.to_csv, "parquet": tables.to_parquet, "json": web.to_json}
-    return forms[form](exported, wanted.words_per_topic)
-
-
-def versions_of(exported: Exported, most: int, store: ModelStore) -> list[Shown]:
-    """Return the versions of the graph, evenly spread, as the catalogue shows them.
-
-    Raises:
-        OptionError: fewer than two versions have a model.
-    """
-    there: list[Manifest] = [one for one in exported.history if store.has_model(one)]
-    if len(there) < 2:
-        raise OptionError(
-            "--format",
-            "dot",
-            "a form for a store with two versions or more",
-            "Train with a shorter --publish_every.",
-        )
-    catalogue = exported.shown.catalogue
-    return [Shown(catalogue, one, store.get_snapshot(one)) for one in thin(there, most)]
+        return exports.to_mallet(shown)
+    if form == "json":
+        return exports.to_json(shown, history, wanted.words_per_topic)
+    written = exports.to_csv if form == "csv" else exports.to_parquet
+    return written(shown, wanted.words_per_topic)
 
 
 main = command("pipelines.export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -115,7 +115,7 @@ def version_row(manifest: Manifest) -> tuple[object, ...]:
         manifest.documents,
         manifest.tokens,
         manifest.words,
-        manifest.topics_in_use or topics_in_use(manifest.topic_tokens),
+        topics_in_use(manifest.topic_tokens),
         manifest.prequential_perplexity,
         manifest.ess,
         manifest.version,

@@ -15,7 +15,7 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.sequencing import SequenceHead
 
@@ -206,7 +206,7 @@ class Publication(Step):
     bags = ("waiting",)
 
     def __init__(self, chance, options, key, on_superseded=None):
-        self.publisher = publisher_of(options, key, ModelStore(options.store), on_superseded)
+        self.publisher = Publisher(options, key, ModelStore(options.store), on_superseded)
         super().__init__(chance)
 
     def send(self, candidates):

@@ -36,11 +36,11 @@ class Battery:
         assert blobs.create("file", data)
         assert not blobs.create("file", data + b"1")
         assert blobs.read("file") == data
-        assert [blobs.read_start("file", most) for most in (3, 5000)] == [data[:3], data[:5000]]
+        assert [blobs.read("file", most) for most in (3, 5000)] == [data[:3], data[:5000]]
 
     def test_the_start_of_a_missing_file(self, root):
         with pytest.raises(FileNotFoundError):
-            blobs_at(root).read_start("none", 10)
+            blobs_at(root).read("none", 10)
 
     def test_missing(self, root):
         blobs = blobs_at(root)

@@ -120,12 +120,12 @@ def prepare(folder):
     store = ModelStore("gs://bucket/models")
     for key in ("", "x"):
         digest = store.put_snapshot(random_snapshot(key=key))
-        store.publish(manifest_of(3, key=key, snapshot=digest, settings=learning.settings_dict()))
+        store.publish(manifest_of(3, key=key, snapshot=digest, settings=learning.bound_settings))
     resumed = ModelStore("gs://bucket/resumed")
     digest = resumed.put_snapshot(random_snapshot(key="x"))
-    resumed.publish(manifest_of(3, key="x", snapshot=digest, settings=learning.settings_dict()))
+    resumed.publish(manifest_of(3, key="x", snapshot=digest, settings=learning.bound_settings))
     resumed.put_checkpoint(
-        CheckpointEntry("x", 0, 3, "c3", 30, 3, learning.settings_digest()), b"state"
+        CheckpointEntry("x", 0, 3, "c3", 30, 3, learning.settings_digest), b"state"
     )
 
 

@@ -3,7 +3,6 @@
 import random
 
 from model.compositions import compose
-from model.exports import Exported
 from model.learner_log.local import learn_documents
 from model.learner_log.options import LearnOptions, Publication, RunSettings
 from model.learners import LEARNER
@@ -47,10 +46,4 @@ def learned(root, **options):
     store = ModelStore(str(root))
     newest = store.manifest("")
     catalogue = Catalogue().with_entries([1], name='the "sea"')
-    return Exported(Shown(catalogue, newest, store.get_snapshot(newest)), store.manifests(""))
-
-
-def versions_of(exported, root):
-    """All versions of a store, with the catalogue of what is exported."""
-    store, catalogue = ModelStore(str(root)), exported.shown.catalogue
-    return [Shown(catalogue, one, store.get_snapshot(one)) for one in exported.history]
+    return Shown(catalogue, newest, store.get_snapshot(newest))

@@ -32,7 +32,7 @@ from model.learners.base import LEARNERS
 from model.options import record_from_json
 from model.pending import ListBag, Mirror
 from model.publishing.blobs import escape_key
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
 from model.reading.parsing import parse_line
@@ -228,7 +228,7 @@ def learn(stored, links):
 def publish(stored, candidates):
     """What ``Publish`` does with the candidates; the versions."""
     head, bag, versions = PublishHead(), ListBag(), []
-    publisher = publisher_of(stored.options, stored.key, stored.store)
+    publisher = Publisher(stored.options, stored.key, stored.store)
     for candidate in candidates:
         head, made = publisher.handle(head, candidate, bag)
         versions += [manifest for _, manifest in made]

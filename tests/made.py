@@ -88,4 +88,11 @@ CANDIDATE = Candidate(
     ess=1.5,
     in_sample_nmi=None,
     prequential_perplexity=1096.633,
+    particle=0,
+    rivals=[],
+    replaced=None,
+    topic_tokens=[60.0, 40.0],
+    topic_documents=[6, 4],
+    events=[],
+    base="",
 )

@@ -32,7 +32,7 @@ from model.learner_log.options import LearnOptions
 from model.publishing.candidates import Candidate
 from model.publishing.expiry import Expiry
 from model.publishing.manifest import Manifest, sequence_of
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of, superseding
 from transforms.constants import NAMESPACE
@@ -103,7 +103,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
 
         on_superseded = note if self._streams else None
         published = sequence_of(candidate.base, "base") if candidate.base else -1
-        publisher = publisher_of(self._options, key.decode(), self._store, on_superseded)
+        publisher = Publisher(self._options, key.decode(), self._store, on_superseded)
         after, versions = publisher.handle(self.read_head(key, head), candidate, waiting)
         self.write_head(key, after, head)
         for at, manifest in versions:

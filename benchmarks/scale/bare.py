@@ -108,16 +108,15 @@ def version() -> list[float]:
     """
     # Here, so that they are not in the memory of the other works.
     from benchmarks.versions import avro, fresh, milliseconds, models, published
-    from model.publishing.alignment import align_topics
     from model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
-    from model.publishing.succession import changes
+    from model.publishing.succession import changes, match_topics
 
     *_, (before, after) = models()
     encode, file = milliseconds(lambda: snapshot_to_file(after))
     decode, _ = milliseconds(lambda: snapshot_from_bytes(file.data, "", file.digest))
     both = [
         fresh(lambda work, *two: work(*two), work, before, after)
-        for work in (align_topics, changes)
+        for work in (match_topics, changes)
     ]
     seconds = [one / 1000 for one in (encode, decode, *both, published(before, after)[0])]
     return [*seconds, len(file.data) / len(avro(after))]

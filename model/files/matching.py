@@ -2,9 +2,8 @@
 
 A path that exists is itself, whatever signs it has. A glob is matched as a shell does, and ``**``
 stands for folders at any depth. A folder with a slash behind it stands for what is in it. Links
-without a target are left out with a warning.
-
-Regular files, as opposed to pipes, devices and sockets, which may have no end or may block.
+without a target are left out with a warning. Pipes, devices and sockets are refused, because they
+may have no end or may block.
 
 >>> kind_of("/dev/null")
 'a device'

@@ -61,7 +61,6 @@ class LearnerHead:
         candidates: The bytes of the candidates since the checkpoint, preceded by the last one
             before it.
         counted: The number of documents whose topics were counted, in the order in which they came.
-            None if it is not known, as in heads without this field.
         arrived: The tokens and documents of each topic that were counted since the last candidate,
             the bytes of float64[C, 2, T] (:meth:`model.learners.base.Learner.arrivals`); empty for
             none.
@@ -86,7 +85,7 @@ class LearnerHead:
     log_evidence: float = 0.0
     scored_tokens: int = 0
     candidates: tuple[bytes, ...] = ()
-    counted: int | None = None
+    counted: int = 0
     arrived: bytes = b""
     events: tuple[dict[str, Any], ...] = ()
     base: str = ""
@@ -127,12 +126,10 @@ class LearnerHead:
         Raises:
             DamagedDataError: A value is out of range.
         """
-        for name in ("sequence", "log_count", "log_tokens", "gaps", "windows", "scored_tokens"):
+        for name in _COUNTS:
             checks.whole(f"{name} of a learner's head", getattr(self, name))
         for name in ("checkpoint_sequence", "offered"):
             checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
-        if self.counted is not None:
-            checks.whole("counted of a learner's head", self.counted)
         checks.measures("arrived of a learner's head", wire.array_from_bytes(self.arrived, "<f8"))
         events_from_json(self.events, "events of a learner's head")
         checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
@@ -156,6 +153,7 @@ class LearnerHead:
         return sequence_of(self.base, "base of a learner's head") if self.base else 0
 
 
+_COUNTS = ("sequence", "log_count", "log_tokens", "gaps", "windows", "scored_tokens", "counted")
 # The fields that are stored as blobs, and those of the header.
 _BLOBS = ("chain", "fingerprint", "witness", "arrived", "candidates")
 _NUMBERS = tuple(item.name for item in fields(LearnerHead) if item.name not in _BLOBS)

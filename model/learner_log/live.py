@@ -19,39 +19,35 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from model.learner_log.head import LearnerHead
 from model.options import MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The state of a learner, and the minibatch after which it stands.
+    """The state of a learner, and the head at which it stands.
 
     Attributes:
         state: The state, or its saved bytes where the learner is packed.
-        sequence: The number of the minibatch.
-        fingerprint: The fingerprint after it.
-        witness: The witness after it.
+        head: The head of its log.
         nbytes: The bytes that the state takes in memory.
         save: Returns the saved bytes of a state; None where the learner is packed.
-        head: The head of its log (:mod:`model.learner_log.head`); None before it is checked in.
     """
 
     state: Any
-    sequence: int
-    fingerprint: bytes
-    witness: bytes
+    head: LearnerHead
     nbytes: int
-    save: Callable[[Any], bytes] | None = None
-    head: Any = None
+    save: Callable[[Any], bytes] | None
 
     @property
     def packed(self) -> bool:
         """Whether the state is its saved bytes."""
         return self.save is None
 
-    def stands_at(self, sequence: int, fingerprint: bytes, witness: bytes) -> bool:
+    def stands_at(self, head: LearnerHead) -> bool:
         """Return whether it stands exactly where a head does."""
-        return (self.sequence, self.fingerprint, self.witness) == (sequence, fingerprint, witness)
+        names = ("sequence", "fingerprint", "witness")
+        return all(getattr(self.head, name) == getattr(head, name) for name in names)
 
     def pack(self) -> Live:
         """Return the learner with its saved bytes in place of its state."""
@@ -97,7 +93,7 @@ class LiveLearners:
                 if surplus_name not in self._live:
                     self._put(self._packed, surplus_name, packed)
 
-    def heads(self) -> dict[Any, Any]:
+    def heads(self) -> dict[Any, LearnerHead]:
         """Return the head of each learner by its name."""
         with self._lock:
             return {name: live.head for name, live in [*self._live.items(), *self._packed.items()]}

@@ -21,7 +21,7 @@ from model.learner_log.restoring import SequenceStart
 from model.pending import ListBag, Mirror
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import Manifest
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.records import DeadLetter, NumberedMinibatch, TokenisedDocument
 from model.sequencing import add_documents, check_newer, close_windows
@@ -45,7 +45,7 @@ class _Publication:
     """The versions of one key, in place of a runner's state."""
 
     def __init__(self, options: LearnOptions, key: str) -> None:
-        self._publisher = publisher_of(options, key, ModelStore(options.store))
+        self._publisher = Publisher(options, key, ModelStore(options.store))
         self._head, self._waiting = PublishHead(), ListBag()
         self.versions: list[Manifest] = []
 

@@ -24,13 +24,12 @@ chain:
 6. The learner is checked in, except after the end of the stream. If a step before this one raised,
    the learner is dropped. A learner that falls silent may be dropped, too (:meth:`Session.rest`).
 
+Minibatches of one key travel in runs (:func:`run_to_bytes`), which a learner takes in one call. A
+session cuts runs where the head of the learner must be known: after a minibatch that is followed by
+a version or a checkpoint. The cuts depend on the minibatches alone, and what is learned does not
+depend on the runs.
+
 :mod:`model.learner_log.local` learns a finite collection of documents in the same way.
-
-Runs of consecutive minibatches of one key, which a learner takes in one call.
-
-An upstream step joins minibatches to runs (:func:`run_to_bytes`), and a session cuts runs where the
-head of the learner must be known: after a minibatch that is followed by a version or a checkpoint.
-The cuts depend on the minibatches alone, and what is learned does not depend on the runs.
 """
 
 from __future__ import annotations
@@ -44,16 +43,14 @@ from model.events import Event, collected
 from model.learner_log import offering
 from model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
-from model.learner_log.offering import count_step
+from model.learner_log.offering import count_arrivals
 from model.learner_log.options import LearnOptions
 from model.learner_log.progress import Outcome, Step
 from model.learner_log.restoring import REPLAY, Replayer, find_start
-from model.learners import learner_for
 from model.learners.base import LearnsRuns, StepInfo
 from model.pending import Bag, ListBag
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
 from model.records import Minibatch, NumberedMinibatch
 
 _RUN = b"BTA1"
@@ -146,7 +143,7 @@ _MAX_CANDIDATES = 64
 _TOKENS_MEASURED = 10_000
 
 
-class Session:
+class Session(Replayer):
     """The learner of one island of one key.
 
     A session keeps nothing between calls but its arguments.
@@ -161,13 +158,10 @@ class Session:
     def __init__(
         self, options: LearnOptions, key: str, island: int, live: LiveLearners = LIVE_LEARNERS
     ) -> None:
-        self.options, self.key, self.island = options, key, island
+        super().__init__(options, key, island)
         self._live = live
-        self._store = ModelStore(options.store)
-        self._learner = learner_for(options.settings)
-        self._runs = self._learner if isinstance(self._learner, LearnsRuns) else None
-        self._replayer = Replayer(options, key, island, self._store, self._learner)
-        self._name = (key, island, options.settings_digest())
+        self._runs = self.learner if isinstance(self.learner, LearnsRuns) else None
+        self._name = (key, island, options.settings_digest)
 
     def first(self) -> tuple[LearnerHead, list[Candidate]]:
         """Return the first head of the key, and candidates that may not have been published.
@@ -181,11 +175,11 @@ class Session:
         start = find_start(self.options, self.key)
         base = start.newest.version if start.newest else ""
         if not start.entries:
-            return replace(self._replayer.first_head(), base=base), []
+            return replace(self.first_head(), base=base), []
         entry = start.entries[self.island]
         # Until the next checkpoint the runner's state refers to this one.
-        self._store.use_checkpoint(self.key, entry.digest)
-        saved, _ = self._replayer.checkpoint(entry.digest, entry.sequence)
+        self.store.use_checkpoint(self.key, entry.digest)
+        saved, _ = self.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,
             checkpoint=entry.digest,
@@ -193,7 +187,7 @@ class Session:
             candidates=saved.candidates[-1:],
             base=base,
         )
-        return head, [replace(one, base=base) for one in self._replayer.unpublished(saved)]
+        return head, [replace(one, base=base) for one in self.unpublished(saved)]
 
     def handle(
         self, head: LearnerHead, links: Sequence[NumberedMinibatch], log: Bag, gap: Bag
@@ -246,20 +240,18 @@ class Session:
         return out
 
     def _is_repeat(self, out: Outcome, link: NumberedMinibatch) -> bool:
+        """Return whether a minibatch was learned already; refuse another one in its place."""
         head = out.head
-        if link.sequence < head.sequence or (link.sequence == head.sequence and not link.is_end):
-            self._check_repeat(head, link)
-            out.repeats += 1
-            return True
-        return False
-
-    def _check_repeat(self, head: LearnerHead, link: NumberedMinibatch) -> None:
+        if link.sequence > head.sequence or (link.sequence == head.sequence and link.is_end):
+            return False
         if link.is_end:
             ends = f"the input ends after minibatch {link.sequence} of {head.sequence}"
-            raise self._replayer.other_input(ends)
+            raise self.other_input(ends)
         if link.sequence == head.sequence and link.fingerprint != head.chain:
             again = f"minibatch {link.sequence} came again with other documents"
-            raise self._replayer.other_input(again)
+            raise self.other_input(again)
+        out.repeats += 1
+        return True
 
     def _contiguous(
         self, out: Outcome, links: list[NumberedMinibatch], gap: Bag
@@ -288,31 +280,31 @@ class Session:
         waiting = [NumberedMinibatch.from_bytes(data) for data in gap.read()]
         if len(waiting) != head.gaps:
             raise DamagedDataError(
-                f"{self._replayer.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
+                f"{self.learner_name()}: the gap bag holds {len(waiting)} minibatches,"
                 f" not {head.gaps}. {REPLAY}"
             )
         return waiting
 
     def _check_out(self, out: Outcome, log: Bag) -> Live:
         head, live = out.head, self._live.check_out(self._name)
-        if live and live.stands_at(head.sequence, head.fingerprint, head.witness):
+        if live and live.stands_at(head):
             if not live.packed:
                 return live
             out.unpacked = 1
-            return self._live_at(head, self._replayer.load(live.state))
+            return self._live_at(head, self.load(live.state))
         out.restores = int(head.sequence > 0)
-        state = self._replayer.restore(head, log.read() if head.log_count else ())
+        state = self.restore(head, log.read() if head.log_count else ())
         return self._live_at(head, state)
 
     def _live_at(self, head: LearnerHead, state: object) -> Live:
         """Return a live learner that stands at a head; its size of 0 is not measured yet."""
-        return Live(state, head.sequence, head.fingerprint, head.witness, 0, self._learner.save)
+        return Live(state, head, 0, self.learner.save)
 
     def _learn(self, out: Outcome, live: Live, links: list[NumberedMinibatch], log: Bag) -> Live:
         """Learn minibatches that follow each other, as many at a time as the learner can."""
         chain, minibatches = out.head.chain, []
         for link in links:
-            chain = self._replayer.next_chain(link, chain)
+            chain = self.next_chain(link, chain)
             minibatches.append(link.minibatch())
         at = 0
         while at < len(links):
@@ -333,23 +325,20 @@ class Session:
         infos = (
             self._runs.steps(live.state, minibatches)
             if self._runs
-            else [self._learner.step(live.state, minibatches[0])]
+            else [self.learner.step(live.state, minibatches[0])]
         )
         for link in links:
             log.add(link.to_bytes())
-        chain = links[-1].fingerprint
-        fingerprint, witness = self._replayer.fingerprint(chain), self._learner.witness(live.state)
         size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
-        place = links[-1].sequence, fingerprint, witness
-        live = Live(live.state, *place, size, self._learner.save)
-        out.head = self._after(out.head, live, chain, minibatches, infos)
+        out.head = self._after(out.head, live.state, links[-1], minibatches, infos)
+        live = replace(live, head=out.head, nbytes=size)
         for link, minibatch, info in zip(links, minibatches, infos, strict=True):
             out.steps.append(Step(link.sequence, minibatch.window_end, info))
         windows, since = out.head.windows, out.head.since
         if offering.is_due(minibatches[-1], self.options, windows=windows, since=since):
             self._offer(out, live, minibatches[-1].window_end)
             # A publication may leave copies of the state.
-            live = replace(live, nbytes=self._learner.nbytes(live.state))
+            live = replace(live, nbytes=self.learner.nbytes(live.state))
         if out.head.at_base and (
             out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES
@@ -360,13 +349,13 @@ class Session:
     def _after(
         self,
         head: LearnerHead,
-        live: Live,
-        chain: bytes,
+        state: object,
+        last: NumberedMinibatch,
         minibatches: list[Minibatch],
         infos: list[StepInfo],
     ) -> LearnerHead:
         """Return the head after minibatches. It is copied once, because each copy takes time."""
-        counted, arrived = count_step(head, self._learner, live.state, self.options.settings)
+        counted, sums = count_arrivals(head, self.learner, state, self.options.settings)
         placed = [
             event
             for info, minibatch in zip(infos, minibatches, strict=True)
@@ -374,17 +363,17 @@ class Session:
         ]
         return replace(
             passed(head, minibatches, self.options),
-            sequence=live.sequence,
-            chain=chain,
-            fingerprint=live.fingerprint,
-            witness=live.witness,
+            sequence=last.sequence,
+            chain=last.fingerprint,
+            fingerprint=self.fingerprint(last.fingerprint),
+            witness=self.learner.witness(state),
             counted=counted,
-            arrived=arrived,
+            arrived=wire.array_to_bytes(sums, "<f8"),
             events=collected(head.events, placed),
         )
 
     def _end(self, out: Outcome, live: Live, link: NumberedMinibatch, log: Bag) -> Live:
-        self._replayer.next_chain(link, out.head.chain)
+        self.next_chain(link, out.head.chain)
         offered = out.head.offered
         if out.head.sequence > offered:
             self._offer(out, live, self.options.end_of_stream)
@@ -395,16 +384,7 @@ class Session:
         return live
 
     def _offer(self, out: Outcome, live: Live, at: int) -> None:
-        out.head, candidate = offering.offer(
-            out.head,
-            self._learner,
-            live.state,
-            store=self._store,
-            options=self.options,
-            key=self.key,
-            island=self.island,
-            at=at,
-        )
+        out.head, candidate = offering.offer(self, out.head, live.state, at)
         if candidate:
             out.candidates.append(candidate)
 
@@ -418,14 +398,14 @@ class Session:
             chain=head.chain.hex(),
             window_end=head.window_end,
             offered=head.offered,
-            settings_digest=self.options.settings_digest(),
+            settings_digest=self.options.settings_digest,
         )
-        if head.is_base and self._store.has_checkpoint(entry):
+        if head.is_base and self.store.has_checkpoint(entry):
             return
         if not head.checkpoint and not head.base:
-            self._store.remove_checkpoints_of(self.key, self.island)
-        entry = self._store.put_checkpoint(
-            entry, checkpoint_to_bytes(head, self._learner.save(live.state))
+            self.store.remove_checkpoints_of(self.key, self.island)
+        entry = self.store.put_checkpoint(
+            entry, checkpoint_to_bytes(head, self.learner.save(live.state))
         )
         log.clear()
         out.checkpoints += 1
@@ -448,10 +428,10 @@ class Session:
         """
         if live.nbytes and (before + tokens) // _TOKENS_MEASURED == before // _TOKENS_MEASURED:
             return live.nbytes
-        size, most = self._learner.nbytes(live.state), self.options.run.max_state_mb
+        size, most = self.learner.nbytes(live.state), self.options.run.max_state_mb
         if size > most * _MB:
             raise MemoryLimitError(
-                f"{self._replayer.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
+                f"{self.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
                 f" --max_state_mb ({most:g}). Raise it, or give an empty model store and fewer"
                 " --particles, more --islands (each is a learner of its own), or a smaller"
                 " --max_words, --newest or --reservoir."
@@ -474,7 +454,7 @@ def keep_live(options: LearnOptions, live: LiveLearners = LIVE_LEARNERS) -> list
     """
     heads: dict[str, dict[int, LearnerHead]] = {}
     for (key, island, digest), head in live.heads().items():
-        if digest == options.settings_digest():
+        if digest == options.settings_digest:
             heads.setdefault(key, {})[island] = head
     kept = []
     for key, by_island in sorted(heads.items()):

@@ -5,13 +5,11 @@ window that ends in a new period of event time. They are a function of the minib
 all islands offer after the same ones. The head keeps the time of the last version and the number of
 windows since, so a job may continue with another ``--publish_every`` of either kind.
 
-Count the tokens and documents of each topic that came since the last candidate.
-
-The head of a learner has the sums (``arrived``) and the number of documents that are in them or in
-an earlier candidate (``counted``). Documents are numbered in the order in which they come. A
-document is counted once: after the step that learns it, or, if it waits within the learner while a
-candidate is offered, with that candidate. A head of a release without these fields does not say
-what came before it, so its next candidate has no counts, unless the head stands at a candidate.
+A candidate says how many tokens and documents of each topic came since the one before. The head has
+the sums (``arrived``) and the number of documents that are in them or in an earlier candidate
+(``counted``). Documents are numbered in the order in which they come. A document is counted once:
+after the step that learns it, or, if it waits within the learner while a candidate is offered, with
+that candidate.
 """
 
 from __future__ import annotations
@@ -19,84 +17,51 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import numpy as np
-
 from model import checks, wire
 from model.events import Event, events_from_json, renumbered
 from model.learner_log.head import LearnerHead
 from model.learner_log.options import LearnOptions
-from model.learners.base import Arrivals, Learner, LearnerSettings, Summary
-from model.publishing.alignment import align_topics
+from model.learner_log.restoring import Replayer
+from model.learners.base import Learner, LearnerSettings, Summary
 from model.publishing.candidates import Candidate
 from model.publishing.choice import Standing, choose
 from model.publishing.held import CANDIDATES
-from model.publishing.store import ModelStore
+from model.publishing.succession import match_topics
 from model.records import FloatArray, Minibatch
 from model.times import window_number
 
-
-def count_step(
-    head: LearnerHead, learner: Learner[object], state: object, settings: LearnerSettings
-) -> tuple[int | None, bytes]:
-    """Count the documents that the last step learned.
-
-    Args:
-        head: The head before the step.
-        learner: The learner.
-        state: Its state after the step.
-        settings: The settings of the learner.
-
-    Returns:
-        ``counted`` and ``arrived`` of the head after the step.
-    """
-    counted = _counted(head)
-    if counted is None:
-        return head.counted, head.arrived
-    return _added(head, counted, learner.arrivals(state, counted), settings)
+# What a candidate takes over from a summary.
+_FIGURES = ("documents", "tokens", "words", "log_evidence", "ess", "in_sample_nmi")
 
 
-def count_waiting(
-    head: LearnerHead, learner: Learner[object], state: object, settings: LearnerSettings
-) -> tuple[LearnerHead, FloatArray | None]:
-    """Count the documents that wait within the learner, and begin anew.
+def count_arrivals(
+    head: LearnerHead,
+    learner: Learner[object],
+    state: object,
+    settings: LearnerSettings,
+    *,
+    waiting: bool = False,
+) -> tuple[int, FloatArray]:
+    """Count the documents that the last step learned, or those that wait within the learner.
 
     Args:
-        head: The head at a candidate.
+        head: The head before the step, or at a candidate.
         learner: The learner.
         state: Its state.
         settings: The settings of the learner.
+        waiting: Whether those that wait are counted.
 
     Returns:
-        The head afterwards, and float64[C, 2, T], the tokens and documents of each topic since the
-        candidate before; None if they are not known.
+        The number of documents that are counted then, and float64[C, 2, T], the tokens and
+        documents of each topic since the candidate before.
     """
-    counted = _counted(head)
-    known = 0 if counted is None else counted
-    new = learner.arrivals(state, known, unlearned=True)
-    until, arrived = _added(head, known, new, settings)
-    sums = None if counted is None else _sums(arrived, settings)
-    return replace(head, counted=until, arrived=b""), sums
-
-
-def _counted(head: LearnerHead) -> int | None:
-    """Return the number of documents that were counted; None if it is not known."""
-    if head.counted is not None or head.sequence != head.offered:
-        return head.counted
-    return Candidate.from_bytes(head.candidates[-1]).documents if head.candidates else 0
-
-
-def _added(
-    head: LearnerHead, counted: int, new: Arrivals, settings: LearnerSettings
-) -> tuple[int, bytes]:
-    """Return ``counted`` and ``arrived`` of a head with more documents."""
+    new = learner.arrivals(state, head.counted, unlearned=waiting)
     sums = new.counts + _sums(head.arrived, settings) if head.arrived else new.counts
-    return max(counted, new.until), wire.array_to_bytes(sums, "<f8")
+    return max(head.counted, new.until), sums
 
 
 def _sums(arrived: bytes, settings: LearnerSettings) -> FloatArray:
     shape = settings.independent_chains, 2, settings.topic_count
-    if not arrived:
-        return np.zeros(shape)
     flat = wire.array_from_bytes(arrived, "<f8")
     return checks.shaped("arrived of a learner's head", flat, shape[0], 2 * shape[2]).reshape(shape)
 
@@ -121,28 +86,16 @@ def is_due(minibatch: Minibatch, options: LearnOptions, *, windows: int, since: 
 
 
 def offer(
-    head: LearnerHead,
-    learner: Learner[object],
-    state: object,
-    *,
-    store: ModelStore,
-    options: LearnOptions,
-    key: str,
-    island: int,
-    at: int,
+    of: Replayer, head: LearnerHead, state: object, at: int
 ) -> tuple[LearnerHead, Candidate | None]:
-    """Write the snapshot of the learner and refer to it.
+    """Write the snapshot of a learner and refer to it.
 
     Up to the base of the run, only what the store has published is written again.
 
     Args:
-        head: The head of the learner.
-        learner: The learner.
+        of: The learner.
+        head: Its head.
         state: Its state.
-        store: The model store.
-        options: The options of the stream.
-        key: The model key.
-        island: The number of the island.
         at: The event time at which the candidate travels, in microseconds.
 
     Returns:
@@ -152,39 +105,60 @@ def offer(
     Raises:
         StoreConflictError: The store has another version there.
     """
+    options, learner = of.options, of.learner
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
     if not _has_learned(head, summaries[0]):
         return head, None
     if not head.at_base:
         chain = head.chain.hex()
-        store.check_offer(key, head.base, head.sequence, chain, head.offered)
+        of.store.check_offer(of.key, head.base, head.sequence, chain, head.offered)
     standing = _chosen(head, summaries, options)
     summary, number = summaries[standing.number], standing.number
-    counted, arrived = count_waiting(head, learner, state, options.settings)
-    snapshot = replace(
-        learner.snapshot(state, _names(chains)[number]),
-        key=key,
-        sequence=head.sequence,
-        event_time=head.window_end,
-        fingerprint=head.fingerprint.hex(),
-        tokeniser=options.tokeniser,
-    )
-    digest = store.put_snapshot(snapshot)
-    # The publisher needs it next, and mostly runs in the same process.
-    CANDIDATES.put((store.root, key, digest), snapshot)
-    tokens, documents = (None, None) if arrived is None else arrived[number]
+    counted, arrived = count_arrivals(head, learner, state, options.settings, waiting=True)
+    tokens, documents = arrived[number]
     events = _events_of_chain(head, learner, state, number, chains)
-    candidate = replace(
-        _candidate(head, summary, digest, key=key, island=island, at=at),
+    candidate = Candidate(
+        key=of.key,
+        island=of.island,
+        sequence=head.sequence,
+        previous=head.offered,
+        event_time=head.window_end,
+        at=at,
+        snapshot=_put_model(of, head, state, _names(chains)[number]),
+        chain=head.chain.hex(),
+        fingerprint=head.fingerprint.hex(),
+        witness=head.witness.hex(),
+        evidence=summary.evidence.to_bytes().hex(),
+        posterior=summary.posterior.to_bytes().hex(),
+        **{name: getattr(summary, name) for name in _FIGURES},
+        prequential_perplexity=_perplexity_since_offer(head, summary),
         particle=number,
         rivals=[rival.to_json() for rival in standing.rivals],
         replaced=standing.replaced.to_json() if standing.replaced else None,
-        topic_tokens=None if tokens is None else tokens.tolist(),
-        topic_documents=None if documents is None else documents.astype(int).tolist(),
+        topic_tokens=tokens.tolist(),
+        topic_documents=documents.astype(int).tolist(),
         events=[event.to_json() for event in events],
+        base="",
     )
-    return _offered(counted, summary, candidate), replace(candidate, base=head.base)
+    after = _offered(replace(head, counted=counted, arrived=b""), summary, candidate)
+    return after, replace(candidate, base=head.base)
+
+
+def _put_model(of: Replayer, head: LearnerHead, state: object, chain: int | None) -> str:
+    """Write the model of a learner and return its digest."""
+    snapshot = replace(
+        of.learner.snapshot(state, chain),
+        key=of.key,
+        sequence=head.sequence,
+        event_time=head.window_end,
+        fingerprint=head.fingerprint.hex(),
+        tokeniser=of.options.tokeniser,
+    )
+    digest = of.store.put_snapshot(snapshot)
+    # The publisher needs it next, and mostly runs in the same process.
+    CANDIDATES.put((of.store.root, of.key, digest), snapshot)
+    return digest
 
 
 def _has_learned(head: LearnerHead, summary: Summary) -> bool:
@@ -207,33 +181,6 @@ def _offered(head: LearnerHead, summary: Summary, candidate: Candidate) -> Learn
         # What the store has needs no other candidate, and no checkpoint shortens the list there.
         candidates=(*(head.candidates if head.at_base else ()), candidate.to_bytes()),
         events=(),
-    )
-
-
-def _candidate(
-    head: LearnerHead, summary: Summary, snapshot: str, *, key: str, island: int, at: int
-) -> Candidate:
-    """Return the candidate that refers to the snapshot with this digest."""
-    return Candidate(
-        key=key,
-        island=island,
-        sequence=head.sequence,
-        previous=head.offered,
-        event_time=head.window_end,
-        at=at,
-        snapshot=snapshot,
-        chain=head.chain.hex(),
-        fingerprint=head.fingerprint.hex(),
-        witness=head.witness.hex(),
-        evidence=summary.evidence.to_bytes().hex(),
-        posterior=summary.posterior.to_bytes().hex(),
-        documents=summary.documents,
-        tokens=summary.tokens,
-        words=summary.words,
-        log_evidence=summary.log_evidence,
-        ess=summary.ess,
-        in_sample_nmi=summary.in_sample_nmi,
-        prequential_perplexity=_perplexity_since_offer(head, summary),
     )
 
 
@@ -261,7 +208,7 @@ def _events_of_chain(
     for other in {event.particle for event in events if event.topics} - {chain}:
         checks.whole("particle in events of a learner's head", other, 0, chains)
         theirs, ours = (learner.snapshot(state, one) for one in (other, chain))
-        orders[other] = align_topics(theirs, ours)
+        orders[other] = match_topics(theirs, ours)[0]
     found = [
         renumbered(event, orders[event.particle]) if event.particle in orders else event
         for event in events

@@ -131,16 +131,13 @@ class LearnOptions:
 
     # All keys of a process share what follows, so it is made once.
     @cached_property
-    def _settings(self) -> dict[str, Any]:
+    def bound_settings(self) -> dict[str, Any]:
+        """The settings that the store binds a key to; they must not be changed."""
         return {
             "tokeniser": self.tokeniser.to_json(),
             "sequence": self.sequence.to_json(),
             "learner": self.settings.to_json(),
         }
-
-    def settings_dict(self) -> dict[str, Any]:
-        """Return the settings that the store binds a key to; they must not be changed."""
-        return self._settings
 
     @cached_property
     def binding(self) -> Binding:
@@ -154,26 +151,20 @@ class LearnOptions:
             **self.sequence.flags("sequence"),
             **self.settings.flags("learner"),
         }
-        return Binding(self.settings_digest(), self.settings_dict(), flags)
+        return Binding(self.settings_digest, self.bound_settings, flags)
 
+    @cached_property
     def manifest_settings(self) -> dict[str, Any]:
-        """Return the settings for a manifest; lists of words are replaced by size and digest.
+        """The settings for a manifest; lists of words are replaced by size and digest.
 
         The lists may be long; ``settings.json`` has them whole.
         """
-        return self._brief
+        return {**self.bound_settings, "learner": self.settings.to_json(brief=True)}
 
     @cached_property
-    def _brief(self) -> dict[str, Any]:
-        return {**self.settings_dict(), "learner": self.settings.to_json(brief=True)}
-
     def settings_digest(self) -> str:
-        """Return the SHA-256 of the settings, hex."""
-        return self._digest
-
-    @cached_property
-    def _digest(self) -> str:
+        """The SHA-256 of the settings, hex."""
         # Imported here, because options are listed without NumPy.
         from model import wire
 
-        return hashlib.sha256(wire.canonical_json(self.settings_dict()).encode()).hexdigest()
+        return hashlib.sha256(wire.canonical_json(self.bound_settings).encode()).hexdigest()

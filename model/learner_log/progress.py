@@ -1,11 +1,9 @@
-"""Log how far reading and learning have come.
+"""What a call of a session comes to, and the log of how far reading and learning have come.
 
 The logger ``beam_topics.progress`` gets one INFO record after a number of tokens. Its attributes
 are key, island, sequence, event_time (microseconds), documents and tokens (learned by this process
 so far), words, ess and log_evidence (per token). A record about reading has the attribute ``read``
 alone: the number of documents that were read since the record before it.
-
-What a call of a session comes to.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
-"""Restore the state of a learner from its checkpoint and its log, and verify every step.
+"""Where a run begins on a key, and how a learner is restored and verified.
 
-The bytes come from the state of a runner and from the model store, and neither is trusted. Digests
-prove that the bytes are those that were written. The chain proves that the minibatches are the same
-and in order. The fingerprint proves that settings and release are the same. The witness proves that
-the arithmetic of this machine comes to the same bits.
-
-Where a run begins on a key: before its first minibatch, or at a checkpoint of the model store.
-
+A run begins before the first minibatch of a key, or at a checkpoint of the model store.
 :func:`find_start` makes every check that needs no document: the settings, the times of publication,
 and the checkpoint to continue from. A program calls it before the run, and the steps call it when
 the first document of a key arrives.
 
-Whether the documents are those of the store is known by the chain of minibatches, which
-:class:`SequenceStart` compares as soon as it reaches the newest version. Where the whole input is
-sequenced before any of it is learned, this is before any key has written anything.
+The chain of minibatches tells whether the documents are those of the store. :class:`SequenceStart`
+compares it as soon as it reaches the newest version. Where the whole input is sequenced before any
+of it is learned, this is before any key has written anything.
 
-The documents that a model store holds: those that the learner of a version can visit again.
+A :class:`Replayer` restores the state of a learner from its checkpoint and its log. The bytes come
+from the state of a runner and from the model store, and neither is trusted. Digests prove that the
+bytes are those that were written. The chain proves that the minibatches are the same and in order.
+The fingerprint proves that settings and release are the same. The witness proves that the
+arithmetic of this machine comes to the same bits.
+
+:func:`documents_at_hand` returns the documents that the learner of a version can visit again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from model.errors import DamagedDataError, DivergedError, OptionError
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from model.learner_log.options import LearnOptions
 from model.learners import LEARNER, learner_for
-from model.learners.base import HoldsDocuments, Learner, LearnerSettings
+from model.learners.base import HoldsDocuments, LearnerSettings
 from model.options import record_from_json
 from model.publishing.candidates import Candidate
 from model.publishing.manifest import CheckpointEntry, Manifest
@@ -60,7 +60,7 @@ def find_start(options: LearnOptions, key: str) -> Start:
             were published at other times.
         OptionError: There is no such point to resume from.
     """
-    store, run, digest = ModelStore(options.store), options.run, options.settings_digest()
+    store, run, digest = ModelStore(options.store), options.run, options.settings_digest
     newest = store.latest(key)
     if newest is not None:
         store.check_settings(key, options.binding)
@@ -122,40 +122,28 @@ REPLAY = (
 
 
 class Replayer:
-    """Restore and verify one learner.
+    """Restore and verify the learner of one island of one key.
 
     Args:
-        options: The options of the stream.
+        options: What to learn, and where to keep it.
         key: The model key.
         island: The number of the island.
-        store: The model store.
-        learner: The learner.
     """
 
-    def __init__(
-        self,
-        options: LearnOptions,
-        key: str,
-        island: int,
-        store: ModelStore,
-        learner: Learner[object],
-    ) -> None:
-        self._options, self._key, self._island = options, key, island
-        self._store, self._learner = store, learner
-        self._fingerprint = fingerprinter(options.settings, island)
+    def __init__(self, options: LearnOptions, key: str, island: int) -> None:
+        self.options, self.key, self.island = options, key, island
+        self.store = ModelStore(options.store)
+        self.learner = learner_for(options.settings)
+        self.fingerprint = fingerprinter(options.settings, island)
 
     def first_head(self) -> LearnerHead:
         """Return the head before the first minibatch."""
-        chain = chain_start(self._key, self._options.tokeniser, self._options.sequence)
+        chain = chain_start(self.key, self.options.tokeniser, self.options.sequence)
         return LearnerHead(0, chain, self.fingerprint(chain), b"")
-
-    def fingerprint(self, chain: bytes) -> bytes:
-        """Return the fingerprint after the minibatch with this h_n."""
-        return self._fingerprint(chain)
 
     def learner_name(self) -> str:
         """Return the name of the learner for messages."""
-        return f"learner of key {self._key!r}, island {self._island}"
+        return f"learner of key {self.key!r}, island {self.island}"
 
     def restore(self, head: LearnerHead, log: Iterable[bytes]) -> object:
         """Return the state of the learner at ``head``, from its checkpoint and its log.
@@ -164,14 +152,12 @@ class Replayer:
             DamagedDataError: The checkpoint or the log is not what the head names.
             DivergedError: The replay came to other bits.
         """
-        options, chain = self._options, self.first_head().chain
+        options, chain = self.options, self.first_head().chain
         if head.checkpoint:
             saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
             chain, state = saved.chain, self.load(data)
         else:
-            state = self._learner.init(
-                options.settings, self._key, self._island, options.run.threads
-            )
+            state = self.learner.init(options.settings, self.key, self.island, options.run.threads)
         links = sorted(
             (NumberedMinibatch.from_bytes(data) for data in log), key=lambda link: link.sequence
         )
@@ -185,7 +171,7 @@ class Replayer:
             )
         for link in links:
             chain = self.next_chain(link, chain)
-            self._learner.step(state, link.minibatch())
+            self.learner.step(state, link.minibatch())
         self._check_replay(head, chain, state)
         return state
 
@@ -195,15 +181,13 @@ class Replayer:
         Raises:
             DamagedDataError: The bytes are not a state of this learner.
         """
-        options = self._options
-        return self._learner.load(
-            options.settings, self._key, self._island, data, options.run.threads
-        )
+        options = self.options
+        return self.learner.load(options.settings, self.key, self.island, data, options.run.threads)
 
     def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
         # Before the first minibatch there is no witness to compare.
         same = chain == head.chain and self.fingerprint(chain) == head.fingerprint
-        if not same or (head.sequence and self._learner.witness(state) != head.witness):
+        if not same or (head.sequence and self.learner.witness(state) != head.witness):
             what = "other bits" if same else "another history"
             raise DivergedError(
                 f"{self.learner_name()}: the replay up to minibatch {head.sequence} came to {what}."
@@ -235,7 +219,7 @@ class Replayer:
         Raises:
             DamagedDataError: It is damaged, or of another learner or minibatch.
         """
-        saved, data = checkpoint_from_bytes(self._store.get_checkpoint(self._key, digest))
+        saved, data = checkpoint_from_bytes(self.store.get_checkpoint(self.key, digest))
         if saved.sequence != sequence or saved.fingerprint != self.fingerprint(saved.chain):
             raise DamagedDataError(
                 f"{self.learner_name()}: checkpoint {digest} holds another learner, or minibatch"
@@ -249,7 +233,7 @@ class Replayer:
         A run may end between an offer and its publication. The search goes back to a candidate that
         was published for certain.
         """
-        latest = self._store.latest(self._key)
+        latest = self.store.latest(self.key)
         reached = latest.sequence if latest else 0
         offers: dict[int, Candidate] = {}
         while True:
@@ -259,7 +243,7 @@ class Replayer:
             if (
                 not saved.checkpoint
                 or min(offers, default=reached + 1) <= reached
-                or not self._store.use_checkpoint(self._key, saved.checkpoint)
+                or not self.store.use_checkpoint(self.key, saved.checkpoint)
             ):
                 return [offers[sequence] for sequence in sorted(offers)]
             saved, _ = self.checkpoint(saved.checkpoint, saved.checkpoint_sequence)

@@ -65,16 +65,13 @@ class Blobs(Protocol):
             OptionError: They cannot.
         """
 
-    def read(self, path: str) -> bytes:
-        """Return all bytes of a path.
+    def read(self, path: str, most: int | None = None) -> bytes:
+        """Return the bytes of a path, or the first ones, at most ``most``.
 
         Raises:
             FileNotFoundError: The path does not exist.
             DamagedDataError: It is not a regular file, or leads out of the root.
         """
-
-    def read_start(self, path: str, most: int) -> bytes:
-        """Return the first bytes of a path, at most ``most``; raises as :meth:`read`."""
 
     def exists(self, path: str) -> bool:
         """Return whether the path exists."""
@@ -213,11 +210,7 @@ class LocalBlobs:
             if not os.access(place, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
 
-    def read(self, path: str) -> bytes:
-        with self._explained():
-            return read_regular(self._inside(path), self.where(path))
-
-    def read_start(self, path: str, most: int) -> bytes:
+    def read(self, path: str, most: int | None = None) -> bytes:
         with self._explained():
             return read_regular(self._inside(path), self.where(path), most)
 

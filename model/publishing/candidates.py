@@ -9,7 +9,7 @@ although candidates arrive in any order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,9 @@ class Candidate:
         prequential_perplexity: Over the tokens scored since the previous offer; None for the first
             offer, and without such tokens.
         particle: The particle of the island that is offered; 0 where particles are resampled.
-        rivals: Particles that are better (:class:`model.publishing.choice.Rival`). None if the
-            best one is offered, as by releases without this field.
+        rivals: Particles that are better (:class:`model.publishing.choice.Rival`).
         replaced: The particle that was offered before, if it was another one.
-        topic_tokens: The number of tokens of each topic that came since the previous offer. None if
-            it is not known, after an offer of a release without this field.
+        topic_tokens: The number of tokens of each topic that came since the previous offer.
         topic_documents: The same for documents, by the topic with most of their tokens.
         events: What the stream did since the previous offer (:class:`model.events.Event` as JSON),
             with the topic numbers of the snapshot.
@@ -73,13 +71,13 @@ class Candidate:
     ess: float
     in_sample_nmi: float | None
     prequential_perplexity: float | None
-    particle: int = 0
-    rivals: list[dict[str, int]] | None = None
-    replaced: dict[str, int] | None = None
-    topic_tokens: list[float] | None = None
-    topic_documents: list[int] | None = None
-    events: list[dict[str, Any]] = field(default_factory=list)
-    base: str = ""
+    particle: int
+    rivals: list[dict[str, int]]
+    replaced: dict[str, int] | None
+    topic_tokens: list[float]
+    topic_documents: list[int]
+    events: list[dict[str, Any]]
+    base: str
 
     MAGIC = b"BTk1"
 
@@ -102,8 +100,7 @@ class Candidate:
         found.standing()
         events_from_json(found.events, "events of a candidate")
         for name in ("topic_tokens", "topic_documents"):
-            if (counts := getattr(found, name)) is not None:
-                checks.measures(f"{name} of a candidate", np.array(counts, np.float64))
+            checks.measures(f"{name} of a candidate", np.array(getattr(found, name), np.float64))
         for text in (found.evidence, found.posterior):
             Scaled.from_hex(text)
         return found
@@ -112,12 +109,12 @@ class Candidate:
         """Return evidence and posterior, by which islands are compared."""
         return Scaled.from_hex(self.evidence), Scaled.from_hex(self.posterior)
 
-    def standing(self) -> Standing | None:
+    def standing(self) -> Standing:
         """Return what :func:`model.publishing.choice.choose` needs for the next offer."""
         replaced, name = self.replaced, "a candidate"
-        rivals = rivals_from_json(self.rivals or (), f"field rivals of {name}")
+        rivals = rivals_from_json(self.rivals, f"field rivals of {name}")
         before = replaced and Rival.from_json(replaced, f"field replaced of {name}")
-        return None if self.rivals is None else Standing(self.particle, rivals, before or None)
+        return Standing(self.particle, rivals, before or None)
 
 
 _FIELDS = tuple(item.name for item in fields(Candidate))

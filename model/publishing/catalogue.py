@@ -4,7 +4,7 @@
     <root>/<key>/catalogue/LATEST           the newest one
 
 A catalogue lies over a model and changes nothing in it. Its entries are by the ids of topics, which
-are never used twice (:mod:`model.publishing.alignment`), so it holds for all versions of a model
+are never used twice (:mod:`model.publishing.succession`), so it holds for all versions of a model
 key, and a topic that takes the place of one that died has no entry.
 
 Files are named by their content and are never changed. A roll back writes an earlier catalogue
@@ -14,12 +14,10 @@ again, as the newest one.
 >>> here.merged([5], into=1).roots(range(6))
 [0, 1, 2, 1, 1, 1]
 
-How much came to each topic over event time, from the manifests of a chain of versions.
-
-A version's manifest has the tokens of each topic that came since its parent. They are counted when
-they come, so a sum over versions is what came in that time. Differences of the totals of two
-versions are not: learners draw the topics of past tokens again, and another chain or a change of
-the stream moves whole topics.
+:func:`curves` says how much came to each topic over event time. A version's manifest has the tokens
+of each topic that came since its parent. They are counted when they come, so a sum over versions is
+what came in that time. Differences of the totals of two versions are not: learners draw the topics
+of past tokens again, and another chain or a change of the stream moves whole topics.
 """
 
 from __future__ import annotations

@@ -181,9 +181,6 @@ class CheckpointStore:
         """Return the names of the entries of checkpoints by sequence, in order."""
         found: dict[int, list[str]] = {}
         for name in self._blobs.list(path_in(key, "checkpoints")):
-            if name.endswith(".json") and ENTRY.fullmatch(name.removesuffix(".json")):
-                where = self._blobs.where(path_in(key, f"checkpoints/{name}"))
-                checks.known_form(f"the checkpoint {where}", 0, int(MAGIC[-1:]))
             if ENTRY.fullmatch(name):
                 found.setdefault(sequence_in(name), []).append(name)
         return found
@@ -192,23 +189,20 @@ class CheckpointStore:
         return [self._read_entry(key, name) for name in names]
 
     def _read_entry(self, key: str, name: str) -> CheckpointEntry:
+        """Read the entry of a checkpoint, without its state."""
         path = path_in(key, f"checkpoints/{name}")
         where = self._blobs.where(path)
-        entry = CheckpointEntry.from_json(self._sealed_entry(path, where), where)
+        try:
+            header = wire.header_of(MAGIC, self._blobs.read(path, _HEADER_BYTES))
+        except DamagedDataError as error:
+            raise DamagedDataError(f"{where} is damaged: {error}") from error
+        entry = CheckpointEntry.from_json(wire.canonical_json(header).encode(), where)
         if entry.file_name != name or entry.key != key:
             raise DamagedDataError(
                 f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"
                 " copy"
             )
         return entry
-
-    def _sealed_entry(self, path: str, where: str) -> bytes:
-        """Return the sealed line of an entry, without reading the state."""
-        try:
-            header = wire.header_of(MAGIC, self._blobs.read_start(path, _HEADER_BYTES))
-        except DamagedDataError as error:
-            raise DamagedDataError(f"{where} is damaged: {error}") from error
-        return wire.canonical_json(header).encode()
 
     def _histories(
         self, key: str, names: list[str], islands: int, settings_digest: str

@@ -16,13 +16,13 @@ newest point on that LATEST has reached; settings. A file stays if it was writte
 time of grace before LATEST moved, by the clock of the store. It also stays if it was used after it
 was listed. So an expiry may be killed at any moment, and repeated, beside any number of publishers.
 
-Pins: versions that no expiry removes, ``<root>/<key>/pins/<version>.json``.
+A file ``<root>/<key>/pins/<version>.json`` pins a version.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from model.errors import DamagedDataError, OptionError
 from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
@@ -33,12 +33,14 @@ from model.publishing.snapshots import header_of
 from model.publishing.store import ModelStore
 from model.wire import seal, unseal
 
-_PIN_ENDING = ".json"
+_ENDING, _POINTER = ".json", ".latest"
+# The length of the name of a file that is named by its digest.
+_DIGEST = 64
 
 
 def pinned(blobs: Blobs, key: str) -> set[str]:
     """Return the versions of a key that are pinned."""
-    names = (name.removesuffix(_PIN_ENDING) for name in blobs.list(path_in(key, "pins")))
+    names = (name.removesuffix(_ENDING) for name in blobs.list(path_in(key, "pins")))
     return {name for name in names if VERSION_FORM.fullmatch(name)}
 
 
@@ -75,12 +77,6 @@ def _path(key: str, version: str) -> str:
     return path_in(key, f"pins/{version}{_ENDING}")
 
 
-_ENDING, _POINTER = ".json", ".latest"
-# The length of the name of a file that is named by its digest.
-_DIGEST = 64
-_REMEMBERED = 100_000
-
-
 class Removal(NamedTuple):
     """A file that can go.
 
@@ -94,7 +90,7 @@ class Removal(NamedTuple):
 
 
 class Expiry:
-    """The expiry of one model store. What it read of manifests is kept between calls.
+    """The expiry of one model store.
 
     Args:
         root: The root of the store.
@@ -103,7 +99,6 @@ class Expiry:
 
     def __init__(self, root: str, keep: Keep) -> None:
         self._store, self._blobs, self._keep = ModelStore(root), blobs_at(root), keep
-        self._briefs: dict[tuple[str, str], Brief] = {}
 
     def expire(self, key: str) -> int:
         """Remove what can go of a key, and return the number of files."""
@@ -111,7 +106,7 @@ class Expiry:
 
     def plan(self, key: str) -> list[Removal]:
         """Return what can go of a key, in the order of removal."""
-        return _Plan(self._blobs, key, self._keep, self._chain(key)).removals()
+        return _Plan(self._store, self._blobs, key, self._keep, self._chain(key)).removals()
 
     def carry_out(self, plan: Iterable[Removal]) -> int:
         """Remove files that were not used since, and return their number.
@@ -135,29 +130,20 @@ class Expiry:
         version = newest.version if newest else None
         # What is remembered may have been removed.
         there = set(self._blobs.list(path_in(key, "manifests")))
-        while f"{version}{_ENDING}" in there and (brief := self._brief(key, str(version))):
+        while f"{version}{_ENDING}" in there and (brief := self._store.brief(key, str(version))):
             found.append(brief)
             version = brief.parent
         return found[::-1]
-
-    def _brief(self, key: str, version: str) -> Brief | None:
-        known = self._briefs.get((key, version))
-        if known is None:
-            manifest = self._store.find(key, version)
-            if manifest is None:
-                return None
-            known = Brief(version, manifest.event_time, manifest.snapshot, manifest.parent)
-            if len(self._briefs) >= _REMEMBERED:
-                self._briefs.clear()
-            self._briefs[key, version] = known
-        return known
 
 
 class _Plan:
     """What can go of one key, from one listing of its files."""
 
-    def __init__(self, blobs: Blobs, key: str, keep: Keep, chain: list[Brief]) -> None:
-        self._blobs, self._key, self._keep, self._chain = blobs, key, keep, chain
+    def __init__(
+        self, store: ModelStore, blobs: Blobs, key: str, keep: Keep, chain: list[Brief]
+    ) -> None:
+        self._store, self._blobs, self._key = store, blobs, key
+        self._keep, self._chain = keep, chain
         self._files = {
             folder: blobs.stamps(path_in(key, folder))
             for folder in ("manifests", "snapshots", "checkpoints", "classifiers")
@@ -212,20 +198,8 @@ class _Plan:
     def _needed(self, without: set[str]) -> set[str]:
         """Return the snapshots of all versions but some, of those outside the chain, too."""
         names = (name.removesuffix(_ENDING) for name in self._files["manifests"])
-        known = {one.version: one.snapshot for one in self._chain}
-        needed = set()
-        for version in names:
-            if VERSION_FORM.fullmatch(version) and version not in without:
-                needed.add(known.get(version) or str(self._read(version).get("snapshot")))
-        return needed
-
-    def _read(self, version: str) -> dict[str, Any]:
-        """Return the fields of a manifest outside the chain; none if it is gone."""
-        path = path_in(self._key, f"manifests/{version}{_ENDING}")
-        try:
-            return unseal(self._blobs.read(path), self._blobs.where(path))
-        except FileNotFoundError:
-            return {}
+        others = (self._store.brief(self._key, name) for name in names if name not in without)
+        return {one.snapshot for one in others if one}
 
     def _strays(self) -> list[Removal]:
         """Return manifests that lost a race, and snapshots that no manifest refers to.
@@ -254,10 +228,8 @@ class _Plan:
         first = self._chain[0]
         if sequence_in(version) > sequence_in(first.version):
             return sequence_in(version) <= self._newest
-        time = self._read(version).get("event_time")
-        if not isinstance(time, int):
-            return False
-        return self._keep.ends([first._replace(event_time=time), self._chain[-1]]) > 0
+        brief = self._store.brief(self._key, version)
+        return brief is not None and self._keep.ends([brief, self._chain[-1]]) > 0
 
     def _is_past(self, digest: str) -> bool:
         """Return whether a snapshot is of a minibatch up to the newest version."""

@@ -77,22 +77,13 @@ class GcsBlobs:
             if wanted - set(self._bucket().test_iam_permissions(sorted(wanted))):
                 raise Forbidden(f"this account may not write into {self._bucket_name}")
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, most: int | None = None) -> bytes:
+        part = {} if most is None else {"start": 0, "end": most - 1}
         with self._explained():
             try:
                 # One request reads one generation. The client pins the generation when it resumes
                 # an interrupted download.
-                data: bytes = self._blob(path).download_as_bytes(retry=DEFAULT_RETRY)
-            except NotFound as error:
-                raise FileNotFoundError(self.where(path)) from error
-            return data
-
-    def read_start(self, path: str, most: int) -> bytes:
-        with self._explained():
-            try:
-                data: bytes = self._blob(path).download_as_bytes(
-                    start=0, end=most - 1, retry=DEFAULT_RETRY
-                )
+                data: bytes = self._blob(path).download_as_bytes(**part, retry=DEFAULT_RETRY)
             except NotFound as error:
                 raise FileNotFoundError(self.where(path)) from error
             except RequestRangeNotSatisfiable:

@@ -1,7 +1,5 @@
 """The files of a folder of the model store: read only if regular, written whole.
 
-Remove temporary files of processes that were killed before they could rename them.
-
 A file is written under a name that begins with :data:`PREFIX` in its folder, and then renamed. A
 process that is killed between the two leaves the temporary file behind. So the first write of a
 process into a folder also removes old temporary files there. A temporary file is old if it is a day
@@ -22,45 +20,11 @@ from model.errors import DamagedDataError
 
 PREFIX = ".new-"
 OLD_SECONDS = 86_400
-
+_NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOKED_AT: set[str] = set()
 
 
-def made_now(folder: str) -> None:
-    """Note that this process has just made a folder, which has no old files."""
-    _LOOKED_AT.add(folder)
-
-
-def remove_leftovers(written: str) -> None:
-    """Remove old temporary files beside ``written``, once for each folder and process.
-
-    Files that must not be removed, because they belong to another user, are left.
-    """
-    folder = os.path.dirname(written)  # noqa: PTH120
-    if folder in _LOOKED_AT:
-        return
-    _LOOKED_AT.add(folder)
-    with contextlib.suppress(OSError):
-        oldest = Path(written).stat().st_mtime - OLD_SECONDS
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith(PREFIX):
-                    _remove_if_older(entry, oldest)
-
-
-def _remove_if_older(entry: os.DirEntry[str], oldest: float) -> None:
-    with contextlib.suppress(OSError):
-        if (
-            entry.is_file(follow_symlinks=False)
-            and entry.stat(follow_symlinks=False).st_mtime < oldest
-        ):
-            Path(entry).unlink()
-
-
-_NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-
-def read_regular(path: str, name: str, most: int = -1) -> bytes:
+def read_regular(path: str, name: str, most: int | None = None) -> bytes:
     """Return the first bytes of a regular file, or all; another kind may have no end, or block."""
     # Without O_NONBLOCK a named pipe would wait here for its writer.
     number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -85,7 +49,7 @@ def write_beside(target: str, data: bytes) -> str:
     try:
         number = os.open(name, _NEW_FILE, 0o666)
     except FileNotFoundError:
-        make_folder(folder)
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
         number = os.open(name, _NEW_FILE, 0o666)
     try:
         rest = memoryview(data)
@@ -101,18 +65,22 @@ def write_beside(target: str, data: bytes) -> str:
     return name
 
 
-def make_folder(folder: str) -> None:
-    """Make a folder, and those above it where there are none."""
-    try:
-        os.mkdir(folder)  # noqa: PTH102
-    except FileNotFoundError:
-        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
-    except FileExistsError:
-        if not os.path.isdir(folder):  # noqa: PTH112
-            raise
-        # Another process made it meanwhile.
+def remove_leftovers(written: str) -> None:
+    """Remove old temporary files beside ``written``, once for each folder and process.
+
+    Files that must not be removed, because they belong to another user, are left.
+    """
+    folder = Path(written).parent
+    if str(folder) in _LOOKED_AT:
         return
-    made_now(folder)
+    _LOOKED_AT.add(str(folder))
+    with contextlib.suppress(OSError):
+        oldest = Path(written).stat().st_mtime - OLD_SECONDS
+        for path in folder.glob(f"{PREFIX}*"):
+            with contextlib.suppress(OSError):
+                found = path.lstat()
+                if stat.S_ISREG(found.st_mode) and found.st_mtime < oldest:
+                    path.unlink()
 
 
 def sync_folder(folder: str) -> None:

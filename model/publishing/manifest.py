@@ -1,13 +1,6 @@
 """Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Both are one sealed line (:mod:`model.wire`). The digest is checked before anything
-else is used.
-
-How many topics a version uses.
-
-With shares s_t of the tokens that came since the parent, exp(- sum s_t ln s_t) is the effective
-number of topics. A topic is in use if its share is at least :data:`PART` of what each of so many
-equal topics would have.
+Each is one sealed line (:mod:`model.wire`). The digest is checked before anything else is used.
 """
 
 from __future__ import annotations
@@ -36,8 +29,7 @@ _LATEST_TIME = 2**62
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
-# The topics in use follow from topic_tokens.
-_NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every", "topics_in_use"})
+_NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every"})
 
 
 class _Sealed:
@@ -144,7 +136,7 @@ class Manifest(_Sealed):
         topic_order: The permutation that gives the topics of the snapshot the places of those of
             the parent: its topic ``topic_order[i]`` is in place ``i`` of the version. [] if none is
             needed.
-        topic_ids: The id of the topic in each place (:mod:`model.publishing.alignment`). [] if
+        topic_ids: The id of the topic in each place (:mod:`model.publishing.succession`). [] if
             each is the number of its place.
         changes: The words that entered and left the first ten of each topic since the parent
             (:func:`model.publishing.succession.changes`), by its id.
@@ -164,8 +156,7 @@ class Manifest(_Sealed):
             (:class:`model.publishing.settings.PublishSettings`); empty without such a rule.
         particle: The particle of the island that was published; 0 where particles are resampled.
         rivals: The islands that are better than the published one
-            (:class:`model.publishing.choice.Rival`). None if the best one was published, as by
-            releases without this field.
+            (:class:`model.publishing.choice.Rival`).
         replaced: If the parent comes from another island or particle: its ``island`` and
             ``particle``, in how many ``versions`` in a row the new one was better, and ``since``
             when, the event time of the first of them. None otherwise.
@@ -174,8 +165,6 @@ class Manifest(_Sealed):
             if it is not known.
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
-        topics_in_use: The number of topics in use (:mod:`model.publishing.manifest`). None where no
-            token came, where ``topic_tokens`` are not known, and by releases without this field.
         events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
             the ids of the published topics and their first words; and their births and deaths.
         publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
@@ -206,7 +195,7 @@ class Manifest(_Sealed):
     release: str
     publishing: dict[str, Any] = field(default_factory=dict)
     particle: int = 0
-    rivals: list[dict[str, Any]] | None = None
+    rivals: list[dict[str, Any]] = field(default_factory=list)
     replaced: dict[str, Any] | None = None
     topic_tokens: list[float] | None = None
     topic_documents: list[int] | None = None
@@ -214,7 +203,6 @@ class Manifest(_Sealed):
     publish_every: dict[str, int] = field(default_factory=dict)
     topic_ids: list[int] = field(default_factory=list)
     new_words: list[dict[str, Any]] = field(default_factory=list)
-    topics_in_use: int | None = None
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -277,16 +265,13 @@ class Manifest(_Sealed):
     def repeats(self, other: Manifest) -> bool:
         """Return whether two manifests agree in all fields that both have.
 
-        The release and the settings by which the island was chosen may differ. A release without
-        ids of topics told no births and deaths, and called them changes.
+        The release and the settings by which the island was chosen may differ.
 
         Figures that are logarithms are compared up to their last bits, which differ between C
         libraries.
         """
         theirs, ours = json.loads(self.to_json()), json.loads(other.to_json())
         both = theirs.keys() & ours.keys() - _NOT_COMPARED
-        if "topic_ids" not in both:
-            both -= {"events", "changes"}
         return all(_alike(name, theirs[name], ours[name]) for name in both)
 
     def check(self, name: str) -> None:
@@ -315,9 +300,6 @@ class Manifest(_Sealed):
             if kind not in ("windows", "period"):
                 checks.refuse(f"field publish_every of {name}", kind, "windows or period")
             checks.whole(f"{kind} in field publish_every of {name}", every, 1)
-        if self.topics_in_use is not None:
-            most = len(self.topic_tokens or ()) + 1
-            checks.whole(f"field topics_in_use of {name}", self.topics_in_use, 1, most)
         self._check_choice(name)
         for field_name in ("topic_tokens", "topic_documents"):
             counts = np.array(getattr(self, field_name) or [], np.float64)
@@ -330,7 +312,7 @@ class Manifest(_Sealed):
 
     def _check_choice(self, name: str) -> None:
         checks.whole(f"field island of {name}", self.island, 0, max(1, self.islands))
-        rivals_from_json(self.rivals or (), f"field rivals of {name}")
+        rivals_from_json(self.rivals, f"field rivals of {name}")
         if self.replaced is not None:
             where = f"field replaced of {name}"
             before = checks.record(_Replaced, self.replaced, where, ignore_unknown=True)
@@ -340,10 +322,8 @@ class Manifest(_Sealed):
             since, bound = f"since in field replaced of {name}", _LATEST_TIME
             checks.whole(since, before["since"], -bound, bound)
 
-    def standing(self) -> Standing | None:
+    def standing(self) -> Standing:
         """Return what :func:`model.publishing.choice.choose` needs for the next version."""
-        if self.rivals is None:
-            return None
         return Standing(self.island, rivals_from_json(self.rivals, "field rivals"))
 
     def replacement(self) -> str:
@@ -420,11 +400,16 @@ def sequence_of(version: str, name: str) -> int:
     return checks.whole(name, int(version.partition("-")[0]))
 
 
+# The least share of a topic in use, as a part of the mean share.
 PART = 0.2
 
 
 def topics_in_use(tokens: Sequence[float] | None) -> int | None:
     """Return the number of topics in use; None where it is not known or where no token came.
+
+    With shares s_t of the tokens that came since the parent, exp(- sum s_t ln s_t) is the effective
+    number of topics. A topic is in use if its share is at least :data:`PART` of what each of so
+    many equal topics would have.
 
     Args:
         tokens: The tokens of each topic that came (``Manifest.topic_tokens``).

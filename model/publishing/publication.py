@@ -6,35 +6,26 @@ Candidates arrive in any order, and again after a failure. A version is made whe
 offered the same sequence and the version before it exists. The version before is needed because
 topics are matched with those of the parent (:mod:`model.publishing.succession`). What waits is in
 a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
-
-The publisher of a key of a run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 
 from model import __version__, checks, wire
 from model.errors import DivergedError
 from model.learner_log.options import LearnOptions
 from model.pending import Bag
-from model.publishing.alignment import stored_ids
-from model.publishing.binding import Binding
 from model.publishing.candidates import Candidate
 from model.publishing.catalogue import name_topics
 from model.publishing.choice import Rival, Standing, choose
 from model.publishing.held import CANDIDATES, HELD, Held
-from model.publishing.manifest import Manifest, topics_in_use
-from model.publishing.settings import PublishSettings
+from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore
 from model.publishing.succession import Succession
 from model.scaled import Scaled
 from model.snapshot import Snapshot
-
-NOT_KNOWN: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +45,7 @@ class PublishHead:
     MAGIC = b"BTp1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(
-            self.MAGIC,
-            {"sequence": self.sequence, "version": self.version, "waiting": self.waiting},
-        )
+        return wire.pack(self.MAGIC, asdict(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PublishHead:
@@ -81,35 +69,23 @@ class Publisher:
     """Make the versions of one key.
 
     Args:
-        store: The store of snapshots and manifests.
+        options: The options of the run.
         key: The model key.
-        islands: The number of candidates that make a version.
-        settings: The settings for the manifests, see :class:`model.publishing.manifest.Manifest`.
-        publishing: When a version may come from another island than its parent.
-        every: How often versions are published, for the manifests.
-        names: Names that the first topics have from the start, for the catalogue.
-        held: The models of the newest versions in this process.
-        binding: The settings that the first version binds the store to; None for none.
+        store: The model store.
         on_superseded: See :meth:`model.publishing.store.ModelStore.publish`.
+        held: The models of the newest versions in this process.
     """
 
     def __init__(
         self,
-        store: ModelStore,
+        options: LearnOptions,
         key: str,
-        islands: int,
-        settings: dict[str, Any],
-        publishing: PublishSettings,
-        *,
-        every: Mapping[str, int] = NOT_KNOWN,
-        names: Sequence[str] = (),
-        held: Held = HELD,
-        binding: Binding | None = None,
+        store: ModelStore,
         on_superseded: Callable[[Manifest, list[str]], None] | None = None,
+        held: Held = HELD,
     ) -> None:
-        self._store, self._key, self._islands, self._settings = store, key, islands, settings
-        self._publishing, self._every, self._held = publishing, every, held
-        self._names, self._binding, self._on_superseded = tuple(names), binding, on_superseded
+        self._options, self._key, self._store = options, key, store
+        self._on_superseded, self._held = on_superseded, held
 
     def handle(
         self, head: PublishHead, candidate: Candidate, bag: Bag
@@ -180,7 +156,7 @@ class Publisher:
     def _next(self, after: int, waiting: dict[tuple[int, int], Candidate]) -> list[Candidate]:
         """Return the candidates of the version after ``after`` by island; none until all came."""
         group = sorted((c for c in waiting.values() if c.previous == after), key=lambda c: c.island)
-        if len(group) < self._islands:
+        if len(group) < self._options.settings.islands:
             return []
         if len({(c.sequence, c.chain) for c in group}) > 1:
             offers = sorted((c.island, c.sequence, c.chain[:16]) for c in group)
@@ -204,7 +180,7 @@ class Publisher:
         standing = choose(
             last.standing() if last else None,
             [candidate.figures() for candidate in group],
-            self._publishing,
+            self._options.publishing,
             group[0].event_time,
         )
         best = group[standing.number]
@@ -215,10 +191,10 @@ class Publisher:
         topics = Succession.of(before, last.ids(offered.topic_count) if last else None, offered)
         manifest = self._manifest(best, standing, topics, last)
         # Before the version, so that no reader finds it without its settings and names.
-        if parent is None and self._binding:
-            self._store.bind(self._key, self._binding)
-        if parent is None and self._names:
-            name_topics(self._store.root, self._key, self._names)
+        if parent is None:
+            self._store.bind(self._key, self._options.binding)
+            if names := self._options.settings.topic_names:
+                name_topics(self._store.root, self._key, names)
         published = self._store.publish(manifest, best.base, self._on_superseded)
         for candidate in group:
             CANDIDATES.drop(self._name(candidate.snapshot))
@@ -236,10 +212,10 @@ class Publisher:
             parent=last.version if last else None,
             snapshot=best.snapshot,
             island=best.island,
-            islands=self._islands,
+            islands=self._options.settings.islands,
             fingerprint=best.fingerprint,
             chain=best.chain,
-            settings=self._settings,
+            settings=self._options.manifest_settings,
             topic_order=topics.order,
             changes=topics.changes(),
             new_words=topics.new_words(best.topic_tokens),
@@ -252,16 +228,15 @@ class Publisher:
             ess=best.ess,
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,
-            publishing=self._publishing.to_json(),
-            publish_every=dict(self._every),
+            publishing=self._options.publishing.to_json(),
+            publish_every=dict([self._options.run.publish_every]),
             particle=best.particle,
             rivals=[rival.to_json() for rival in standing.rivals],
             replaced=_replaced(last, standing, best),
             topic_tokens=topics.placed(best.topic_tokens),
             topic_documents=topics.placed(best.topic_documents),
             events=topics.events(best),
-            topic_ids=stored_ids(topics.turnover.ids),
-            topics_in_use=topics_in_use(best.topic_tokens),
+            topic_ids=topics.stored_ids(),
         )
 
     def _model(self, version: Manifest) -> Snapshot:
@@ -278,30 +253,3 @@ class Publisher:
 
     def _name(self, name: str) -> tuple[str, str, str]:
         return self._store.root, self._key, name
-
-
-def publisher_of(
-    options: LearnOptions,
-    key: str,
-    store: ModelStore,
-    on_superseded: Callable[[Manifest, list[str]], None] | None = None,
-) -> Publisher:
-    """Return the publisher of a key.
-
-    Args:
-        options: The options of the run.
-        key: The model key.
-        store: The model store.
-        on_superseded: See :meth:`model.publishing.store.ModelStore.publish`.
-    """
-    return Publisher(
-        store,
-        key,
-        options.settings.islands,
-        options.manifest_settings(),
-        options.publishing,
-        every=dict([options.run.publish_every]),
-        names=options.settings.topic_names,
-        binding=options.binding,
-        on_superseded=on_superseded,
-    )

@@ -1,4 +1,4 @@
-"""Which versions are kept: all of a time, and one of each period before that.
+"""Settings of the model store: where it is, which model is used, when islands change, what is kept.
 
 A :class:`Keep` has rules. A rule keeps the versions up to an age, all of them or the last one of
 each period. A version that any rule keeps is kept. Ages are event time, counted back from the
@@ -10,10 +10,6 @@ versions.
 >>> half_days = [Brief(f"{n:012}-{n:016x}", n * day // 2, "", None) for n in range(12)]
 >>> [brief.event_time / day for brief in keep.chosen(half_days)]
 [2.5, 3.5, 4.5, 5.0, 5.5]
-
-Settings of :mod:`model.publishing.store`: where it is, and which model of it is used.
-
-Settings of :mod:`model.publishing.choice`.
 """
 
 from __future__ import annotations

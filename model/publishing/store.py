@@ -20,69 +20,35 @@ does not lead to were abandoned, or the versions between have expired
 LATEST makes a history part of the store. What a run leaves there that published nothing binds no
 other run: settings without a version are replaced, and so are checkpoints
 (:meth:`model.publishing.checkpoint_store.CheckpointStore.remove_checkpoints_of`).
-
-Say what is missing if a version is not found: the store, the model key, or the version.
-
-Whether the keys of a store are found in the texts themselves, by ``--key_from``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
+from model import checks
 from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing import snapshots
 from model.publishing.binding import Binding, check_bound, check_rhythm
 from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
 from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
-from model.publishing.snapshots import ModelFile
+from model.publishing.settings import Brief
+from model.publishing.snapshots import (
+    MAGIC,
+    ModelFile,
+    has_digest,
+    snapshot_from_bytes,
+    snapshot_to_file,
+)
 from model.settings import TokeniserSettings
 from model.snapshot import Snapshot
 from model.wire import unseal
 
 _SHOWN = 5
-
-
-class Versions(Protocol):
-    """What the message needs of :class:`model.publishing.store.ModelStore`."""
-
-    root: str
-
-    def keys(self) -> Iterable[str]:
-        """Return the model keys."""
-
-    def has_versions(self, key: str) -> bool:
-        """Return whether a key has a version."""
-
-    def manifests(self, key: str) -> Sequence[Manifest]:
-        """Return the versions of a key, the oldest first."""
-
-
-def missing_version(store: Versions, key: str, version: str) -> OptionError:
-    """Return the error that names the option to correct.
-
-    A store that was moved is reported as ``--model_store``, and not as ``--model_version``.
-    """
-    keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
-    if not keys:
-        return OptionError(
-            "--model_store",
-            store.root,
-            "a folder with a published model",
-            "Correct the path, or train a model first.",
-        )
-    if not store.has_versions(key):
-        allowed = f"a key with a model in {store.root}, such as {', '.join(map(repr, keys))}"
-        return OptionError("--model_key", key, allowed, "Give one of those with --model_key.")
-    newest = ", ".join(manifest.version for manifest in store.manifests(key)[-_SHOWN:])
-    allowed = f"latest, or a version of key {key!r} in {store.root} (the newest: {newest})"
-    return OptionError("--model_version", version, allowed, "Correct the version.")
-
-
+_REMEMBERED = 100_000
 _REMEDIES = (
     "If the input holds only documents that came after those that were learned, add"
     " --add_documents. To finish a run that was interrupted, give the same input, the same"
@@ -96,7 +62,7 @@ class ModelStore(CheckpointStore):
 
     def __init__(self, root: str) -> None:
         super().__init__(root)
-        self._parents: dict[tuple[str, str], str | None] = {}
+        self._briefs: dict[tuple[str, str], Brief] = {}
 
     def keys(self) -> list[str]:
         """Return the model keys that have something in the store, sorted."""
@@ -156,20 +122,51 @@ class ModelStore(CheckpointStore):
             StoreConflictError: The run would publish at other times than the store has versions.
             DamagedDataError: The newest version has a form of another release.
         """
-        snapshots.check_form(self._blobs, newest.key, newest.snapshot)
+        path = path_in(newest.key, f"snapshots/{newest.snapshot}")
+        if self._blobs.exists(path):
+            start = self._blobs.read(path, len(MAGIC))
+            if start[:-1] == MAGIC[:-1] and start[-1:].isdigit():
+                name = f"the snapshot {self._blobs.where(path)}"
+                checks.known_form(name, int(start[-1:]), int(MAGIC[-1:]))
         check_rhythm(newest, learned, every, self._blobs.where(escape_key(newest.key)))
 
     def put_snapshot(self, snapshot: Snapshot) -> str:
-        """Write the model of a candidate and return its digest, hex."""
-        return snapshots.put(self._blobs, snapshot)
+        """Write the model of a candidate and return its digest, hex.
+
+        Raises:
+            DamagedDataError: The store holds other contents under this digest.
+        """
+        file = snapshot_to_file(snapshot)
+        path = path_in(snapshot.key, f"snapshots/{file.digest}")
+        # Another release of the library, or of this project, packs the same contents into other
+        # bytes.
+        create_named(self._blobs, path, file.data, lambda data: has_digest(data, file.digest))
+        return file.digest
 
     def get_candidate(self, key: str, digest: str) -> Snapshot:
         """Return the model with this digest, with the topic ids of the learner that made it.
 
         Raises:
-            DamagedDataError: It is missing, or does not have the content that was written.
+            DamagedDataError: It is missing, does not have the content that was written, or has a
+                form of another release.
         """
-        return snapshots.get(self._blobs, key, digest)
+        path = path_in(key, f"snapshots/{checks.hexadecimal('the digest of a snapshot', digest)}")
+        name = self._blobs.where(path)
+        try:
+            data = self._blobs.read(path)
+        except FileNotFoundError as error:
+            raise DamagedDataError(
+                f"{name} is missing from the model store: it has expired (--keep, or python -m"
+                " pipelines.versions), or was lost. Choose a version that python -m"
+                " pipelines.versions list shows with a model, or restore it from a copy"
+            ) from error
+        try:
+            return snapshot_from_bytes(data, name, digest)
+        except DamagedDataError as error:
+            # Errors of the form and of the digest name the file already.
+            if name in str(error) or not data.startswith(MAGIC):
+                raise
+            raise DamagedDataError(f"{name} is damaged: {error}") from error
 
     def get_snapshot(self, manifest: Manifest) -> Snapshot:
         """Return the model of a version, with the published topic ids.
@@ -191,7 +188,7 @@ class ModelStore(CheckpointStore):
         Raises:
             DamagedDataError: As :meth:`get_snapshot`.
         """
-        return snapshots.in_published_order(self.get_candidate(key, file.snapshot), file, version)
+        return file.published(self.get_candidate(key, file.snapshot), version)
 
     def publish(
         self,
@@ -273,7 +270,7 @@ class ModelStore(CheckpointStore):
 
     def has_model(self, manifest: Manifest) -> bool:
         """Return whether the model of a version is there, and not expired."""
-        return snapshots.exists(self._blobs, manifest.key, manifest.snapshot)
+        return self._blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
 
     def roll_back(self, manifest: Manifest) -> list[str]:
         """Make an earlier version the newest one, and remove the checkpoints after it.
@@ -428,14 +425,22 @@ class ModelStore(CheckpointStore):
         )
 
     def _parent(self, key: str, version: str) -> str | None:
-        """Return the version before; None before the first, and where older manifests were removed.
+        """Return the version before; None before the first, and where manifests were removed."""
+        found = self.brief(key, version)
+        return found.parent if found else None
 
-        It is read once, because a manifest never changes.
+    def brief(self, key: str, version: str) -> Brief | None:
+        """Return the brief of a version; None if there is no manifest.
+
+        A manifest is read once, because it never changes. It may have been removed since.
         """
-        if (key, version) not in self._parents:
-            found = self.find(key, version)
-            self._parents[key, version] = found.parent if found else None
-        return self._parents[key, version]
+        known = self._briefs.get((key, version))
+        if known is None and (found := self.find(key, version)):
+            known = Brief(version, found.event_time, found.snapshot, found.parent)
+            if len(self._briefs) >= _REMEMBERED:
+                self._briefs.clear()
+            self._briefs[key, version] = known
+        return known
 
     def _pointer(self, key: str) -> bytes | None:
         try:
@@ -486,3 +491,24 @@ def settings_of_keys(store: ModelStore) -> TokeniserSettings | None:
     key = next(filter(store.has_versions, store.keys()), "")
     found = store.manifest(key).tokeniser if key else None
     return found if found is not None and found.has_keys else None
+
+
+def missing_version(store: ModelStore, key: str, version: str) -> OptionError:
+    """Return the error that names the option to correct.
+
+    A store that was moved is reported as ``--model_store``, and not as ``--model_version``.
+    """
+    keys = list(islice(filter(store.has_versions, store.keys()), _SHOWN))
+    if not keys:
+        return OptionError(
+            "--model_store",
+            store.root,
+            "a folder with a published model",
+            "Correct the path, or train a model first.",
+        )
+    if not store.has_versions(key):
+        allowed = f"a key with a model in {store.root}, such as {', '.join(map(repr, keys))}"
+        return OptionError("--model_key", key, allowed, "Give one of those with --model_key.")
+    newest = ", ".join(manifest.version for manifest in store.manifests(key)[-_SHOWN:])
+    allowed = f"latest, or a version of key {key!r} in {store.root} (the newest: {newest})"
+    return OptionError("--model_version", version, allowed, "Correct the version.")

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from model.publishing.alignment import place_of
 from model.publishing.catalogue import Came, Catalogue, Curves, came_to, curves
 from model.publishing.manifest import Manifest
+from model.publishing.succession import place_of
 from model.records import Groups, LongArray, sums_of
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics

@@ -222,12 +222,6 @@ class ExportOptions(OptionGroup):
             help="csv, parquet and json: words of each topic; without it, all with a count",
         )
         parser.add_argument(
-            "--graph_versions",
-            type=values.positive,
-            default=12,
-            help="dot: most versions (default: 12)",
-        )
-        parser.add_argument(
             "--freeze",
             type=values.topics,
             default=(),

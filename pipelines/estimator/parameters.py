@@ -137,7 +137,7 @@ def parameters_of(learning: LearnOptions) -> dict[str, Any]:
 
 def _learns_alike(parameters: Mapping[str, Any], learning: LearnOptions) -> bool:
     try:
-        return learning_of(parameters, "").settings_digest() == learning.settings_digest()
+        return learning_of(parameters, "").settings_digest == learning.settings_digest
     except OptionError:
         return False
 

@@ -144,7 +144,7 @@ def test_checkpoints_are_read_and_written_again_alike(case):
     stored, stated = case.read(), case.stated
     entries = stored.store.checkpoints(case.key)
     assert [[one.sequence, one.island, one.digest] for one in entries] == stated["checkpoints"]
-    assert {one.settings_digest for one in entries} == {stored.options.settings_digest()}
+    assert {one.settings_digest for one in entries} == {stored.options.settings_digest}
     assert stored.states() == stated["states"]
     learner = learner_for(stored.options.settings)
     for entry in entries:

@@ -1,4 +1,4 @@
-"""``export``: the forms of a version from the command line. tests/model/exports reads them."""
+"""``export``: the forms of a version from the command line; test_exports.py reads them."""
 
 import pytest
 from exported import learned
@@ -56,13 +56,6 @@ def test_an_earlier_version_and_fewer_words(root, tmp_path):
 def test_a_wrong_option_is_named(root, capsys, flags, said):
     assert export.main([f"--model_store={root}", "--output=x", *flags]) == 2
     assert f"python -m pipelines.export: {said}" in capsys.readouterr().err
-
-
-def test_a_graph_needs_two_versions(root, tmp_path, capsys):
-    first = ModelStore(str(root)).manifests("")[0].version
-    flags = [f"--model_store={root}", "--format=dot", f"--output={tmp_path / 'x'}"]
-    assert export.main([*flags, f"--model_version={first}"]) == 2
-    assert "a form for a store with two versions or more" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_written(root, tmp_path, capsys):

@@ -6,11 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exported import learned, versions_of
+from exported import learned
 from runners import tools
 from runners.conftest import HERE, or_skip
 
-from model.exports import lineage, mallet
+from model.exports import to_mallet
 
 MALLET = "2.1.1"
 
@@ -33,7 +33,7 @@ def test_mallet_reads_its_state(jars, tmp_path):
     """Its prior and all of its counts are those of the model."""
     exported = learned(tmp_path / "models", prior="flat")
     snapshot, state = exported.snapshot, tmp_path / "state.gz"
-    state.write_bytes(mallet.to_mallet(exported))
+    state.write_bytes(to_mallet(exported))
     given = ["java", "-cp", f"{jars}/*", str(HERE / "mallet" / "ReadState.java"), str(state), "2"]
     said = subprocess.run(given, capture_output=True, text=True, check=True).stdout.splitlines()
     alpha, beta, *rows = (line.split(" ") for line in said)
@@ -49,17 +49,3 @@ def test_mallet_reads_its_state(jars, tmp_path):
         if dense[row, topic]
     }
     assert dict(found) == wanted and sum(wanted.values()) == snapshot.counts.sum()
-
-
-def test_graphviz_draws_the_lineage(tmp_path):
-    """Graphviz draws each topic of each version, with its name."""
-    with or_skip():
-        dot = tools.program("dot")
-    exported = learned(tmp_path / "models")
-    versions = versions_of(exported, tmp_path / "models")
-    drawn = subprocess.run(
-        [dot, "-Tsvg"], input=lineage.to_dot(versions), capture_output=True, check=True
-    )
-    svg = drawn.stdout.decode()
-    assert drawn.stderr == b"" and svg.count('class="node"') == 2 * len(versions)
-    assert svg.count("the &quot;sea&quot;") == len(versions) and svg.count('class="edge"') > 0

@@ -34,7 +34,7 @@ from model.learner_log.live import LIVE_LEARNERS, LiveLearners
 from model.learner_log.log import Session, run_from_bytes
 from model.pending import ListBag
 from model.publishing.manifest import Manifest
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.settings import Keep, PublishSettings, Rule
 from model.publishing.store import ModelStore
 from model.publishing.version_events import records_of, summary_of
@@ -311,7 +311,7 @@ def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(
     # One checkpoint at the end; one more where the key fell silent.
     assert found["kept"][0] == {310} and found["rests"][0] >= {100, 310}
     assert 100 not in found["never"][0]
-    assert LIVE_LEARNERS.check_out(("a", 0, chosen.settings_digest())) is None
+    assert LIVE_LEARNERS.check_out(("a", 0, chosen.settings_digest)) is None
 
 
 def test_no_pickle_between_steps_or_in_state(tmp_path):
@@ -424,7 +424,7 @@ def test_a_job_that_streams_tells_what_it_supersedes(tmp_path, caplog):
     # What the job has published before a failure, and what it comes to after it.
     before, late = candidates(LINKS), document("late", 55)
     after = candidates(links_of([*ITEMS, late]))
-    publisher, head = publisher_of(given, "", ModelStore(given.store)), PublishHead()
+    publisher, head = Publisher(given, "", ModelStore(given.store)), PublishHead()
     for candidate in before:
         head, _ = publisher.handle(head, candidate, ListBag())
     abandoned = ModelStore(given.store).manifests("")

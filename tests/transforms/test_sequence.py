@@ -141,7 +141,7 @@ def test_going_on_from_a_checkpoint(tmp_path):
         chain=at.fingerprint.hex(),
         window_end=end,
         offered=0,
-        settings_digest=learn_options(tmp_path, fake_settings()).settings_digest(),
+        settings_digest=learn_options(tmp_path, fake_settings()).settings_digest,
     )
     store = ModelStore(str(tmp_path))
     store.put_checkpoint(entry, b"state")

@@ -12,7 +12,7 @@ franchise after s observed tokens of each word, which begin at one table. No ker
 all weights, duels and draws use the counts.
 
 A topic whose s_z is far above the tokens that will come is *frozen*: the n_z tokens that it learns
-move P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`model.exports.seeds` writes
+move P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`model.exports` writes
 such seeds for topics of a model.
 
 The words of seeds have the first numbers of the vocabulary and never leave it. A challenger never

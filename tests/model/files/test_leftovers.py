@@ -52,18 +52,6 @@ def test_a_folder_is_looked_at_once(tmp_path):
     assert len(names(tmp_path)) == 2
 
 
-def test_a_folder_that_this_process_made_is_not_looked_at(tmp_path, monkeypatch):
-    store, folder = LocalBlobs(str(tmp_path)), tmp_path / "key"
-    looked = []
-    monkeypatch.setattr(local_files.os, "scandir", looked.append)
-    assert store.create("key/a", b"1") and store.create("key/b", b"1") and looked == []
-    # Another process does.
-    local_files._LOOKED_AT.clear()
-    monkeypatch.undo()
-    os.utime(made(folder, f"{PREFIX}killed", 0), (0, 0))
-    assert store.create("key/c", b"1") and names(folder) == ["a", "b", "c"]
-
-
 def test_a_file_that_goes_meanwhile_is_no_error(tmp_path):
     remove_leftovers(f"{tmp_path}/{PREFIX}gone")
     remove_leftovers(f"{tmp_path}/no-folder/{PREFIX}gone")

@@ -1,7 +1,11 @@
+from dataclasses import replace
+
+from model.learner_log.head import LearnerHead
 from model.learner_log.live import Live, LiveLearners
 
 MB = 2**20
 MOST = 25
+HEAD = LearnerHead(1, b"c", b"f", b"w")
 
 
 def saved(state):
@@ -9,7 +13,7 @@ def saved(state):
 
 
 def learner(name, megabytes=10):
-    return Live(name, 1, b"f", b"w", megabytes * MB, saved)
+    return Live(name, HEAD, megabytes * MB, saved)
 
 
 def test_a_learner_that_is_out_cannot_be_had_again():
@@ -26,7 +30,7 @@ def test_the_least_recently_used_is_packed():
     live.check_in("a", live.check_out("a"), MOST)
     live.check_in("c", learner("c"), MOST)
     packed = live.check_out("b")
-    assert packed.packed and packed.state == b"saved b" and packed.stands_at(1, b"f", b"w")
+    assert packed.packed and packed.state == b"saved b" and packed.stands_at(HEAD)
     assert packed.nbytes == len(b"saved b")
     assert not any(live.check_out(name).packed for name in "ac")
 
@@ -50,7 +54,7 @@ def test_a_learner_that_was_restored_while_it_was_packed_stays_as_it_is():
         live.check_in("a", learner("restored", 1), MOST)
         return b"old"
 
-    live.check_in("a", Live("a", 1, b"f", b"w", 20 * MB, restored_meanwhile), MOST)
+    live.check_in("a", Live("a", HEAD, 20 * MB, restored_meanwhile), MOST)
     live.check_in("b", learner("b"), MOST)
     assert live.check_out("a").state == "restored"
 
@@ -72,11 +76,11 @@ def test_a_second_check_in_replaces_the_first():
 
 def test_it_stands_where_all_three_are_equal():
     live = learner("a")
-    assert live.stands_at(1, b"f", b"w")
+    assert live.stands_at(HEAD)
     assert not any(
         (
-            live.stands_at(2, b"f", b"w"),
-            live.stands_at(1, b"g", b"w"),
-            live.stands_at(1, b"f", b"x"),
+            live.stands_at(replace(HEAD, sequence=2)),
+            live.stands_at(replace(HEAD, fingerprint=b"g")),
+            live.stands_at(replace(HEAD, witness=b"x")),
         )
     )

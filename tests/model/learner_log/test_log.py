@@ -12,14 +12,14 @@ from without_beam import run_without_beam
 
 from model import wire
 from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
-from model.learner_log import log as learner_log
+from model.learner_log import restoring
 from model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from model.learner_log.live import Live, LiveLearners
 from model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from model.pending import ListBag
 from model.publishing.blobs import blobs_at
 from model.publishing.candidates import Candidate
-from model.publishing.publication import PublishHead, publisher_of
+from model.publishing.publication import Publisher, PublishHead
 from model.publishing.store import ModelStore
 from model.records import NumberedMinibatch
 
@@ -141,9 +141,9 @@ def test_learners_that_share_little_memory_come_to_the_same_bits(tmp_path):
     worker = Worker(tmp_path / "little", memory_mb=TINY_MB)
     for bundle in bundles([*LINKS, END], 3):
         # Another key of the process takes the place of the learner.
-        worker.live.check_in("other", Live(b"", 1, b"", b"", 1, bytes), TINY_MB)
+        worker.live.check_in("other", Live(b"", LearnerHead(1, b"", b"", b""), 1, bytes), TINY_MB)
         worker.bundle(bundle)
-        worker.live.check_in("other", Live(b"", 1, b"", b"", 1, bytes), TINY_MB)
+        worker.live.check_in("other", Live(b"", LearnerHead(1, b"", b"", b""), 1, bytes), TINY_MB)
     assert worker.result() == want
     assert worker.unpacked + worker.restores >= len(bundles([*LINKS, END], 3)) - 1
     assert worker.unpacked > 0
@@ -201,7 +201,7 @@ def test_a_learner_without_steps_learns_runs_one_minibatch_at_a_time(tmp_path, m
         "nbytes",
     )
     learner = SimpleNamespace(**{name: getattr(FakeLearner(), name) for name in methods})
-    monkeypatch.setattr(learner_log, "learner_for", lambda settings: learner)
+    monkeypatch.setattr(restoring, "learner_for", lambda settings: learner)
     worker = Worker(tmp_path / "s", run=5)
     worker.bundle([*LINKS, END])
     assert worker.result() == want
@@ -415,7 +415,7 @@ def test_other_settings_are_refused(tmp_path):
     other = Worker(tmp_path / "s")
     other.options = replace(first.options, settings=replace(first.options.settings, alpha=0.6))
     other.bundle(LINKS[:3])
-    publisher = publisher_of(first.options, "", ModelStore(first.options.store))
+    publisher = Publisher(first.options, "", ModelStore(first.options.store))
     publisher.handle(PublishHead(), first.candidates[0], ListBag())
     other = Worker(tmp_path / "s")
     other.options = replace(other.options, settings=replace(other.options.settings, alpha=0.7))

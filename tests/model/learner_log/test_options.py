@@ -15,8 +15,8 @@ def options(**learner):
 
 def test_a_manifest_names_long_lists():
     listed = options(vocabulary=Given(("ship", "sea")), topics=3)
-    assert listed.settings_dict()["learner"]["vocabulary"]["words"] == ["ship", "sea"]
-    named = listed.manifest_settings()["learner"]
+    assert listed.bound_settings["learner"]["vocabulary"]["words"] == ["ship", "sea"]
+    named = listed.manifest_settings["learner"]
     assert named["vocabulary"]["words"] == {
         "words": 2,
         "sha256": hashlib.sha256(b'["ship","sea"]').hexdigest(),
@@ -25,17 +25,17 @@ def test_a_manifest_names_long_lists():
 
 
 def test_without_lists_nothing_is_changed():
-    assert options().manifest_settings() == options().settings_dict()
+    assert options().manifest_settings == options().bound_settings
 
 
 def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_them():
     given, used = options(), options()
-    used.binding, used.settings_digest(), used.manifest_settings()
+    assert used.binding and used.settings_digest and used.manifest_settings
     data = pickle.dumps(used)
     assert data == pickle.dumps(given)
     loaded = pickle.loads(data)
     assert loaded == given
-    assert loaded.settings_digest() == used.settings_digest()
+    assert loaded.settings_digest == used.settings_digest
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,7 @@ CHOSEN = replace(
 def test_a_candidate_says_how_its_particle_was_chosen():
     assert Candidate.from_bytes(CHOSEN.to_bytes()) == CHOSEN
     assert CHOSEN.standing() == Standing(1, (Rival(0, 2, -7),), Rival(0, 3, -9))
-    # A release without these fields offered the best particle.
-    assert CANDIDATE.standing() is None
+    assert CANDIDATE.standing() == Standing(0)
 
 
 @pytest.mark.parametrize(

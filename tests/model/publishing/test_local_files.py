@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from model.publishing.local_files import make_folder, write_beside
+from model.publishing.local_files import write_beside
 
 
 def test_a_file_is_whole_where_the_system_takes_parts(tmp_path, monkeypatch):
@@ -42,12 +42,3 @@ def test_the_mask_of_the_process_decides_who_may_read(tmp_path, mask, mode):
     finally:
         os.umask(before)
     assert Path(name).stat().st_mode & 0o777 == mode
-
-
-def test_a_folder_is_made_by_one_of_several_processes(tmp_path):
-    for folder in (tmp_path / "a", tmp_path / "b" / "c", tmp_path / "a"):
-        make_folder(str(folder))
-        assert folder.is_dir()
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(FileExistsError):
-        make_folder(str(tmp_path / "file"))

@@ -59,7 +59,6 @@ def test_a_manifest_with_another_field_is_sealed_anew():
             replaced={"island": 1, "particle": 0, "versions": 3, "since": -9},
             topic_tokens=[1.5, 0.0],
             topic_documents=[2, 0],
-            topics_in_use=1,
             publishing={"margin": 0.001, "versions": 3},
         ),
     ],
@@ -182,7 +181,6 @@ WRONG = [
     ("island", 2),
     *(("particle", wrong) for wrong in (-1, 1.5, None)),
     *(("publishing", wrong) for wrong in (3, None, [])),
-    *(("topics_in_use", wrong) for wrong in (0, 3, 1.5, "1")),
     *(
         (name, wrong)
         for name in ("topic_tokens", "topic_documents")

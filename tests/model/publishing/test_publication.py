@@ -7,7 +7,6 @@ from math import exp
 import numpy as np
 import pytest
 from fake_learner import fake_settings, score
-from hostile import pointed
 from streams import TOKENISER, WORDS, documents, learn_options, links_of
 
 from model import __version__
@@ -16,13 +15,11 @@ from model.learner_log.live import LiveLearners
 from model.learner_log.log import Session
 from model.pending import ListBag
 from model.publishing import publication, succession
-from model.publishing.manifest import Manifest
 from model.publishing.publication import Publisher, PublishHead
 from model.publishing.settings import PublishSettings
 from model.publishing.store import ModelStore
 from model.publishing.succession import changes
 from model.scaled import Scaled
-from model.wire import seal
 
 LINKS = links_of(documents(40))
 # Each minibatch is a window, so versions may be one minibatch apart.
@@ -54,9 +51,8 @@ class Receiver:
     """A publisher with its state."""
 
     def __init__(self, store, islands, publishing=AT_ONCE):
-        self.publisher = Publisher(
-            ModelStore(str(store)), "", islands, {"learner": {"topics": 3}}, publishing
-        )
+        options = learn_options(store, fake_settings(islands=islands), publishing=publishing)
+        self.publisher = Publisher(options, "", ModelStore(str(store)))
         self.head, self.bag, self.versions = PublishHead(), ListBag(), []
 
     def send(self, *candidates):
@@ -142,27 +138,6 @@ def test_another_island_is_published_after_several_versions_in_a_row(tmp_path):
     assert as_json(again) == as_json(receiver)
 
 
-def test_a_version_of_a_release_without_a_rule_is_followed_by_the_best(tmp_path):
-    first, second = candidates_of(tmp_path, 2, WINDOWS, publish_every=("windows", 1))
-    low, high = (Scaled.of(0.5, exponent).to_bytes().hex() for exponent in (-5000, -4999))
-    receiver = Receiver(tmp_path, 2, PublishSettings())
-    receiver.send(replace(first[0], evidence=high), replace(second[0], evidence=low))
-    (_, manifest), folder = receiver.versions[0], tmp_path / "_" / "manifests"
-    (path,) = folder.iterdir()
-    values = json.loads(path.read_bytes())
-    for name in ("sha256", "rivals", "publishing", "particle", "topics_in_use"):
-        del values[name]
-    del values["topic_tokens"], values["topic_documents"]
-    older = Manifest.from_json(seal(values))
-    assert older.standing() is None and older.repeats(manifest)
-    path.unlink()
-    (folder / f"{older.version}.json").write_bytes(older.to_json())
-    pointed(ModelStore(str(tmp_path)), older.version)
-    receiver = Receiver(tmp_path, 2, PublishSettings())
-    receiver.send(replace(first[1], evidence=low), replace(second[1], evidence=high))
-    assert [manifest.island for _, manifest in receiver.versions] == [0, 1]
-
-
 def test_repeats_change_nothing(tmp_path):
     (offers,) = candidates_of(tmp_path, 1)
     twice = Receiver(tmp_path, 1).send(*[c for c in offers for _ in range(2)], *offers)
@@ -227,7 +202,7 @@ def test_the_manifest_says_what_and_from_what(tmp_path):
         best.documents,
         best.tokens,
     )
-    assert last.release == __version__ and last.settings == {"learner": {"topics": 3}}
+    assert last.release == __version__ and last.settings["learner"]["topics"] == 3
     loss, scored = np.sum(
         [score(link.minibatch()) for link in LINKS[manifests[-2].sequence : last.sequence]], axis=0
     )

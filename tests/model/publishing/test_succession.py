@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from made import CANDIDATE, snapshot_of
 
 from model.events import TOPICS_REPLACED, Event
@@ -46,16 +45,14 @@ def test_a_replaced_topic_is_born_under_a_new_id_and_is_no_change():
     assert death.words == [] and death.words_before == [["c"]]
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_topic_without_tokens_dies(known):
+def test_a_topic_without_tokens_dies():
     rows = BEFORE.rows(np.arange(6)).astype(int)
     rows[:, 1] = 0
     found = Succession.of(BEFORE, [0, 1, 2], snapshot_of(rows.tolist(), words=WORDS))
-    counts = {} if known else {"topic_tokens": None, "topic_documents": None}
-    (death,) = found.events(candidate(**counts))
+    (death,) = found.events(candidate())
     assert (death["kind"], death["topics"], death["words_before"]) == ("death", [1], [["c"]])
     assert found.turnover.ids == [0, 4, 2] and found.changes() == []
     again = Succession.of(found.after, found.turnover.ids, BEFORE)
-    (birth,) = again.events(candidate(**counts))
+    (birth,) = again.events(candidate())
     assert (birth["kind"], birth["topics"]) == ("birth", [4])
-    assert birth["tokens"] == (20 if known else None)
+    assert birth["tokens"] == 20

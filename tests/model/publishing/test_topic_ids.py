@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.publishing.alignment import SAME, place_of, stored_ids, turned_over
+from model.publishing.succession import SAME, place_of, turned_over
 
 T = 4
 STEP = st.lists(
@@ -41,10 +41,6 @@ def test_no_id_is_used_twice_and_each_is_born_before_it_dies(steps):
         assert [found.ids[z] % T for z in range(T)] == list(range(T))
         assert {found.ids[z] for z in range(T) if after[z]} == alive
         ids, before = found.ids, after
-
-
-def test_ids_that_are_places_are_not_stored():
-    assert stored_ids([0, 1, 2]) == [] and stored_ids([0, 4, 2]) == [0, 4, 2]
 
 
 def test_the_place_of_a_topic():

@@ -42,8 +42,8 @@ def test_the_settings_are_those_of_the_command_line(tmp_path):
     expected = learning("--model_store=m", *flags)
     assert learning("--model_store=m", f"--config={path}") == expected
     assert learning("--model_store=m", "--config", str(path)) == expected
-    assert learning("--model_store=m", f"--config={path}").settings_digest() == (
-        expected.settings_digest()
+    assert learning("--model_store=m", f"--config={path}").settings_digest == (
+        expected.settings_digest
     )
 
 

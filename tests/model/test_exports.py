@@ -10,16 +10,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from exported import documents, learned, versions_of
-from made import manifest_of
+from exported import documents, learned
 
 from model.errors import OptionError
 from model.evaluation.perplexity import Score, first_moment
-from model.exports import Exported, lineage, mallet, pyldavis, tables, web
-from model.exports.gensim_model import to_gensim, write_gensim
-from model.exports.seeds import to_seeds
+from model.exports import (
+    rounding,
+    to_csv,
+    to_gensim,
+    to_json,
+    to_mallet,
+    to_parquet,
+    to_pyldavis,
+    to_seeds,
+    write_gensim,
+)
 from model.learners.particles.seeds import MOST_TOKENS, seeds_of
 from model.publishing.catalogue import Catalogue
+from model.publishing.store import ModelStore
 from model.reporting.relevance import topic_shares
 from model.reporting.shown import Shown
 from model.snapshot import Snapshot, TopicWordPrior
@@ -47,10 +55,9 @@ def flat(tmp_path_factory):
 
 def shown_by(exported, catalogue):
     """The same version with another catalogue."""
-    ids = exported.shown.ids
     plain = Shown(Catalogue(), exported.manifest, exported.snapshot)
-    assert ids == plain.ids, "the model of the groups is the model itself"
-    return Exported(Shown(catalogue, exported.manifest, plain.snapshot), exported.history)
+    assert exported.ids == plain.ids, "the model of the groups is the model itself"
+    return Shown(catalogue, exported.manifest, plain.snapshot)
 
 
 def phi_of(snapshot):
@@ -93,7 +100,7 @@ def check_rows(rows, exported):
         assert [row["word"] for row in own[:WORDS]] == words
         assert [int(row["rank"]) for row in own] == list(range(1, len(own) + 1))
         assert {float(row["share"]) for row in own} == {shares[topic]}
-        assert {row["name"] for row in own} == {exported.names.get(topic, "")}
+        assert {row["name"] for row in own} == {exported.given.get(topic, "")}
         assert sum(float(row["count"]) for row in own) == pytest.approx(snapshot.totals[topic])
     every = np.arange(len(snapshot.words))
     expected = (snapshot.rows(every) + snapshot.prior.shares(every)) / snapshot.normalisers
@@ -103,32 +110,26 @@ def check_rows(rows, exported):
 
 
 def test_csv(exported):
-    text = tables.to_csv(exported).decode()
+    text = to_csv(exported).decode()
     check_rows(list(csv.DictReader(io.StringIO(text))), exported)
-    assert len(tables.to_csv(exported, 3).splitlines()) == 1 + 2 * 3
+    assert len(to_csv(exported, 3).splitlines()) == 1 + 2 * 3
 
 
 def test_csv_with_pandas(exported):
     pandas = pytest.importorskip("pandas")
-    found = pandas.read_csv(io.BytesIO(tables.to_csv(exported)), keep_default_na=False)
+    found = pandas.read_csv(io.BytesIO(to_csv(exported)), keep_default_na=False)
     check_rows(found.to_dict("records"), exported)
 
 
 def test_parquet(exported):
     import pyarrow.parquet as pq
 
-    check_rows(pq.read_table(io.BytesIO(tables.to_parquet(exported))).to_pylist(), exported)
+    check_rows(pq.read_table(io.BytesIO(to_parquet(exported))).to_pylist(), exported)
 
 
-def test_a_frame_of_pandas(exported):
-    pytest.importorskip("pandas")
-    frame = tables.to_frame(exported)
-    check_rows(frame.to_dict("records"), exported)
-    assert str(frame["probability"].dtype) == "float64"
-
-
-def test_json(exported):
-    found = json.loads(web.to_json(exported))
+def test_json(exported, root):
+    history = ModelStore(str(root)).manifests("")
+    found = json.loads(to_json(exported, history))
     rows = [
         {**word, "topic": one["topic"], "share": one["share"], "name": one["name"], "rank": rank}
         for one in found["topics"]
@@ -136,7 +137,7 @@ def test_json(exported):
     ]
     check_rows(rows, exported)
     assert found["version"] == exported.manifest.version and found["documents"] == 120
-    assert len(found["periods"]) == len(exported.history)
+    assert len(found["periods"]) == len(history)
     for one in found["topics"]:
         assert len(one["course"]) == len(found["periods"])
         assert all(share is None or 0 <= share <= 1 for share in one["course"])
@@ -146,7 +147,7 @@ def test_json(exported):
 @pytest.mark.filterwarnings("ignore")
 def test_pyldavis(exported):
     tool = pytest.importorskip("pyLDAvis")
-    arguments = json.loads(pyldavis.to_pyldavis(exported))
+    arguments = json.loads(to_pyldavis(exported))
     prepared = tool.prepare(**arguments, n_jobs=1, R=len(arguments["vocab"]))
     snapshot, shares = exported.snapshot, topic_shares(exported.snapshot)
     coordinates = prepared.topic_coordinates
@@ -204,70 +205,33 @@ def state_of(data):
 
 def test_mallet(flat):
     snapshot = flat.snapshot
-    alpha, beta, counts = state_of(mallet.to_mallet(flat))
+    alpha, beta, counts = state_of(to_mallet(flat))
     assert alpha == snapshot.alpha.tolist()
     dense = snapshot.rows(np.arange(len(snapshot.words)))
     for topic in range(snapshot.topic_count):
         for row, word in enumerate(snapshot.words):
             assert counts[topic, word] == dense[row, topic]
-    assert mallet.rounding(flat) == (snapshot.counts.sum(), sum(counts.values()))
+    assert rounding(flat) == (snapshot.counts.sum(), sum(counts.values()))
     found = np.array([[counts[z, word] for word in snapshot.words] for z in range(2)]) + beta
     again = as_snapshot(found / found.sum(axis=1, keepdims=True), snapshot.words, alpha)
     assert perplexity(again) == pytest.approx(perplexity(known(snapshot)), rel=1e-9)
-    assert mallet.to_mallet(flat) == mallet.to_mallet(flat)
+    assert to_mallet(flat) == to_mallet(flat)
 
 
 def test_other_counts_are_rounded_for_mallet(exported):
-    tokens, whole = mallet.rounding(exported)
-    counts = state_of(mallet.to_mallet(exported))[2]
+    tokens, whole = rounding(exported)
+    counts = state_of(to_mallet(exported))[2]
     assert sum(counts.values()) == whole and 0 < abs(tokens - whole) < 0.05 * tokens
     for topic, words in enumerate(exported.snapshot.top_words(1)):
         most = max(counts[topic, word] for word in exported.snapshot.words)
         assert counts[topic, words[0]] == most
 
 
-def test_graphviz(exported, root):
-    pydot = pytest.importorskip("pydot")
-    versions = versions_of(exported, root)
-    (graph,) = pydot.graph_from_dot_data(lineage.to_dot(versions).decode())
-    clusters = graph.get_subgraphs()
-    assert len(clusters) == len(versions) > 2
-    assert all(len(one.get_nodes()) == 2 for one in clusters)
-    (last,) = [one for one in clusters[-1].get_nodes() if "_t1" in one.get_name()]
-    assert 'the \\"sea\\"' in last.get_label()
-    ends = {(edge.get_source(), edge.get_destination()) for edge in graph.get_edges()}
-    assert {(f"v{n}_t{z}", f"v{n + 1}_t{z}") for n in range(1, 2) for z in range(2)} <= ends
-
-
-def test_births_splits_and_ends():
-    sea, law, both = [9.0, 9, 0, 0, 0], [0.0, 0, 9, 9, 0], [9.0, 9, 9, 9, 0]
-    new = [0.0, 0, 0, 0, 9]
-
-    def model(*topics):
-        return as_snapshot(np.array(topics) / 1e6, "abcde", [1.0, 1.0])
-
-    here = manifest_of(1, event_time=0, topic_ids=[0, 3])
-    models = model(both, new), model(sea, law), model(sea, new)
-    drawn = lineage.to_dot([Shown(Catalogue(), here, one) for one in models]).decode()
-    look = {
-        line.split()[0]: line for line in drawn.splitlines() if "_t" in line and "->" not in line
-    }
-    assert 'label="3 ' in look["v0_t1"]
-    assert "ends" in look["v0_t1"] and "born" not in look["v0_t0"]
-    assert "born" in look["v2_t1"] and "ends" in look["v1_t1"]
-    edges = [line.strip() for line in drawn.splitlines() if "->" in line]
-    assert edges == [
-        'v0_t0 -> v1_t0 [style=dashed, label="split"];',
-        'v0_t0 -> v1_t1 [style=dashed, label="split"];',
-        "v1_t0 -> v2_t0;",
-    ]
-
-
 def test_a_word_with_a_comma_or_a_quote_survives(exported):
     words = ('a,"b"', *exported.snapshot.words[1:])
     model = replace(exported.snapshot, words=words)
-    odd = Exported(Shown(exported.shown.catalogue, exported.manifest, model))
-    rows = list(csv.DictReader(io.StringIO(tables.to_csv(odd).decode())))
+    odd = Shown(exported.catalogue, exported.manifest, model)
+    rows = list(csv.DictReader(io.StringIO(to_csv(odd).decode())))
     assert 'a,"b"' in {row["word"] for row in rows}
 
 
@@ -293,7 +257,7 @@ def test_seeds_hold_the_topics_in_proportion(exported):
         found = np.array(list(seed.tokens.values()))
         assert found == pytest.approx(share[rows] * (MOST_TOKENS // 2), abs=1.0)
         assert share[rows].sum() > 0.99 and (np.diff(found) <= 0).all()
-    names = [exported.names.get(topic, f"topic {topic}") for topic in ids]
+    names = [exported.given.get(topic, f"topic {topic}") for topic in ids]
     assert [seed.name for seed in seeds_of(lines)] == names
 
 
