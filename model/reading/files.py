@@ -49,7 +49,6 @@ from model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:
     from model.reading.mails import MailFile
-    from model.reading.sheets import SheetFile
     from model.reading.tables import TableFile
 
 # The number of items that are searched for a record that shows which fields may be meant.
@@ -246,12 +245,6 @@ def _open_mail(source: Source) -> MailFile:
     return MailFile(unzipped(source.stream), source.name, source.settings.parse.max_document_bytes)
 
 
-def _open_sheet(source: Source) -> SheetFile:
-    from model.reading.sheets import SheetFile
-
-    return SheetFile(source.stream, source.name, source.settings.parse.max_document_bytes)
-
-
 _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "jsonl": _open_json,
     "csv": _open_csv,
@@ -259,7 +252,7 @@ _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "parquet": _open_table,
     "txt": _open_text,
     "mail": _open_mail,
-    "xlsx": _open_sheet,
+    "xlsx": _open_table,
 }
 
 

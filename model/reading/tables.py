@@ -1,9 +1,9 @@
-"""Read Avro and Parquet files, which are read in processes with limits.
+"""Read Avro, Parquet and Excel files, in processes with limits.
 
-fastavro and Arrow trust what a file says of itself: some kilobytes can take gigabytes of memory,
-hours of time, or the stack of a process. So :mod:`model.reading.child` reads each file in a process
-of its own, with limits of memory and processor time, and passes the records on. A process that the
-system ends gives one dead letter after the records that it has read.
+fastavro, Arrow and openpyxl trust what a file says of itself: some kilobytes can take gigabytes of
+memory, hours of time, or the stack of a process. So :mod:`model.reading.child` reads each file in a
+process of its own, with limits of memory and processor time, and passes the records on. A process
+that the system ends gives one dead letter after the records that it has read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _REMEDY = "Write the file again with smaller blocks or row groups, or as JSON, o
 
 
 class TableFile:
-    """An open Avro or Parquet file.
+    """An open Avro, Parquet or Excel file.
 
     Attributes:
         names: The names of the fields of its records.
