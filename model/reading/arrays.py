@@ -27,7 +27,6 @@ from itertools import chain
 from model.errors import DamagedDataError
 from model.reading.lines import HEAD, HeldRecord, cut_lines, is_json_object
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
-from model.reading.settings import ParseSettings
 from model.records import DeadLetter
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
@@ -148,7 +147,7 @@ def _read_inner(
     """Yield the items of the first array of objects within an object."""
     inner = _INNER_ARRAY.search(held)
     if inner is None:
-        detail = too_large(len(held), ParseSettings(max_document_bytes=max_bytes))
+        detail = too_large(len(held), max_bytes)
         yield dead_letter(name, TOO_LARGE, f"{detail}; it is not read further", held[:HEAD])
     else:
         following = chain([held[inner.start() + 1 :]], chunks)
@@ -278,7 +277,7 @@ class _Items(_Structure, HeldRecord):
             yield dead_letter(
                 place,
                 TOO_LARGE,
-                too_large(length, ParseSettings(max_document_bytes=self._max)),
+                too_large(length, self._max),
                 item,
             )
         else:

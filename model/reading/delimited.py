@@ -39,7 +39,6 @@ from typing import Any
 from model.errors import DamagedDataError
 from model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
 from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, dead_letter, too_large
-from model.reading.settings import ParseSettings
 from model.records import DeadLetter
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -282,7 +281,7 @@ class CsvFile:
                 )
                 reader = csv.reader(self._source, **self._dialect)
             except _TooLargeError:
-                limit = too_large(self._source.size, ParseSettings(max_document_bytes=self._max))
+                limit = too_large(self._source.size, self._max)
                 yield self._letter(TOO_LARGE, f"{limit}; or a quote in this row is not closed")
                 reader = csv.reader(self._source, **self._dialect)
             except DamagedDataError as error:

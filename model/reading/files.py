@@ -19,7 +19,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, get_args
 
 from model.errors import DamagedDataError, LimitError, OptionError
@@ -50,10 +49,6 @@ from model.times import MICROSECONDS_PER_SECOND
 if TYPE_CHECKING:
     from model.reading.mails import MailFile
     from model.reading.tables import TableFile
-
-# The number of items that are searched for a record that shows which fields may be meant.
-_SEARCHED = 10
-
 
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
@@ -291,23 +286,15 @@ def _open(source: Source) -> Table | DeadLetter | None:
     table = _opened(source)
     if table is None or isinstance(table, DeadLetter) or table.names is None:
         return table
-    wrong = _wrong_names(table, table.names, source.settings)
+    wrong = _wrong_names(table.names, source.settings)
     return dead_letter(source.name, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
 
 
-def _wrong_names(table: Table, names: tuple[str, ...], settings: ReadSettings) -> str | None:
+def _wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:
     """Return what is wrong with the field names of a file and the remedy, or None."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
     if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in names}:
-        record = next(
-            (
-                item[1]
-                for item in islice(table.records(), _SEARCHED)
-                if not isinstance(item, DeadLetter)
-            ),
-            {},
-        )
-        return missing("the file", lacking, names, record)
+        return missing("the file", lacking, names)
     if repeated := [
         field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1
     ]:

@@ -18,7 +18,6 @@ from typing import BinaryIO
 
 from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
-from model.reading.settings import ParseSettings
 from model.records import DeadLetter
 
 _CHUNK = 2**16
@@ -126,7 +125,7 @@ class _Lines(HeldRecord):
             yield dead_letter(
                 place,
                 TOO_LARGE,
-                too_large(length, ParseSettings(max_document_bytes=self._max)),
+                too_large(length, self._max),
                 line,
             )
         elif line.strip():

@@ -38,7 +38,6 @@ from model.reading.parsing import (
     place_id,
     too_large,
 )
-from model.reading.settings import ParseSettings
 from model.records import DeadLetter
 from model.words.cleaning import without_html
 
@@ -85,7 +84,7 @@ class MailFile:
             try:
                 record = _record(data, size > len(data), place)
             except _CutError:
-                limit = too_large(size, ParseSettings(max_document_bytes=self._max))
+                limit = too_large(size, self._max)
                 yield dead_letter(place, TOO_LARGE, limit, data[:HEAD])
             except (MessageError, ValueError, LookupError, RecursionError, TypeError) as error:
                 yield dead_letter(place, DAMAGED, f"the mail cannot be read: {error}", data[:HEAD])

@@ -93,7 +93,9 @@ class TextFile:
             yield dead_letter(self._name, DAMAGED, str(error), bytes(data))
             return
         if size > parse.max_document_bytes:
-            yield dead_letter(self._name, TOO_LARGE, too_large(size, parse), bytes(data[:HEAD]))
+            yield dead_letter(
+                self._name, TOO_LARGE, too_large(size, parse.max_document_bytes), bytes(data[:HEAD])
+            )
             return
         text = data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "surrogateescape")
         record = {"id": self._path, "timestamp": date_in(self._path), "text": text}
