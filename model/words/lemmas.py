@@ -9,6 +9,7 @@ import importlib.util
 from collections.abc import Callable
 
 from model.errors import OptionError
+from model.words.segmenters import with_release
 
 NONE = "none"
 
@@ -31,14 +32,7 @@ def resolved(lemmas: str) -> str:
     if language not in known:
         allowed = "none, or one of " + ", ".join(known)
         raise OptionError("--lemmas", lemmas, allowed, "Correct the code of the language.")
-    # Imported here, because it takes a tenth of the time of numpy, and few models need it.
-    from importlib.metadata import version
-
-    found = version("simplemma")
-    if wanted and wanted != found:
-        allowed = f"the installed release {found}, because another one gives other words"
-        raise OptionError("--lemmas", lemmas, allowed, f"Run: pip install simplemma=={wanted}")
-    return f"{language}=={found}"
+    return with_release("--lemmas", language, wanted, ("simplemma",))
 
 
 def languages() -> list[str]:

@@ -23,7 +23,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import regex
 
@@ -94,17 +94,30 @@ def resolved(segmenter: str) -> str:
     if remedy := missing(name):
         allowed = f"{name} where {' and '.join(packages)} can be imported"
         raise OptionError("--segmenter", segmenter, allowed, remedy)
+    return with_release("--segmenter", name, wanted, packages)
+
+
+def with_release(flag: str, name: str, wanted: str, packages: Sequence[str]) -> str:
+    """Return ``name==releases`` of the packages that are installed.
+
+    Args:
+        flag: The option that gives the name, for the message.
+        name: The name of what the packages do.
+        wanted: The releases that a model was learned with, joined by ``+``; "" for any.
+        packages: The packages.
+
+    Raises:
+        OptionError: Other releases are installed.
+    """
     # Imported here, because it takes a tenth of the time of numpy, and few models need it.
     from importlib.metadata import version
 
-    found = "+".join(version(package) for package in packages)
+    found = "+".join(map(version, packages))
     if wanted and wanted != found:
-        pins = " ".join(
-            f"{package}=={release}"
-            for package, release in zip(packages, wanted.split("+"), strict=False)
-        )
-        allowed = f"the installed release {found}, because another one gives other words"
-        raise OptionError("--segmenter", segmenter, allowed, f"Run: pip install {pins}")
+        pairs = zip(packages, wanted.split("+"), strict=False)
+        pins = " ".join(f"{package}=={release}" for package, release in pairs)
+        allowed = f"the installed release {found}, because another one gives other results"
+        raise OptionError(flag, f"{name}=={wanted}", allowed, f"Run: pip install {pins}")
     return f"{name}=={found}"
 
 
