@@ -151,7 +151,7 @@ def test_a_model_of_another_release_is_refused():
     for package in ("jieba", "simplemma"):
         pytest.importorskip(package)
     with pytest.raises(
-        OptionError, match="another one gives other words. Run: pip install jieba=="
+        OptionError, match="another one gives other results. Run: pip install jieba=="
     ):
         Tokeniser(TokeniserSettings(segmenter="chinese==0.1"))
     with pytest.raises(OptionError, match="Run: pip install simplemma==0.1"):
