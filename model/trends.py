@@ -28,9 +28,8 @@ labelled by versions with different topics; the table has a column for each of t
 >>> table.cells[0, ""].mean_shares()
 [0.5, 0.5]
 
-Rows of trends as files, and whole tables from their parts.
-
-A row is a dictionary with the fields that :mod:`transforms.sinks.trends` describes.
+Tables become rows, which files hold as Parquet or JSON lines, and :func:`whole_rows` adds up the
+rows of parts. A row is a dictionary with the fields that :mod:`transforms.sinks.trends` describes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 r"""Read the rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
 
-The first row names the columns, unless ``columns`` does. :mod:`model.reading.delimited` finds the
-delimiter: comma, semicolon, tab or ``|``. A field that contains the delimiter, a quote or a line
+A field that contains the delimiter, a quote or a line
 end is in double quotes, and a quote within it is doubled (RFC 4180). An empty field is missing.
 Where the texts of one column contain delimiters without quotes, ``unquoted`` names it, and the
 fields that a row has too many are part of it.
@@ -13,11 +12,10 @@ it, or as much as one document may have. Together they are one dead letter.
 >>> list(table.records())
 [('a.csv row 2', {'id': '1', 'text': 'two\nlines'})]
 
-Find how the rows of a CSV file are written, from its beginning.
-
-The delimiter is the one that cuts most rows into the same number of fields, and the first row names
-the columns unless it looks like the rows below it: a number above numbers, a time above times, a
-word that occurs below, a sentence above sentences.
+:func:`layout_of` finds how the rows are written, from the beginning of a file. The delimiter is the
+one of comma, semicolon, tab and ``|`` that cuts most rows into the same number of fields. The first
+row names the columns unless ``columns`` does, or it looks like the rows below it: a number above
+numbers, a time above times, a word that occurs below, a sentence above sentences.
 
 >>> layout = layout_of("ham\tOk, see you, then\nspam\tWin a prize, call now\nham\tOn my way home\n")
 >>> layout.delimiter, layout.header, layout.names

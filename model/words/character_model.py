@@ -3,7 +3,7 @@
 A word of length L has the probability p(L) p(c_1) p(c_2 | c_1) ... p(c_L | the characters before
 it), after Zhai and Boyd-Graber (2013):
 
-* *characters*: smoothed n-grams over Unicode (:mod:`model.words.character_model`);
+* *characters*: smoothed n-grams over Unicode, see below;
 * *lengths*: the lambda that minimises the squared difference between the words' frequencies and
   their probabilities under the model, with lambda >= 0 and sum 1, mixed with a geometric
   distribution of the words' mean length, so that every length has probability.
@@ -18,9 +18,8 @@ True
 A probability is a scaled product, mantissa and exponent. It needs no logarithm, and a word of
 10,000 characters has one.
 
-Character n-grams over Unicode, counted once for each distinct word, with Witten-Bell smoothing.
-
-The distribution after a context is mixed with that after the context without its first character,
+The n-grams are counted once for each distinct word, with Witten-Bell smoothing. The distribution
+after a context is mixed with that after the context without its first character,
 down to the uniform distribution over all characters. So characters that were never seen have a
 probability. With c(h, x) the number of times x followed the context h, N(h) the sum of that over x
 and K(h) the number of different x,

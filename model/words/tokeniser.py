@@ -18,9 +18,8 @@ Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). 
 that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
 (:mod:`model.functions`), and stemming may be that of lemmas (:mod:`model.words.lemmas`).
 With ``--key_from=language`` a document without a key gets the language of its text as its key
-(:mod:`model.words.languages`), and ``--stop_words=language`` leaves out the stop words of the key.
-
-The stop words of a language are those of :mod:`model.words.stop_lists`.
+(:mod:`model.words.languages`), and ``--stop_words=language`` leaves out the stop words of the key,
+which are those of :mod:`model.words.stop_lists`.
 """
 
 from __future__ import annotations
