@@ -151,11 +151,6 @@ def _row_order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:
     return tuple((row[name] is None, row[name]) for name in TREND_KEY)
 
 
-def window_name(row: Mapping[str, Any]) -> str:
-    """Return the day on which the window of a row begins."""
-    return to_iso(row["window_start"])[:10]
-
-
 UNIT = 2**40
 # The group of documents whose group has no cell of its own.
 OTHERS = "(others)"

@@ -36,7 +36,7 @@ from typing import Any
 
 from model.errors import DamagedDataError
 from model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
-from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, dead_letter, too_large
+from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, Table, dead_letter, too_large
 from model.records import DeadLetter
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -188,7 +188,7 @@ _BLANK = re.compile(rb"[\r\n]+")
 csv.field_size_limit(2**31 - 1)
 
 
-class CsvFile:
+class CsvFile(Table):
     """An open CSV file.
 
     Attributes:
@@ -238,9 +238,6 @@ class CsvFile:
                 )
             self.names = named(header)
         self._unquoted = self.names.index(unquoted) if unquoted in self.names else None
-
-    def time_unit(self, field: str) -> None:
-        """Return None: a CSV file does not say the unit of its times."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters for wrong rows."""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
 from model.errors import DamagedDataError, LimitError, OptionError
 from model.reading.chats import JsonFile
@@ -31,6 +31,7 @@ from model.reading.parsing import (
     DAMAGED,
     SCHEMA,
     TOO_LARGE,
+    Table,
     dead_letter,
     needed_fields,
     parse_record,
@@ -52,23 +53,6 @@ if TYPE_CHECKING:
 
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
-
-
-class Table(Protocol):
-    """An open file."""
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The fields that all of its records have; None where they have different ones."""
-        ...
-
-    def time_unit(self, field: str, /) -> Fraction | None:
-        """Return the microseconds in one unit of a field, if the schema of the file says it."""
-        ...
-
-    def records(self) -> Iterator[Item]:
-        """Yield (place, record) in the order of the file, and dead letters."""
-        ...
 
 
 class Source(NamedTuple):

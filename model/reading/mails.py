@@ -34,6 +34,7 @@ from model.reading.parsing import (
     DAMAGED,
     NESTING,
     TOO_LARGE,
+    Table,
     dead_letter,
     place_id,
     too_large,
@@ -58,7 +59,7 @@ _LONGEST_HEADER = 10_000
 _SLOW = ("punycode", "idna")
 
 
-class MailFile:
+class MailFile(Table):
     """An open mail or mailbox.
 
     Args:
@@ -67,14 +68,9 @@ class MailFile:
         max_bytes: How much of a mail is read.
     """
 
-    names = None
-
     def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
         self._chunks, self._name, self._max = chunks, name, max_bytes
         self._damage: str | None = None
-
-    def time_unit(self, _: str) -> None:
-        """Return None: a time is text."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) of each mail, and dead letters."""

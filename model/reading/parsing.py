@@ -17,7 +17,7 @@ record.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -77,6 +77,24 @@ NESTING = 100
 
 _NO_IDS = "Records without ids: --id_from=place."
 _OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
+
+
+class Table:
+    """An open file of records.
+
+    Attributes:
+        names: The fields that all of its records have; None where they have different ones.
+    """
+
+    names: tuple[str, ...] | None = None
+
+    def time_unit(self, field: str) -> Fraction | None:
+        """Return the microseconds in one unit of a field, if the schema of the file says it."""
+        return None
+
+    def records(self) -> Iterator[tuple[str, Mapping[str, Any]] | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters."""
+        raise NotImplementedError
 
 
 class _RefusedError(Exception):

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from model.errors import DamagedDataError, LimitError, SourceError
 from model.reading import time_forms
 from model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
-from model.reading.parsing import DAMAGED, dead_letter
+from model.reading.parsing import DAMAGED, Table, dead_letter
 from model.records import DeadLetter
 from model.times import DURATION_UNITS
 
@@ -39,7 +39,7 @@ _OWN = (signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SI
 _REMEDY = "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
 
 
-class TableFile:
+class TableFile(Table):
     """An open Avro, Parquet or Excel file.
 
     Attributes:

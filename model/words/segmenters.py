@@ -1,4 +1,4 @@
-"""Cut texts of languages that have no spaces between words.
+"""Cut texts of languages that have no spaces between words, and lemmas, by optional packages.
 
 A segmenter has a name and is given as ``name`` on the command line. The settings of a model hold
 ``name==release`` with the release of its library and dictionary, because another release gives
@@ -16,6 +16,9 @@ chinese    by a dictionary and a hidden Markov model  jieba
 japanese   by a dictionary and a conditional field    fugashi (MeCab), unidic-lite
 thai       by the fewest words of a dictionary        pythainlp (newmm, safe mode)
 =========  =========================================  ==============================
+
+The lemma of a word is that of the tables of simplemma: "harbours" becomes "harbour". The settings
+hold ``language==release``.
 """
 
 from __future__ import annotations
@@ -143,3 +146,39 @@ def segmenter_of(segmenter: str) -> Callable[[str], str] | None:
     made, run_of, _ = _SEGMENTERS[name]
     cut = made()
     return lambda text: str(run_of.sub(lambda run: f" {' '.join(cut(run[0]))} ", text))
+
+
+def resolved_lemmas(lemmas: str) -> str:
+    """Return ``language==release`` for a language; what has a release already is checked.
+
+    Raises:
+        OptionError: There are no lemmas of this language, simplemma is missing, or another release
+            of it is installed.
+    """
+    language, _, wanted = lemmas.partition("==")
+    if language == "none":
+        return "none"
+    if importlib.util.find_spec("simplemma") is None:
+        allowed = "none where simplemma is not installed"
+        remedy = "Run: pip install 'beam-topics[languages]'"
+        raise OptionError("--lemmas", lemmas, allowed, remedy)
+    from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
+
+    if language not in SUPPORTED_LANGUAGES:
+        allowed = "none, or one of " + ", ".join(sorted(SUPPORTED_LANGUAGES))
+        raise OptionError("--lemmas", lemmas, allowed, "Correct the code of the language.")
+    return with_release("--lemmas", language, wanted, ("simplemma",))
+
+
+def lemma_of(lemmas: str) -> Callable[[str], str] | None:
+    """Return the function that gives the lemma of a word; None for ``none``.
+
+    Raises:
+        OptionError: As :func:`resolved_lemmas`.
+    """
+    language = resolved_lemmas(lemmas).partition("==")[0]
+    if language == "none":
+        return None
+    import simplemma
+
+    return lambda word: simplemma.lemmatize(word, lang=language).lower()
