@@ -4,7 +4,7 @@ The first two bytes of a file say whether it is gzipped. A damaged gzip is read 
 and the rest is one dead letter. A line that is too long is counted and not kept.
 
 >>> import io
->>> [line for _, line in read_lines(io.BytesIO(b"one\n\ntwo"), "a.jsonl", 100)]
+>>> [line for _, line in cut_lines(unzipped(io.BytesIO(b"one\n\ntwo")), "a.jsonl", 100)]
 [b'one', b'two']
 """
 
@@ -28,30 +28,17 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_REPEAT = 2**31
 
 
-def read_lines(
-    stream: BinaryIO, name: str, max_bytes: int
+def cut_lines(
+    chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
     """Yield (place, line) of each line that is not blank, and dead letters.
 
     A dead letter stands for what is too long or cannot be read.
 
     Args:
-        stream: The bytes as they are stored.
+        chunks: The bytes, unzipped. They may raise DamagedDataError.
         name: The name of the file. The place ``name:17`` is the 17th line.
         max_bytes: The length of the longest line; a longer one becomes a dead letter.
-    """
-    return cut_lines(unzipped(stream), name, max_bytes)
-
-
-def cut_lines(
-    chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
-) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """Yield the same as :func:`read_lines` for bytes that are unzipped.
-
-    Args:
-        chunks: The bytes. They may raise DamagedDataError.
-        name: The name of the file.
-        max_bytes: The length of the longest line.
         first: The number of the first line.
     """
     lines = _Lines(name, max_bytes, first)

@@ -12,7 +12,7 @@ Every string but the empty one has a positive probability. The probabilities of 
 to 1.
 
 >>> letters = CharacterModel.fit(["sea", "seas", "seed"])
->>> letters.log_probability("sees") > letters.log_probability("xyzq")
+>>> letters.probability("sees").log() > letters.probability("xyzq").log()
 True
 
 A probability is a scaled product, mantissa and exponent. It needs no logarithm, and a word of
@@ -193,10 +193,6 @@ class CharacterModel:
             ValueError: the word is empty.
         """
         return self.length_probability(len(word)) * self.spelled(word)
-
-    def log_probability(self, word: str) -> float:
-        """Return ln G0(word)."""
-        return self.probability(word).log()
 
     def probabilities(self, words: Iterable[str]) -> FloatArray:
         """Return the probability of each word, float64, at least :data:`SMALLEST`."""
