@@ -1,6 +1,4 @@
-"""Functions of users that options name as ``module:function``.
-
-A function of the user that cuts a text into words.
+"""Functions of users that options name as ``module:function``: above all one that cuts texts.
 
 ``--tokeniser=my_words:cut`` calls ``cut(text)`` for each text, which is in lower case and normal
 form C, and takes what it returns: a list of texts. Stop words, lengths, lemmas and stemming apply

@@ -34,7 +34,7 @@ class TokeniserSettings(Record):
         stop_lists: A name of :mod:`model.words.stop_lists`, with its release.
         word_forms: Names of :mod:`model.words.word_forms`, sorted.
         segmenter: A name of :mod:`model.words.segmenters`, with the releases of its packages.
-        lemmas: ``none``, or a language of :mod:`model.words.lemmas` with the release.
+        lemmas: ``none``, or a language of simplemma with the release.
         strip: Names of :mod:`model.words.cleaning`, in the order in which they are applied.
         function: ``none``, or ``module:function``: a function of the user that takes a text and
             returns its words.

@@ -5,7 +5,7 @@ True
 >>> to_iso(parse_time(86400))
 '1970-01-02T00:00:00.000000Z'
 
-Times that clocks of a zone show, and windows of its days; in microseconds like all times.
+Clocks of a zone show other times, which are in microseconds like all times:
 
 >>> noon = 43_200_000_000
 >>> to_utc(noon, "Asia/Tokyo") / 3_600_000_000

@@ -28,9 +28,8 @@ labelled by versions with different topics; the table has a column for each of t
 >>> table.cells[0, ""].mean_shares()
 [0.5, 0.5]
 
-Rows of trends as files, and whole tables from their parts.
-
-A row is a dictionary with the fields that :mod:`transforms.sinks.trends` describes.
+Tables become rows, which files hold as Parquet or JSON lines, and :func:`whole_rows` adds up the
+rows of parts. A row is a dictionary with the fields that :mod:`transforms.sinks.trends` describes.
 """
 
 from __future__ import annotations
@@ -150,11 +149,6 @@ def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _row_order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:
     """Return the sort key of a row; no topic comes after all topics."""
     return tuple((row[name] is None, row[name]) for name in TREND_KEY)
-
-
-def window_name(row: Mapping[str, Any]) -> str:
-    """Return the day on which the window of a row begins."""
-    return to_iso(row["window_start"])[:10]
 
 
 UNIT = 2**40

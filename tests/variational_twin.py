@@ -91,7 +91,7 @@ class InfvocTwin:
             return (
                 1.0
                 if s.remainder != "share"
-                else ((word in known) + math.exp(self.letters.log_probability(word)))
+                else ((word in known) + math.exp(self.letters.probability(word).log()))
                 / (len(known) + 1)
             )
 
@@ -125,7 +125,7 @@ class InfvocTwin:
             self.nu2[k][word] += step * (
                 self.settings.stick_concentration + later - self.nu2[k][word]
             )
-            base = 1.0 if self.bug == "no G0" else math.exp(self.letters.log_probability(word))
+            base = 1.0 if self.bug == "no G0" else math.exp(self.letters.probability(word).log())
             self.rank[k][word] = (1 - step) * self.rank[k][word] + step * base * count
             later += count
 

@@ -7,10 +7,8 @@ What a user should know becomes a remark.
     profile = profile_of(samples, ReadSettings(), given=())
     profile.options            # {'text_field': 'headline', ...}
 
-Find lengths of windows and of publication that fit the mass of the documents.
-
-A time of 1970 or 2204 among thousands of other years is an outlier: it is named, and the lengths
-are those for all others.
+Lengths of windows and of publication fit the mass of the documents. A time of 1970 or 2204 among
+thousands of other years is an outlier: it is named, and the lengths are those for all others.
 
 >>> day = 86_400_000_000
 >>> span = span_of([-20_000 * day, *(number * day for number in range(1000))])

@@ -21,13 +21,13 @@ may be, the first array of objects is read as above, and the rest is not read.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from model.errors import DamagedDataError
 from model.reading.lines import HEAD, HeldRecord, cut_lines, is_json_object
-from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
-from model.reading.settings import ParseSettings
+from model.reading.parsing import TOO_LARGE, dead_letter, too_large
 from model.records import DeadLetter
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
@@ -123,23 +123,22 @@ def _read_objects(
     chunks: Iterator[bytes], name: str, max_bytes: int
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
     """Yield objects one after the other, and the items of one that is too large."""
-    objects, number, damage = _Objects(), 0, "the file ends before the object does"
+    # Whole, because an object that is too large may hold the array.
+    objects, damage = _Items(name, sys.maxsize, "object"), "the file ends before the object does"
     try:
         for chunk in chunks:
-            for found in objects.feed(chunk):
-                number += 1
-                if len(found) > max_bytes:
-                    yield from _read_inner(found, iter(()), name, max_bytes)
+            for item in objects.feed(chunk):
+                if not isinstance(item, DeadLetter) and len(item[1]) > max_bytes:
+                    yield from _read_inner(item[1], iter(()), name, max_bytes)
                 else:
-                    yield f"{name} object {number}", found
+                    yield item
             if len(objects.held) > max_bytes:
                 yield from _read_inner(bytes(objects.held), chunks, name, max_bytes)
                 return
     except DamagedDataError as error:
         damage = str(error)
     if objects.held.strip():
-        place = f"{name} object {number + 1}"
-        yield dead_letter(place, DAMAGED, damage, bytes(objects.held[:HEAD]))
+        yield from objects.end_damaged(damage)
 
 
 def _read_inner(
@@ -148,21 +147,63 @@ def _read_inner(
     """Yield the items of the first array of objects within an object."""
     inner = _INNER_ARRAY.search(held)
     if inner is None:
-        detail = too_large(len(held), ParseSettings(max_document_bytes=max_bytes))
+        detail = too_large(len(held), max_bytes)
         yield dead_letter(name, TOO_LARGE, f"{detail}; it is not read further", held[:HEAD])
     else:
         following = chain([held[inner.start() + 1 :]], chunks)
         yield from _read_array(following, name, max_bytes, is_inner=True)
 
 
-class _Structure:
-    """The structural characters of JSON, chunk by chunk."""
+class _Items(HeldRecord):
+    """Cut chunks into the items of an array, or into objects that follow each other.
 
-    def __init__(self) -> None:
-        # The number of open brackets.
-        self._depth = 0
-        self._in_string = False
-        self._escaped = False
+    It holds the item that is not complete yet, or only the head of an item that is too long.
+
+    Attributes:
+        rest: What follows the array in its last chunk; None before the array has ended.
+        line: The number of the line that is being read.
+
+    Args:
+        name: The file, for the places of dead letters.
+        max_bytes: The most bytes of an item.
+        kind: ``item`` for those of an array, ``object`` for objects without one.
+    """
+
+    def __init__(self, name: str, max_bytes: int, kind: str = "item") -> None:
+        super().__init__(name, max_bytes, kind)
+        self.rest: bytes | None = None
+        self.line = 1
+        # The number of open brackets, and of those around an item.
+        self._depth, self._outer = 0, int(kind == "item")
+        self._in_string = self._escaped = False
+
+    def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        start = position = 0
+        while (position := self._next(chunk, position)) >= 0:
+            mark = chunk[position : position + 1]
+            position += 1
+            if mark == b'"':
+                self._in_string = not self._in_string
+            elif mark in b"[{":
+                self._depth += 1
+                if self._depth == self._outer:
+                    start = position
+            elif mark in b"]}" and (self._depth > self._outer or not self._outer):
+                self._depth = max(self._depth - 1, 0)
+                if not self._depth:
+                    self._hold(chunk[start:position])
+                    yield from self.end()
+                    start = position
+            elif self._depth == self._outer == 1 and mark in b",]":
+                self._hold(chunk[start : position - 1])
+                yield from self.end()
+                start = position
+                if mark == b"]":
+                    self.line += chunk.count(b"\n", 0, position)
+                    self.rest = chunk[position:]
+                    return
+        self._hold(chunk[start:])
+        self.line += chunk.count(b"\n")
 
     def _next(self, chunk: bytes, position: int) -> int:
         """Return the position of the next structural character, or -1 if the chunk has none.
@@ -179,107 +220,3 @@ class _Structure:
             if found[0] != b"\\":
                 return found.start()
             self._escaped, position = True, found.end()
-
-
-class _Objects(_Structure):
-    """Cut chunks into objects that follow each other.
-
-    Attributes:
-        held: The object that is not complete yet.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.held = bytearray()
-
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the objects that end in a chunk."""
-        start = position = 0
-        while (position := self._next(chunk, position)) >= 0:
-            mark = chunk[position : position + 1]
-            position += 1
-            if mark == b'"':
-                self._in_string = not self._in_string
-            elif mark in b"[{":
-                self._depth += 1
-            elif mark in b"]}":
-                self._depth -= 1
-                if self._depth <= 0:
-                    found = bytes(self.held + chunk[start:position]).strip()
-                    self.held.clear()
-                    self._depth, start = 0, position
-                    yield found
-        self.held += chunk[start:]
-
-
-class _Items(_Structure, HeldRecord):
-    """Cut chunks into the items of an array.
-
-    It holds the item that is not complete yet, or only the head of an item that is too long. Its
-    items are within one open bracket.
-
-    Attributes:
-        rest: What follows the array in its last chunk; None before the array has ended.
-        line: The number of the line that is being read.
-    """
-
-    def __init__(self, name: str, max_bytes: int) -> None:
-        _Structure.__init__(self)
-        HeldRecord.__init__(self, name, max_bytes)
-        self.rest: bytes | None = None
-        self.line = 1
-        self._number = 1
-
-    def feed(self, chunk: bytes) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        start = position = 0
-        while (position := self._next(chunk, position)) >= 0:
-            mark = chunk[position : position + 1]
-            position += 1
-            if mark == b'"':
-                self._in_string = not self._in_string
-            elif mark in b"[{":
-                self._depth += 1
-                if self._depth == 1:
-                    start = position
-            elif mark in b"]}" and self._depth > 1:
-                self._depth -= 1
-            elif self._depth == 1 and mark in b",]":
-                self._hold(chunk[start : position - 1])
-                yield from self._end()
-                start = position
-                if mark == b"]":
-                    self.line += chunk.count(b"\n", 0, position)
-                    self.rest = chunk[position:]
-                    return
-        self._hold(chunk[start:])
-        self.line += chunk.count(b"\n")
-
-    def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """Yield the held item if it is whole, and a dead letter for the rest of the file."""
-        if self._length <= self._max and is_json_object(bytes(self._held)):
-            yield from self._end()
-        place = f"{self._name} item {self._number}"
-        yield dead_letter(
-            place,
-            DAMAGED,
-            f"{detail}; this item and the rest of the file cannot be read",
-            bytes(self._held),
-        )
-
-    def _end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """Yield the held item unless it is blank, and begin the next one."""
-        item, length, place = bytes(self._held), self._length, f"{self._name} item {self._number}"
-        self._held.clear()
-        self._length = 0
-        if not item.strip():
-            return
-        self._number += 1
-        if length > self._max:
-            yield dead_letter(
-                place,
-                TOO_LARGE,
-                too_large(length, ParseSettings(max_document_bytes=self._max)),
-                item,
-            )
-        else:
-            yield place, item.strip()

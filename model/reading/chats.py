@@ -27,7 +27,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from model.reading.arrays import read_json
-from model.reading.parsing import parse_object, place_id
+from model.reading.parsing import Table, parse_object, place_id
 from model.reading.settings import ReadSettings
 from model.records import DeadLetter
 
@@ -43,7 +43,7 @@ _UNSAID = ("system", "tool", "developer", "function")
 _DEEPEST = 5
 
 
-class JsonFile:
+class JsonFile(Table):
     """An open JSON file: a record in each line, or one array, or one object that holds an array.
 
     Args:
@@ -52,13 +52,8 @@ class JsonFile:
         settings: How it is read.
     """
 
-    names = None
-
     def __init__(self, chunks: Iterable[bytes], name: str, settings: ReadSettings) -> None:
         self._chunks, self._name, self._settings = chunks, name, settings
-
-    def time_unit(self, _: str) -> None:
-        """Return None: a JSON file does not say the unit of its times."""
 
     def records(self) -> Iterator[tuple[str, Record] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""

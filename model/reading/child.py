@@ -1,10 +1,10 @@
-"""Read an Avro or a Parquet file in a process of its own: the program of that process.
+"""Read an Avro, Parquet or Excel file in a process of its own: the program of that process.
 
 :class:`model.reading.tables.TableFile` starts it. Its standard input is the file, its argument a
 :class:`Request` as JSON, and its standard output lines of JSON:
 
 * first ``{"names": ..., "units": ..., "count": ...}``, or ``{"fault": [reason, detail]}``
-* ``[number, byte]`` before the items of a block of Avro, or of a row group of Parquet
+* ``[number, byte]`` before the items of a block: of Avro, a row group of Parquet, or some rows
 * ``[place, record]`` for a record
 * ``[place, reason, detail]`` for what cannot be read
 
@@ -41,7 +41,7 @@ class Request:
     """What is to be read.
 
     Attributes:
-        format: ``avro`` or ``parquet``.
+        format: ``avro``, ``parquet`` or ``xlsx``.
         name: The name of the file, for places.
         largest: The bytes of the largest document.
         wanted: The columns of Parquet that are read; None for all.
@@ -134,6 +134,11 @@ def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]
 
         file: Any = AvroFile(stream, request.name)
         blocks = file.blocks(request.start[0], request.start[1] or None)
+    elif request.format == "xlsx":
+        from model.reading.sheets import SheetTable
+
+        file = SheetTable(stream, request.name)
+        blocks = file.blocks()
     else:
         from model.reading.parquet import ParquetTable
 

@@ -1,7 +1,6 @@
 r"""Read the rows of a CSV file, plain or gzipped, damaged or not, in bounded memory.
 
-The first row names the columns, unless ``columns`` does. :mod:`model.reading.delimited` finds the
-delimiter: comma, semicolon, tab or ``|``. A field that contains the delimiter, a quote or a line
+A field that contains the delimiter, a quote or a line
 end is in double quotes, and a quote within it is doubled (RFC 4180). An empty field is missing.
 Where the texts of one column contain delimiters without quotes, ``unquoted`` names it, and the
 fields that a row has too many are part of it.
@@ -13,11 +12,10 @@ it, or as much as one document may have. Together they are one dead letter.
 >>> list(table.records())
 [('a.csv row 2', {'id': '1', 'text': 'two\nlines'})]
 
-Find how the rows of a CSV file are written, from its beginning.
-
-The delimiter is the one that cuts most rows into the same number of fields, and the first row names
-the columns unless it looks like the rows below it: a number above numbers, a time above times, a
-word that occurs below, a sentence above sentences.
+:func:`layout_of` finds how the rows are written, from the beginning of a file. The delimiter is the
+one of comma, semicolon, tab and ``|`` that cuts most rows into the same number of fields. The first
+row names the columns unless ``columns`` does, or it looks like the rows below it: a number above
+numbers, a time above times, a word that occurs below, a sentence above sentences.
 
 >>> layout = layout_of("ham\tOk, see you, then\nspam\tWin a prize, call now\nham\tOn my way home\n")
 >>> layout.delimiter, layout.header, layout.names
@@ -38,8 +36,7 @@ from typing import Any
 
 from model.errors import DamagedDataError
 from model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
-from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, dead_letter, too_large
-from model.reading.settings import ParseSettings
+from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, Table, dead_letter, too_large
 from model.records import DeadLetter
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -191,7 +188,7 @@ _BLANK = re.compile(rb"[\r\n]+")
 csv.field_size_limit(2**31 - 1)
 
 
-class CsvFile:
+class CsvFile(Table):
     """An open CSV file.
 
     Attributes:
@@ -242,9 +239,6 @@ class CsvFile:
             self.names = named(header)
         self._unquoted = self.names.index(unquoted) if unquoted in self.names else None
 
-    def time_unit(self, field: str) -> None:
-        """Return None: a CSV file does not say the unit of its times."""
-
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters for wrong rows."""
         count = len(self.names)
@@ -282,7 +276,7 @@ class CsvFile:
                 )
                 reader = csv.reader(self._source, **self._dialect)
             except _TooLargeError:
-                limit = too_large(self._source.size, ParseSettings(max_document_bytes=self._max))
+                limit = too_large(self._source.size, self._max)
                 yield self._letter(TOO_LARGE, f"{limit}; or a quote in this row is not closed")
                 reader = csv.reader(self._source, **self._dialect)
             except DamagedDataError as error:

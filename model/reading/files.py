@@ -19,8 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from itertools import islice
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
 from model.errors import DamagedDataError, LimitError, OptionError
 from model.reading.chats import JsonFile
@@ -32,6 +31,7 @@ from model.reading.parsing import (
     DAMAGED,
     SCHEMA,
     TOO_LARGE,
+    Table,
     dead_letter,
     needed_fields,
     parse_record,
@@ -49,32 +49,10 @@ from model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:
     from model.reading.mails import MailFile
-    from model.reading.sheets import SheetFile
     from model.reading.tables import TableFile
-
-# The number of items that are searched for a record that shows which fields may be meant.
-_SEARCHED = 10
-
 
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
-
-
-class Table(Protocol):
-    """An open file."""
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """The fields that all of its records have; None where they have different ones."""
-        ...
-
-    def time_unit(self, field: str, /) -> Fraction | None:
-        """Return the microseconds in one unit of a field, if the schema of the file says it."""
-        ...
-
-    def records(self) -> Iterator[Item]:
-        """Yield (place, record) in the order of the file, and dead letters."""
-        ...
 
 
 class Source(NamedTuple):
@@ -246,12 +224,6 @@ def _open_mail(source: Source) -> MailFile:
     return MailFile(unzipped(source.stream), source.name, source.settings.parse.max_document_bytes)
 
 
-def _open_sheet(source: Source) -> SheetFile:
-    from model.reading.sheets import SheetFile
-
-    return SheetFile(source.stream, source.name, source.settings.parse.max_document_bytes)
-
-
 _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "jsonl": _open_json,
     "csv": _open_csv,
@@ -259,7 +231,7 @@ _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "parquet": _open_table,
     "txt": _open_text,
     "mail": _open_mail,
-    "xlsx": _open_sheet,
+    "xlsx": _open_table,
 }
 
 
@@ -298,23 +270,15 @@ def _open(source: Source) -> Table | DeadLetter | None:
     table = _opened(source)
     if table is None or isinstance(table, DeadLetter) or table.names is None:
         return table
-    wrong = _wrong_names(table, table.names, source.settings)
+    wrong = _wrong_names(table.names, source.settings)
     return dead_letter(source.name, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
 
 
-def _wrong_names(table: Table, names: tuple[str, ...], settings: ReadSettings) -> str | None:
+def _wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:
     """Return what is wrong with the field names of a file and the remedy, or None."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
     if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in names}:
-        record = next(
-            (
-                item[1]
-                for item in islice(table.records(), _SEARCHED)
-                if not isinstance(item, DeadLetter)
-            ),
-            {},
-        )
-        return missing("the file", lacking, names, record)
+        return missing("the file", lacking, names)
     if repeated := [
         field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1
     ]:

@@ -4,7 +4,7 @@ The first two bytes of a file say whether it is gzipped. A damaged gzip is read 
 and the rest is one dead letter. A line that is too long is counted and not kept.
 
 >>> import io
->>> [line for _, line in read_lines(io.BytesIO(b"one\n\ntwo"), "a.jsonl", 100)]
+>>> [line for _, line in cut_lines(unzipped(io.BytesIO(b"one\n\ntwo")), "a.jsonl", 100)]
 [b'one', b'two']
 """
 
@@ -18,7 +18,6 @@ from typing import BinaryIO
 
 from model.errors import DamagedDataError
 from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
-from model.reading.settings import ParseSettings
 from model.records import DeadLetter
 
 _CHUNK = 2**16
@@ -29,30 +28,17 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_REPEAT = 2**31
 
 
-def read_lines(
-    stream: BinaryIO, name: str, max_bytes: int
+def cut_lines(
+    chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
 ) -> Iterator[tuple[str, bytes] | DeadLetter]:
     """Yield (place, line) of each line that is not blank, and dead letters.
 
     A dead letter stands for what is too long or cannot be read.
 
     Args:
-        stream: The bytes as they are stored.
+        chunks: The bytes, unzipped. They may raise DamagedDataError.
         name: The name of the file. The place ``name:17`` is the 17th line.
         max_bytes: The length of the longest line; a longer one becomes a dead letter.
-    """
-    return cut_lines(unzipped(stream), name, max_bytes)
-
-
-def cut_lines(
-    chunks: Iterable[bytes], name: str, max_bytes: int, first: int = 1
-) -> Iterator[tuple[str, bytes] | DeadLetter]:
-    """Yield the same as :func:`read_lines` for bytes that are unzipped.
-
-    Args:
-        chunks: The bytes. They may raise DamagedDataError.
-        name: The name of the file.
-        max_bytes: The length of the longest line.
         first: The number of the first line.
     """
     lines = _Lines(name, max_bytes, first)
@@ -68,32 +54,61 @@ def cut_lines(
 class HeldRecord:
     """A record that is not complete yet, or only the head of one that is too long.
 
+    Attributes:
+        held: Its bytes.
+
     Args:
-        name: The file, for the places of dead letters.
+        name: The file, for places.
         max_bytes: The most bytes of a record.
+        kind: What it is: ``line``, ``item`` or ``object``.
+        first: The number of the first record.
     """
 
-    def __init__(self, name: str, max_bytes: int) -> None:
-        self._name, self._max = name, max_bytes
-        self._held, self._length = bytearray(), 0
+    def __init__(self, name: str, max_bytes: int, kind: str, first: int = 1) -> None:
+        self.held = bytearray()
+        self._name, self._max, self._kind, self._number = name, max_bytes, kind, first
+        self._length = 0
+
+    @property
+    def _place(self) -> str:
+        between = ":" if self._kind == "line" else f" {self._kind} "
+        return f"{self._name}{between}{self._number}"
 
     def _hold(self, piece: bytes) -> None:
-        room = max(self._max - self._length, HEAD - len(self._held), 0)
-        self._held += piece[:room]
+        room = max(self._max - self._length, HEAD - len(self.held), 0)
+        self.held += piece[:room]
         self._length += len(piece)
         if self._length > self._max:
-            del self._held[HEAD:]
+            del self.held[HEAD:]
+
+    def end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """Yield the held record unless it is blank, and begin the next one."""
+        record, length, place = bytes(self.held), self._length, self._place
+        self.held.clear()
+        self._length = 0
+        if self._number == 1:
+            record = record.removeprefix(BYTE_ORDER_MARK)
+        is_full = bool(record.strip())
+        # Blank lines have numbers.
+        self._number += is_full or self._kind == "line"
+        if length > self._max:
+            yield dead_letter(place, TOO_LARGE, too_large(length, self._max), record)
+        elif is_full:
+            yield place, record if self._kind == "line" else record.strip()
+
+    def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        """Yield the held record if it is whole, and a dead letter for the rest of the file."""
+        if self._length <= self._max and is_json_object(bytes(self.held)):
+            yield from self.end()
+        what = f"{detail}; this {self._kind} and the rest of the file cannot be read"
+        yield dead_letter(self._place, DAMAGED, what, bytes(self.held))
 
 
 class _Lines(HeldRecord):
-    """Cut chunks into lines.
-
-    It holds the line that is not complete yet, or only the head of a line that is too long.
-    """
+    """Cut chunks into lines."""
 
     def __init__(self, name: str, max_bytes: int, first: int) -> None:
-        super().__init__(name, max_bytes)
-        self._number = first
+        super().__init__(name, max_bytes, "line", first)
         # Possessive repeats need no memory for what they have matched.
         self._blank_lines = re.compile(
             rb"(?:[ \t\r\v\f]{0,%d}+\n)++" % min(max_bytes, _LONGEST_REPEAT)
@@ -113,36 +128,6 @@ class _Lines(HeldRecord):
             yield from self.end()
             start = end + 1
         self._hold(chunk[start:])
-
-    def end(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """Yield the held line unless it is blank, and begin the next one."""
-        line, length, place = bytes(self._held), self._length, f"{self._name}:{self._number}"
-        self._held.clear()
-        self._length = 0
-        if self._number == 1:
-            line = line.removeprefix(BYTE_ORDER_MARK)
-        self._number += 1
-        if length > self._max:
-            yield dead_letter(
-                place,
-                TOO_LARGE,
-                too_large(length, ParseSettings(max_document_bytes=self._max)),
-                line,
-            )
-        elif line.strip():
-            yield place, line
-
-    def end_damaged(self, detail: str) -> Iterator[tuple[str, bytes] | DeadLetter]:
-        """Yield the held line if it is whole, and a dead letter for the rest of the file."""
-        if self._length <= self._max and is_json_object(bytes(self._held)):
-            yield from self.end()
-        place = f"{self._name}:{self._number}"
-        yield dead_letter(
-            place,
-            DAMAGED,
-            f"{detail}; this line and the rest of the file cannot be read",
-            bytes(self._held),
-        )
 
 
 def is_json_object(line: bytes) -> bool:

@@ -34,11 +34,11 @@ from model.reading.parsing import (
     DAMAGED,
     NESTING,
     TOO_LARGE,
+    Table,
     dead_letter,
     place_id,
     too_large,
 )
-from model.reading.settings import ParseSettings
 from model.records import DeadLetter
 from model.words.cleaning import without_html
 
@@ -59,7 +59,7 @@ _LONGEST_HEADER = 10_000
 _SLOW = ("punycode", "idna")
 
 
-class MailFile:
+class MailFile(Table):
     """An open mail or mailbox.
 
     Args:
@@ -68,14 +68,9 @@ class MailFile:
         max_bytes: How much of a mail is read.
     """
 
-    names = None
-
     def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
         self._chunks, self._name, self._max = chunks, name, max_bytes
         self._damage: str | None = None
-
-    def time_unit(self, _: str) -> None:
-        """Return None: a time is text."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) of each mail, and dead letters."""
@@ -85,7 +80,7 @@ class MailFile:
             try:
                 record = _record(data, size > len(data), place)
             except _CutError:
-                limit = too_large(size, ParseSettings(max_document_bytes=self._max))
+                limit = too_large(size, self._max)
                 yield dead_letter(place, TOO_LARGE, limit, data[:HEAD])
             except (MessageError, ValueError, LookupError, RecursionError, TypeError) as error:
                 yield dead_letter(place, DAMAGED, f"the mail cannot be read: {error}", data[:HEAD])

@@ -17,7 +17,7 @@ record.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -25,8 +25,7 @@ from typing import Any
 from model import checks, wire
 from model.errors import OptionError
 from model.publishing.blobs import escape_key
-from model.reading import found_forms
-from model.reading.found_forms import advice
+from model.reading.found_forms import advice, missing
 from model.reading.settings import FieldNames, ParseSettings
 from model.reading.time_forms import accepted, read_time
 from model.records import DeadLetter, Document
@@ -76,7 +75,26 @@ REASONS = (
 # The deepest nesting of a record.
 NESTING = 100
 
+_NO_IDS = "Records without ids: --id_from=place."
 _OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
+
+
+class Table:
+    """An open file of records.
+
+    Attributes:
+        names: The fields that all of its records have; None where they have different ones.
+    """
+
+    names: tuple[str, ...] | None = None
+
+    def time_unit(self, field: str) -> Fraction | None:
+        """Return the microseconds in one unit of a field, if the schema of the file says it."""
+        return None
+
+    def records(self) -> Iterator[tuple[str, Mapping[str, Any]] | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters."""
+        raise NotImplementedError
 
 
 class _RefusedError(Exception):
@@ -98,7 +116,9 @@ def parse_line(
         time: A time in microseconds that replaces the time of the record.
     """
     if len(line) > settings.max_document_bytes:
-        return dead_letter(place, TOO_LARGE, too_large(len(line), settings), line)
+        return dead_letter(
+            place, TOO_LARGE, too_large(len(line), settings.max_document_bytes), line
+        )
     record = parse_object(line, place)
     if isinstance(record, DeadLetter):
         return record
@@ -184,9 +204,9 @@ def dead_letter(
     return DeadLetter(_writable(place), reason, _writable(detail), _writable(excerpt[:size]))
 
 
-def too_large(size: int, settings: ParseSettings) -> str:
+def too_large(size: int, most: int) -> str:
     """Return the detail of TOO_LARGE."""
-    return f"{size} bytes; at most {settings.max_document_bytes} are allowed (--max_document_mb)"
+    return f"{size} bytes; at most {most} are allowed (--max_document_mb)"
 
 
 def _writable(text: str) -> str:
@@ -219,7 +239,7 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
     except RecursionError as error:
         raise _RefusedError(NOT_JSON, _TOO_DEEP) from error
     except ValueError as error:
-        raise _RefusedError(NOT_JSON, found_forms.why_not_json(text, error)) from error
+        raise _RefusedError(NOT_JSON, _why_not_json(text, error)) from error
     # The parser's own limit depends on the stack, and so on the runner.
     if checks.is_deeper(value, text.count("[") + text.count("{"), NESTING):
         raise _RefusedError(NOT_JSON, _TOO_DEEP)
@@ -227,6 +247,17 @@ def _parsed(line: bytes) -> Mapping[str, Any]:
         wanted = "an object is wanted: one in each line, or one array of them as the whole file"
         raise _RefusedError(WRONG_TYPE, f"the record is a JSON {type(value).__name__}; {wanted}")
     return value
+
+
+def _why_not_json(text: str, error: ValueError) -> str:
+    """Return the message of ``json`` for a text, with a remedy for an object of several lines."""
+    is_cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(text.rstrip())
+    if is_cut and text.lstrip().startswith("{"):
+        return (
+            "a JSON object begins here and does not end in this line. Write each object on one"
+            " line, for example with: jq -c . FILE. Or make one array of them."
+        )
+    return f"it is not JSON: {error}"
 
 
 def _document(
@@ -244,9 +275,7 @@ def _document(
     if lacking:
         names = [name for name, value in record.items() if value is not None]
         remedies = {field: needed[field][1] for field in lacking}
-        raise _RefusedError(
-            needed[lacking[0]][0], found_forms.missing("the record", remedies, names, record)
-        )
+        raise _RefusedError(needed[lacking[0]][0], missing("the record", remedies, names))
     name = place_id(place) if settings.id_from == "place" else _id(record, fields.id)
     moment = _time(record, settings, unit) if time is None else time
     label = _short(record, fields.label)
@@ -257,31 +286,29 @@ def _document(
 
 
 @cache
-def needed_fields(
-    settings: ParseSettings, with_time: bool
-) -> dict[str, tuple[str, found_forms.Remedy]]:
+def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[str, str]]:
     """Return the fields that a record must have.
 
     Returns:
-        For each field the reason of a dead letter without it, and the function that gives the
-        remedy.
+        For each field the reason of a dead letter without it, and the remedy.
     """
     fields = settings.fields
-    needed: dict[str, tuple[str, found_forms.Remedy]] = {}
+    needed: dict[str, tuple[str, str]] = {}
     if settings.id_from == "field":
-        needed[fields.id] = MISSING_ID, found_forms.id_remedy
+        needed[fields.id] = MISSING_ID, f"Name the id with --id_field. {_NO_IDS}"
     if with_time:
-        needed[fields.timestamp] = MISSING_TIMESTAMP, found_forms.time_remedy
-    needed |= dict.fromkeys(fields.texts, (MISSING_TEXT, found_forms.text_remedy))
+        remedy = "Name the time with --timestamp_field. Files without times: --time_from=order."
+        needed[fields.timestamp] = MISSING_TIMESTAMP, remedy
+    needed |= dict.fromkeys(fields.texts, (MISSING_TEXT, "Name the text with --text_field."))
     if fields.key is not None:
-        needed[fields.key] = MISSING_KEY, found_forms.key_remedy
+        needed[fields.key] = MISSING_KEY, "Name the key with --key_field."
     return needed
 
 
 def _id(record: Mapping[str, Any], field: str) -> str:
     if name := _short(record, field):
         return name
-    raise _RefusedError(MISSING_ID, f"the field {field!r} is empty. {found_forms.NO_IDS}")
+    raise _RefusedError(MISSING_ID, f"the field {field!r} is empty. {_NO_IDS}")
 
 
 def _short(record: Mapping[str, Any], name: str) -> str | None:
@@ -326,8 +353,8 @@ def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
         _check_characters(field, part)
         texts.append(part)
     text = "\n".join(texts)
-    if (size := len(text.encode())) > settings.max_document_bytes:
-        raise _RefusedError(TOO_LARGE, too_large(size, settings))
+    if (size := len(text.encode())) > (most := settings.max_document_bytes):
+        raise _RefusedError(TOO_LARGE, too_large(size, most))
     if not text or text.isspace():
         raise _RefusedError(EMPTY_TEXT, f"the field {name!r} is empty")
     return text

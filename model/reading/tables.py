@@ -1,9 +1,9 @@
-"""Read Avro and Parquet files, which are read in processes with limits.
+"""Read Avro, Parquet and Excel files, in processes with limits.
 
-fastavro and Arrow trust what a file says of itself: some kilobytes can take gigabytes of memory,
-hours of time, or the stack of a process. So :mod:`model.reading.child` reads each file in a process
-of its own, with limits of memory and processor time, and passes the records on. A process that the
-system ends gives one dead letter after the records that it has read.
+fastavro, Arrow and openpyxl trust what a file says of itself: some kilobytes can take gigabytes of
+memory, hours of time, or the stack of a process. So :mod:`model.reading.child` reads each file in a
+process of its own, with limits of memory and processor time, and passes the records on. A process
+that the system ends gives one dead letter after the records that it has read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from model.errors import DamagedDataError, LimitError, SourceError
 from model.reading import time_forms
 from model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
-from model.reading.parsing import DAMAGED, dead_letter
+from model.reading.parsing import DAMAGED, Table, dead_letter
 from model.records import DeadLetter
 from model.times import DURATION_UNITS
 
@@ -39,8 +39,8 @@ _OWN = (signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SI
 _REMEDY = "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
 
 
-class TableFile:
-    """An open Avro or Parquet file.
+class TableFile(Table):
+    """An open Avro, Parquet or Excel file.
 
     Attributes:
         names: The names of the fields of its records.

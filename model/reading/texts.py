@@ -21,7 +21,7 @@ from typing import Any
 
 from model.errors import DamagedDataError
 from model.reading.lines import BYTE_ORDER_MARK, HEAD
-from model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
+from model.reading.parsing import DAMAGED, TOO_LARGE, Table, dead_letter, too_large
 from model.reading.settings import ReadSettings
 from model.records import DeadLetter
 
@@ -62,7 +62,7 @@ def date_in(path: str) -> str | None:
     return None
 
 
-class TextFile:
+class TextFile(Table):
     """A file that is one document, with the fields ``id``, ``text`` and ``timestamp``.
 
     Args:
@@ -72,15 +72,10 @@ class TextFile:
         settings: How it is read.
     """
 
-    names = None
-
     def __init__(
         self, chunks: Iterable[bytes], name: str, path: str, settings: ReadSettings
     ) -> None:
         self._chunks, self._name, self._path, self._settings = chunks, name, path, settings
-
-    def time_unit(self, _: str) -> None:
-        """Return None: the time is text."""
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield the document, or a dead letter for a file that is damaged or too large."""
@@ -93,7 +88,9 @@ class TextFile:
             yield dead_letter(self._name, DAMAGED, str(error), bytes(data))
             return
         if size > parse.max_document_bytes:
-            yield dead_letter(self._name, TOO_LARGE, too_large(size, parse), bytes(data[:HEAD]))
+            yield dead_letter(
+                self._name, TOO_LARGE, too_large(size, parse.max_document_bytes), bytes(data[:HEAD])
+            )
             return
         text = data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "surrogateescape")
         record = {"id": self._path, "timestamp": date_in(self._path), "text": text}

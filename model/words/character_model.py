@@ -3,7 +3,7 @@
 A word of length L has the probability p(L) p(c_1) p(c_2 | c_1) ... p(c_L | the characters before
 it), after Zhai and Boyd-Graber (2013):
 
-* *characters*: smoothed n-grams over Unicode (:mod:`model.words.character_model`);
+* *characters*: smoothed n-grams over Unicode, see below;
 * *lengths*: the lambda that minimises the squared difference between the words' frequencies and
   their probabilities under the model, with lambda >= 0 and sum 1, mixed with a geometric
   distribution of the words' mean length, so that every length has probability.
@@ -12,15 +12,14 @@ Every string but the empty one has a positive probability. The probabilities of 
 to 1.
 
 >>> letters = CharacterModel.fit(["sea", "seas", "seed"])
->>> letters.log_probability("sees") > letters.log_probability("xyzq")
+>>> letters.probability("sees").log() > letters.probability("xyzq").log()
 True
 
 A probability is a scaled product, mantissa and exponent. It needs no logarithm, and a word of
 10,000 characters has one.
 
-Character n-grams over Unicode, counted once for each distinct word, with Witten-Bell smoothing.
-
-The distribution after a context is mixed with that after the context without its first character,
+The n-grams are counted once for each distinct word, with Witten-Bell smoothing. The distribution
+after a context is mixed with that after the context without its first character,
 down to the uniform distribution over all characters. So characters that were never seen have a
 probability. With c(h, x) the number of times x followed the context h, N(h) the sum of that over x
 and K(h) the number of different x,
@@ -194,10 +193,6 @@ class CharacterModel:
             ValueError: the word is empty.
         """
         return self.length_probability(len(word)) * self.spelled(word)
-
-    def log_probability(self, word: str) -> float:
-        """Return ln G0(word)."""
-        return self.probability(word).log()
 
     def probabilities(self, words: Iterable[str]) -> FloatArray:
         """Return the probability of each word, float64, at least :data:`SMALLEST`."""

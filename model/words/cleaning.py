@@ -8,7 +8,7 @@ Each way has a name, and ``--strip`` lists them. They are applied in this order:
 * ``html`` keeps the text of a page, without comments, scripts and styles. Elements that are not
   part of a line end it. What is not a tag stays, as in ``1 < 2`` and ``<bob@x.org>``, but for
   entities.
-* ``quotes`` and ``signatures`` remove what a mail repeats (:mod:`model.words.cleaning`).
+* ``quotes`` and ``signatures`` remove what a mail repeats, see below.
 * ``urls`` removes addresses of the web and of mail.
 
 >>> clean("From: a@b.c\nSubject: Ships\n\nA <b>har</b>bour<p>and a sail", ("mail", "html"))
@@ -16,10 +16,9 @@ Each way has a name, and ``--strip`` lists them. They are applied in this order:
 
 :func:`find_markup` says which of them a sample of texts needs.
 
-Remove what a mail repeats: quoted replies and signatures.
-
-Both work on lines, so they come before anything that joins lines. A text of which nothing would be
-left stays as it is: a mail that only passes on another one says what that one says.
+Quotes and signatures are found by lines, so they are removed before anything joins lines. A text of
+which nothing would be left stays as it is: a mail that only passes on another one says what that
+one says.
 
 **Quotes** are, in this order:
 

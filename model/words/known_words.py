@@ -1,6 +1,6 @@
 """The distinct known words of a document or minibatch, in order of first use.
 
-Hashing of words to buckets (Weinberger et al. 2009), the same on every machine.
+Words may be hashed to buckets (Weinberger et al. 2009), the same on every machine.
 """
 
 from __future__ import annotations

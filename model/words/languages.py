@@ -157,14 +157,8 @@ def resolved(key_from: str) -> str:
         raise OptionError("--key_from", key_from, allowed, "Correct the spelling.")
     if kind == NONE:
         return NONE
-    # Imported here, so that --help does not read the releases of packages.
-    from importlib.metadata import version
-
-    found = version(_PACKAGE)
-    if wanted and wanted != found:
-        allowed = f"the installed release {found}, because another one may find other languages"
-        raise OptionError("--key_from", key_from, allowed, f"Run: pip install {_PACKAGE}=={wanted}")
-    return f"{kind}{listed}{_sorted(codes) if listed else ''}=={found}"
+    only = f"{listed}{_sorted(codes)}" if listed else ""
+    return segmenters.with_release("--key_from", f"{kind}{only}", wanted, (_PACKAGE,))
 
 
 def _sorted(codes: str) -> str:

@@ -1,4 +1,4 @@
-"""Cut texts of languages that have no spaces between words.
+"""Cut texts of languages that have no spaces between words, and lemmas, by optional packages.
 
 A segmenter has a name and is given as ``name`` on the command line. The settings of a model hold
 ``name==release`` with the release of its library and dictionary, because another release gives
@@ -16,6 +16,9 @@ chinese    by a dictionary and a hidden Markov model  jieba
 japanese   by a dictionary and a conditional field    fugashi (MeCab), unidic-lite
 thai       by the fewest words of a dictionary        pythainlp (newmm, safe mode)
 =========  =========================================  ==============================
+
+The lemma of a word is that of the tables of simplemma: "harbours" becomes "harbour". The settings
+hold ``language==release``.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import regex
 
@@ -94,17 +97,30 @@ def resolved(segmenter: str) -> str:
     if remedy := missing(name):
         allowed = f"{name} where {' and '.join(packages)} can be imported"
         raise OptionError("--segmenter", segmenter, allowed, remedy)
+    return with_release("--segmenter", name, wanted, packages)
+
+
+def with_release(flag: str, name: str, wanted: str, packages: Sequence[str]) -> str:
+    """Return ``name==releases`` of the packages that are installed.
+
+    Args:
+        flag: The option that gives the name, for the message.
+        name: The name of what the packages do.
+        wanted: The releases that a model was learned with, joined by ``+``; "" for any.
+        packages: The packages.
+
+    Raises:
+        OptionError: Other releases are installed.
+    """
     # Imported here, because it takes a tenth of the time of numpy, and few models need it.
     from importlib.metadata import version
 
-    found = "+".join(version(package) for package in packages)
+    found = "+".join(map(version, packages))
     if wanted and wanted != found:
-        pins = " ".join(
-            f"{package}=={release}"
-            for package, release in zip(packages, wanted.split("+"), strict=False)
-        )
-        allowed = f"the installed release {found}, because another one gives other words"
-        raise OptionError("--segmenter", segmenter, allowed, f"Run: pip install {pins}")
+        pairs = zip(packages, wanted.split("+"), strict=False)
+        pins = " ".join(f"{package}=={release}" for package, release in pairs)
+        allowed = f"the installed release {found}, because another one gives other results"
+        raise OptionError(flag, f"{name}=={wanted}", allowed, f"Run: pip install {pins}")
     return f"{name}=={found}"
 
 
@@ -130,3 +146,39 @@ def segmenter_of(segmenter: str) -> Callable[[str], str] | None:
     made, run_of, _ = _SEGMENTERS[name]
     cut = made()
     return lambda text: str(run_of.sub(lambda run: f" {' '.join(cut(run[0]))} ", text))
+
+
+def resolved_lemmas(lemmas: str) -> str:
+    """Return ``language==release`` for a language; what has a release already is checked.
+
+    Raises:
+        OptionError: There are no lemmas of this language, simplemma is missing, or another release
+            of it is installed.
+    """
+    language, _, wanted = lemmas.partition("==")
+    if language == "none":
+        return "none"
+    if importlib.util.find_spec("simplemma") is None:
+        allowed = "none where simplemma is not installed"
+        remedy = "Run: pip install 'beam-topics[languages]'"
+        raise OptionError("--lemmas", lemmas, allowed, remedy)
+    from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
+
+    if language not in SUPPORTED_LANGUAGES:
+        allowed = "none, or one of " + ", ".join(sorted(SUPPORTED_LANGUAGES))
+        raise OptionError("--lemmas", lemmas, allowed, "Correct the code of the language.")
+    return with_release("--lemmas", language, wanted, ("simplemma",))
+
+
+def lemma_of(lemmas: str) -> Callable[[str], str] | None:
+    """Return the function that gives the lemma of a word; None for ``none``.
+
+    Raises:
+        OptionError: As :func:`resolved_lemmas`.
+    """
+    language = resolved_lemmas(lemmas).partition("==")[0]
+    if language == "none":
+        return None
+    import simplemma
+
+    return lambda word: simplemma.lemmatize(word, lang=language).lower()

@@ -15,12 +15,11 @@ same. The compatibility forms are not used because they change what was written 
 ['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
 Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). Splitting may be
-that of a segmenter (:mod:`model.words.segmenters`) or of a function of the user
-(:mod:`model.functions`), and stemming may be that of lemmas (:mod:`model.words.lemmas`).
-With ``--key_from=language`` a document without a key gets the language of its text as its key
-(:mod:`model.words.languages`), and ``--stop_words=language`` leaves out the stop words of the key.
-
-The stop words of a language are those of :mod:`model.words.stop_lists`.
+that of a segmenter or of a function of the user (:mod:`model.functions`), and lemmas may take the
+place of stems (both are in :mod:`model.words.segmenters`). With ``--key_from=language`` a document
+without a key gets the language of its text as its key (:mod:`model.words.languages`), and
+``--stop_words=language`` leaves out the stop words of the key, which are those of
+:mod:`model.words.stop_lists`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ from model.functions import load_function
 from model.records import Document, TokenisedDocument
 from model.settings import TokeniserSettings
 from model.words import languages, segmenters, stop_lists, word_forms
-from model.words import lemmas as lemma_tables
 from model.words.cleaning import clean, ordered
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -88,7 +86,7 @@ def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> 
         stop_lists=stop_lists.resolved(made.stop_lists),
         word_forms=word_forms.resolved(made.word_forms),
         segmenter=segmenters.resolved(made.segmenter),
-        lemmas=lemma_tables.resolved(made.lemmas),
+        lemmas=segmenters.resolved_lemmas(made.lemmas),
         strip=ordered(made.strip),
         key_from=languages.resolved(made.key_from),
     )
@@ -106,7 +104,7 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
     stop_lists.resolved(settings.stop_lists)
     word_forms.resolved(settings.word_forms)
     segmenters.resolved(settings.segmenter)
-    lemma_tables.resolved(settings.lemmas)
+    segmenters.resolved_lemmas(settings.lemmas)
     ordered(settings.strip)
     languages.resolved(settings.key_from)
     if settings.function != "none":
@@ -251,7 +249,7 @@ class _Words(dict[str, str]):
         self._settings = settings
         self._stop = _stop_words(settings)
         self._stem = None if settings.stemmer == "none" else _stemmer(settings.stemmer)
-        self._lemma = lemma_tables.lemma_of(settings.lemmas)
+        self._lemma = segmenters.lemma_of(settings.lemmas)
 
     def __missing__(self, word: str) -> str:
         kept = self._kept(word)

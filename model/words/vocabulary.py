@@ -5,10 +5,9 @@ never has more than ``limit`` words. The least used words make room for new ones
 is the number of its tokens, with exponential forgetting: at each minibatch all uses shrink by one
 part in ``memory``. Only products are used, so the bits are the same everywhere.
 
-A list of distinct words that grows, as one text with a hash table.
-
-A list and a dictionary of Python take about 140 bytes for a word of ten letters: its string, its
-number, and its places in both. Here it takes about 40: its letters, where they begin, and 16 to 32
+The words are one text with a hash table (:class:`GrowingWords`). A list and a dictionary of Python
+take about 140 bytes for a word of ten letters: its string, its number, and its places in both. Here
+it takes about 40: its letters, where they begin, and 16 to 32
 bytes of the table (:mod:`model.words.kernels.word_index`). Strings are made where they are asked
 for.
 

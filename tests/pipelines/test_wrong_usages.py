@@ -104,7 +104,7 @@ ROWS = [
     (
         "train feb.jsonl TRAIN --text_field=body --model_store=m3",
         3,
-        "Is it --text_field=text?",
+        "it has 'id', 'timestamp', 'text'",
         "train feb.jsonl TRAIN --text_field=text --model_store=m3",
     ),
     (

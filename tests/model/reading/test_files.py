@@ -78,8 +78,8 @@ def test_a_schema_without_the_fields_is_one_dead_letter():
     assert (
         letter.detail
         == "the file has no field 'timestamp', 'text', 'customer'; it has 'id', 'body'. Name the"
-        " field with --timestamp_field. Files without times: --time_from=order. Name the field"
-        " with --text_field. Name the field with --key_field."
+        " time with --timestamp_field. Files without times: --time_from=order. Name the text with"
+        " --text_field. Name the key with --key_field."
     )
 
 
@@ -147,9 +147,9 @@ def test_a_first_row_without_the_fields_is_one_dead_letter():
     )
     assert (
         letter.detail
-        == "the file has no field 'timestamp', 'text'; it has 'id', 'date', 'body'. Is it"
-        " --timestamp_field=date? Files without times: --time_from=order. Is it"
-        " --text_field=body?"
+        == "the file has no field 'timestamp', 'text'; it has 'id', 'date', 'body'. Name"
+        " the time with --timestamp_field. Files without times: --time_from=order. Name the text"
+        " with --text_field."
     )
     (letter,) = read(b"id,timestamp,text,text\n1,2,a,b\n", "a.csv")
     assert letter.detail == "the file has more than one field 'text'"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.reading.found_forms import advice, find_form
+from model.reading.found_forms import advice, find_form, is_id_name, listed
 from model.reading.time_forms import read_time
 from tests.model.reading.test_time_forms import CLOCKS, DATES, OFFSETS, written
 
@@ -182,3 +182,14 @@ def test_a_late_change_of_the_form_is_seen_in_the_count():
     found = find_form("x", values)
     assert found is not None and (found.forms, found.read) == (("%d.%m.%Y",), 95)
     assert found.example == "2024-04-05"
+
+
+def test_names_of_ids():
+    assert all(map(is_id_name, ("_id", "docId", "url", "guid", "doi", "paper_id")))
+    assert not any(map(is_id_name, ("idea", "valid", "paid", "grid")))
+
+
+def test_many_and_long_names_are_cut():
+    text = listed([f"n{number}" for number in range(14)])
+    assert text.endswith("'n11' and 2 more") and "'n12'" not in text
+    assert listed(["x" * 100, 7]) == f"'{'x' * 40}', '7'"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limited import limited
 
-from model.reading.lines import read_lines
+from model.reading.lines import cut_lines, unzipped
 from model.records import DeadLetter
 
 LINES = [b'{"n": %d}' % n for n in range(5000)]
@@ -15,7 +15,7 @@ TEXT = b"\n".join(LINES) + b"\n"
 
 
 def read(data, limit=1000, name="a.jsonl"):
-    items = list(read_lines(io.BytesIO(data), name, limit))
+    items = list(cut_lines(unzipped(io.BytesIO(data)), name, limit))
     return [item for item in items if isinstance(item, tuple)], [
         item for item in items if isinstance(item, DeadLetter)
     ]
@@ -113,7 +113,7 @@ def test_a_line_that_is_too_long_is_counted_and_not_held():
     import tracemalloc
 
     tracemalloc.start()
-    (letter,) = read_lines(Endless(100_000_000), "a.jsonl", 1_000_000)
+    (letter,) = cut_lines(unzipped(Endless(100_000_000)), "a.jsonl", 1_000_000)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (letter.source, letter.reason) == ("a.jsonl:1", "too_large")
@@ -156,8 +156,8 @@ def test_no_rubbish_raises(data):
 # The last line of a gzip, with its place; or the number and the size of the dead letter.
 LAST = """
 import io, sys
-from model.reading.lines import read_lines
-for item in read_lines(io.BytesIO(sys.stdin.buffer.read()), "a.jsonl.gz", 10 * 2**20):
+from model.reading.lines import cut_lines, unzipped
+for item in cut_lines(unzipped(io.BytesIO(sys.stdin.buffer.read())), "a.jsonl.gz", 10 * 2**20):
     print(item if isinstance(item, tuple) else (item.source, item.reason, item.detail))
 """
 
@@ -207,5 +207,5 @@ def test_blank_lines_count_and_nothing_else_does(chunk, pieces):
     for number, line in enumerate(data.split(b"\n"), 1):
         if len(line) > 5 or line.strip():
             found.append((f"a:{number}", None if len(line) > 5 else line))
-    items = read_lines(Slow(data), "a", 5)
+    items = cut_lines(unzipped(Slow(data)), "a", 5)
     assert [item if isinstance(item, tuple) else (item.source, None) for item in items] == found

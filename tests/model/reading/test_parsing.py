@@ -133,24 +133,24 @@ def test_every_reason_is_in_the_list_once():
 def test_details_name_the_field_and_the_remedy():
     assert (
         parse(line(timestamp=..., date="2001-01-31")).detail
-        == "the record has no field 'timestamp'; it has 'id', 'text', 'date'. Is it"
-        " --timestamp_field=date? Files without times: --time_from=order."
+        == "the record has no field 'timestamp'; it has 'id', 'text', 'date'. Name the"
+        " time with --timestamp_field. Files without times: --time_from=order."
     )
     assert (
         parse(line(timestamp=..., text=..., headline="A ship came in")).detail
-        == "the record has no field 'timestamp', 'text'; it has 'id', 'headline'. Name the field"
-        " with --timestamp_field. Files without times: --time_from=order. Is it"
-        " --text_field=headline?"
+        == "the record has no field 'timestamp', 'text'; it has 'id', 'headline'. Name the time"
+        " with --timestamp_field. Files without times: --time_from=order. Name the text with"
+        " --text_field."
     )
     assert (
         parse(line(text=..., headline="A ship came in")).detail
-        == "the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Is it"
-        " --text_field=headline?"
+        == "the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Name the"
+        " text with --text_field."
     )
     assert (
         parse(line(id=..., url="http://a/1")).detail
-        == "the record has no field 'id'; it has 'timestamp', 'text', 'url'. Is it --id_field=url?"
-        " Records without ids: --id_from=place."
+        == "the record has no field 'id'; it has 'timestamp', 'text', 'url'. Name the id with"
+        " --id_field. Records without ids: --id_from=place."
     )
     assert (
         parse(line(id="")).detail
@@ -158,7 +158,7 @@ def test_details_name_the_field_and_the_remedy():
     )
     assert (
         parse(line(), KEYED).detail
-        == "the record has no field 'key'; it has 'id', 'timestamp', 'text'. Name the field with"
+        == "the record has no field 'key'; it has 'id', 'timestamp', 'text'. Name the key with"
         " --key_field."
     )
     assert (

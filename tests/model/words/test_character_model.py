@@ -122,11 +122,11 @@ def test_how_often_words_are_used_changes_lengths_only():
 def test_what_looks_like_the_words_is_more_probable():
     letters = CharacterModel.fit(ENGLISH)
     assert (
-        letters.log_probability("senses")
-        > letters.log_probability("sxqzes")
-        > letters.log_probability("שלוםשל")
+        letters.probability("senses").log()
+        > letters.probability("sxqzes").log()
+        > letters.probability("שלוםשל").log()
     )
-    assert letters.log_probability("then") > letters.log_probability("nthe")
+    assert letters.probability("then").log() > letters.probability("nthe").log()
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,16 @@ def test_what_looks_like_the_words_is_more_probable():
 @pytest.mark.parametrize("trained", [ENGLISH, AWKWARD], ids=["of English", "of itself"])
 def test_any_string_has_a_probability(word, trained):
     letters = CharacterModel.fit(trained)
-    assert -math.inf < letters.log_probability(word) < 0
+    assert -math.inf < letters.probability(word).log() < 0
     assert letters.probabilities([word])[0] >= SMALLEST
 
 
 def test_long_words_keep_their_order_and_their_floor():
     letters = CharacterModel.fit(ENGLISH)
     shorter, longer = "q" * 5000, "q" * 10_000
-    assert letters.log_probability(longer) < letters.log_probability(shorter) < math.log(SMALLEST)
+    assert (
+        letters.probability(longer).log() < letters.probability(shorter).log() < math.log(SMALLEST)
+    )
     assert letters.probabilities(["sea", shorter, longer]).tolist() == [
         value(letters.probability("sea")),
         SMALLEST,
@@ -169,7 +171,7 @@ def test_logarithms_are_those_of_a_plain_sum(word):
     again = 1 - len(ENGLISH) / sum(map(len, ENGLISH))
     fitted = letters.lengths[len(word)] if len(word) < len(letters.lengths) else 0
     law = 0.9 * fitted + 0.1 * (1 - again) * again ** (len(word) - 1)
-    assert letters.log_probability(word) == pytest.approx(spelled + math.log(law), rel=1e-12)
+    assert letters.probability(word).log() == pytest.approx(spelled + math.log(law), rel=1e-12)
 
 
 @FEW

@@ -13,7 +13,7 @@ from model.functions import declared
 from model.learners import LEARNER, learner_for
 from model.records import Document, Minibatch
 from model.settings import TokeniserSettings
-from model.words import lemmas, segmenters
+from model.words import segmenters
 from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 # Sentences with words separated by spaces, written for this test.
@@ -151,7 +151,7 @@ def test_a_model_of_another_release_is_refused():
     for package in ("jieba", "simplemma"):
         pytest.importorskip(package)
     with pytest.raises(
-        OptionError, match="another one gives other words. Run: pip install jieba=="
+        OptionError, match="another one gives other results. Run: pip install jieba=="
     ):
         Tokeniser(TokeniserSettings(segmenter="chinese==0.1"))
     with pytest.raises(OptionError, match="Run: pip install simplemma==0.1"):
@@ -163,8 +163,8 @@ def test_a_missing_package_is_told(monkeypatch):
     with pytest.raises(OptionError, match="Run: pip install fugashi unidic-lite$"):
         segmenters.resolved("japanese")
     with pytest.raises(OptionError, match="Run: pip install 'beam-topics.languages.'"):
-        lemmas.resolved("en")
-    assert segmenters.resolved("words") == "words" and lemmas.resolved("none") == "none"
+        segmenters.resolved_lemmas("en")
+    assert segmenters.resolved("words") == "words" and segmenters.resolved_lemmas("none") == "none"
 
 
 def user_module(monkeypatch, **functions):

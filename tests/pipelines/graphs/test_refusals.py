@@ -124,8 +124,8 @@ def test_a_wrong_field_ends_with_three_and_the_remedy(name, lacking, store, tmp_
         "9 of 9 records could not be used. The most frequent reason is missing_text (9):\n" in error
     )
     assert (
-        f"  {lacking}:1: the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Is"
-        " it --text_field=headline?\n" in error
+        f"  {lacking}:1: the record has no field 'text'; it has 'id', 'timestamp', 'headline'. Name"
+        " the text with --text_field.\n" in error
     )
     assert (
         '  {"id": "x0", "timestamp": "2001-01-31", "headline": "A ship \\u001b[2J came in"}\n'
@@ -246,8 +246,8 @@ def test_a_file_that_is_refused_as_a_whole_is_told_though_the_run_succeeds(tmp_p
     error = capsys.readouterr().err
     assert "Files that were refused as a whole: 1.\n" in error
     assert (
-        f"  {tmp_path}/b.csv: the file has no field 'text'; it has 'id', 'timestamp', 'body'. Is it"
-        " --text_field=body?\n" in error
+        f"  {tmp_path}/b.csv: the file has no field 'text'; it has 'id', 'timestamp', 'body'. Name"
+        " the text with --text_field.\n" in error
     )
 
 
