@@ -5,7 +5,7 @@ A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its
 its title in the help. No two groups have an option of the same name, because all of them are in one
 namespace, but for one that is declared as shared.
 
-The value of ``--keep``: which versions and checkpoints stay in a model store.
+:func:`keep` parses the value of ``--keep``: which versions and checkpoints stay in a model store.
 
 >>> keep("versions:1d,1d/30d,30d/all,checkpoints:3").checkpoints
 3

@@ -1,10 +1,10 @@
 """Settings records as options of a command line.
 
 Every option is declared once, in its record (:mod:`model.options`). argparse has the names and the
-types. It has no defaults: an option that is not given is None, and records get only what is given.
+types. It has no defaults: an option that is not given is None, and records get only what is given
+(:func:`settings_of`).
 
-Settings of a choice whose kinds share options with other groups: ``--source`` and ``--sink``.
-
+Kinds of a choice may share options with other groups, as those of ``--source`` and ``--sink`` do.
 An option that belongs to one kind alone is a field of its record, and :mod:`model.compositions`
 refuses it beside another kind. An option that several kinds read, or that other pipelines have,
 for example ``--input``, is in a group of its own. The records name it in ``shared``, and
