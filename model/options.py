@@ -29,8 +29,6 @@ model.errors.OptionError: --side: 0 was given; allowed is 1 or more. Correct the
 works with a record, and imports its module when it is first asked for. So a program that only lists
 options imports no kernels. :mod:`model.compositions` makes settings of options that are given by
 name, as on a command line.
-
-Units of memory.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,23 +22,19 @@ from pipelines.cli.command import command
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
 from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import settings_of
+from pipelines.cli.settings_options import flags, settings_of
 from pipelines.cli.terminal import console, plain
 from pipelines.cli.values import choices
 
 FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "seeds")
 
 
-class _FormOptions(OptionGroup):
-    """Form."""
-
-    # The options of all programs have one namespace, in which --format says how files are read.
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--format", choices=FORMS, help=f"{choices(FORMS)}")
-        parser.add_argument("--output", help="file to write; gensim writes some beside it")
-
-
+# The options of all programs have one namespace, in which --format says how files are read.
+_FormOptions = flags(
+    "Form",
+    format={"choices": FORMS, "help": choices(FORMS)},
+    output={"help": "file to write; gensim writes some beside it"},
+)
 GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, ExportOptions)
 REQUIRED = {"model_store": "models", "format": "csv", "output": "topics.csv"}
 

@@ -57,7 +57,7 @@ def label(options: OptionGroup) -> None:
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
     models = Models(root, settings, _MOST_MODELS, which.version)
     texts = wanted.text if wanted.text is not None else _lines()
-    key_of = None if which.key else models.key_of_text()
+    key_of = None if which.key else models.key_of_text
     if key_of is None:
         loaded = models.load(chosen_version(options))
         found = (

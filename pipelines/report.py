@@ -9,11 +9,9 @@ page anew for each new version.
 
 from __future__ import annotations
 
-import argparse
 import sys
 
 from pipelines.cli.command import command, later
-from pipelines.cli.groups import OptionGroup
 from pipelines.cli.options import (
     LabelledOptions,
     ModelVersionOptions,
@@ -21,18 +19,11 @@ from pipelines.cli.options import (
     ReportOptions,
     StoreOptions,
 )
+from pipelines.cli.settings_options import flags
 
-
-class _PageOptions(OptionGroup):
-    """Output."""
-
-    # The options of all programs have one namespace, in which --output belongs to the sinks.
-    # SinkOptions reads it.
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--output", help="file for the page, for example report.html")
-
-
+# The options of all programs have one namespace, in which --output belongs to the sinks.
+# SinkOptions reads it.
+_PageOptions = flags("Output", output={"help": "file for the page, for example report.html"})
 GROUPS = (
     StoreOptions,
     ModelVersionOptions,

@@ -10,14 +10,8 @@ name:
 * :class:`StreamTopics` learns rows and labels each by the newest version before it.
 
 Each has several outputs by name. Rows that are no documents come out as ``dead_letters``, with the
-reason; no row is lost.
-
-The options of the transforms of Beam YAML: those of the command line, by the same names.
-
-A value is written as the command line would write it and parsed by the same parsers, so both have
-the same values and messages.
-
-Rows of Beam's schemas: documents that come in, and versions, events and mixtures that go out.
+reason; no row is lost. A value of ``options`` is written as the command line would write it and
+parsed by the same parsers, so both have the same values and messages.
 """
 
 from __future__ import annotations
@@ -34,14 +28,13 @@ from apache_beam.utils.timestamp import Timestamp
 from model.encoding import mixture_fields
 from model.errors import OptionError, RefusedInputError
 from model.inference.mixture_blocks import MixtureBlock
-from model.inference.serving import Serving
-from model.inference.settings import CacheSettings, CoverageSettings, LabelSettings
+from model.inference.settings import LabelSettings
 from model.options import plain_options
 from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings
 from model.reading.settings import ParseSettings
 from model.times import to_iso
-from pipelines.cli.command import parse, parser_for
+from pipelines.cli.arguments import names_of
+from pipelines.cli.command import parse
 from pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
@@ -65,7 +58,7 @@ from pipelines.cli.settings_from_options import (
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.values import written
 from pipelines.graphs.infer import chosen_models, served_models
-from pipelines.graphs.learning import check_store, learn
+from pipelines.graphs.learning import check_store, learn, serving_of
 from pipelines.graphs.runners import is_local
 from transforms.infer import InferByKey, InferLabelled
 from transforms.label import Label
@@ -108,9 +101,8 @@ def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
 
 def names(groups: Any) -> tuple[str, ...]:
     """Return the names of the options of groups and of records."""
-    found = {action.dest for action in parser_for("yaml", "", groups, {})._actions}
     records = {option.name for option in plain_options(ParseSettings)}
-    return tuple(sorted((found | records) - {"config", "help", *_NOT_HERE}))
+    return tuple(sorted((names_of(tuple(groups)) | records) - {*_NOT_HERE}))
 
 
 class VersionRow(NamedTuple):
@@ -339,17 +331,6 @@ def _check_words(documents: int, versions: int) -> None:
             " was made. beam-topics train says of the same documents which words were left out, and"
             " the option that keeps them."
         )
-
-
-def serving_of(options: Any, topics: int) -> Serving:
-    """Return what a step that labels needs of the store."""
-    return Serving(
-        settings_of(options, StoreSettings).root,
-        inference_settings_of(options),
-        topics=topics,
-        window=settings_of(options, CoverageSettings).window,
-        cache_mb=settings_of(options, CacheSettings).megabytes,
-    )
 
 
 def live(rows: beam.PCollection) -> bool:

@@ -1,19 +1,15 @@
 """Complete a command line: the options of a file, and those behind arguments without a name.
 
-:mod:`pipelines.cli.config` has the rules of the file. What is chosen for the user is printed to
-standard error, as the options that would choose the same.
-
-Arguments without a name: files of documents, and the folder of a run.
+:mod:`pipelines.cli.config` has the rules of the file. An argument without a name is a file of
+documents, or the folder of a run:
 
 ``train data.csv`` is ``train --input=data.csv`` with all that it writes in the folder
 ``data.topics`` beside the file. Other programs take that folder: ``show data.topics``. Every option
-that is chosen so is printed, and ``run.yaml`` in the folder holds those of ``train`` for the
-programs that follow. An option that is given wins.
+that is chosen so is printed to standard error, and ``run.yaml`` in the folder holds those of
+``train`` for the programs that follow. An option that is given wins.
 
 >>> run_folder("data/posts.csv.gz")
 'data/posts.topics'
-
-All groups of options, of all programs.
 """
 
 from __future__ import annotations

@@ -13,9 +13,8 @@ Every option is checked before anything starts, and each error is one line.
 refused with the nearest spelling. Beam would only warn of it, and a misspelt ``--topisc=20`` would
 learn 50 topics.
 
-Ctrl-C: the first one ends a program after the step under way, a second one at once.
-
-A program that was interrupted says in one line what is kept, and the command that goes on.
+The first Ctrl-C ends a program after the step under way, a second one at once. A program that was
+interrupted says in one line what is kept, and the command that goes on.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from model.errors import BeamTopicsError, InterruptedRunError
 from model.interrupts import INTERRUPTS
-from pipelines.cli.arguments import arranged
+from pipelines.cli.arguments import all_groups, arranged, names_of
 from pipelines.cli.config import CONFIG_HELP
 from pipelines.cli.groups import OptionGroup
 from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
@@ -251,7 +250,8 @@ def _refuse_unknown(
     flags = [flag for action in parser._actions for flag in action.option_strings]
     for given in unknown:
         flag = given.partition("=")[0]
-        if flag in _all_flags():
+        # No runner has an option of such a name.
+        if flag.startswith("--") and flag[2:] in names_of(tuple(all_groups())):
             raise UsageError(
                 f"{given}: {prog} has no such option, only other pipelines have. Leave it out, or"
                 " run one of those."
@@ -265,17 +265,6 @@ def _refuse_unknown(
                 else f"{shown(prog)} --help=all shows all options."
             )
             raise UsageError(f"{given}: there is no such option here. {hint}")
-
-
-def _all_flags() -> set[str]:
-    """Return the options of all pipelines; no runner has an option of such a name."""
-    # Imported here, because only an unknown option asks for the groups of other programs.
-    from pipelines.cli.arguments import all_groups
-
-    parser = argparse.ArgumentParser(add_help=False)
-    for group in all_groups():
-        group._add_argparse_args(parser)
-    return {flag for action in parser._actions for flag in action.option_strings}
 
 
 def later(name: str) -> Callable[[Any], None]:

@@ -8,10 +8,8 @@ other programs have is left out, so that all programs of a project may share a f
 >>> options_of_text("window: 1d\ntopics: 7\ndigits: true\ninput: [a.csv, b.csv]", "x.yaml")
 {'window': '1d', 'topics': '7', 'digits': 'true', 'input': 'a.csv,b.csv'}
 
-Read a YAML file of options or of seeds: every scalar is text, and nothing can grow or nest.
-
-Aliases may stand for more than a file holds, so there are none. A key that is there twice would
-hide a value, and is refused.
+:func:`mapping_of` reads files of options and of seeds. Aliases may stand for more than a file
+holds, so they are refused, as is a key that is there twice, which would hide a value.
 
 >>> mapping_of("a: [1, no]\nb: x", "--config", "x.yaml", "names and values")
 {'a': ['1', 'no'], 'b': 'x'}

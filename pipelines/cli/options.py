@@ -5,7 +5,7 @@ A pipeline lists the groups that it has. :mod:`pipelines.cli.command` parses its
 its title in the help. No two groups have an option of the same name, because all of them are in one
 namespace, but for one that is declared as shared.
 
-The value of ``--keep``: which versions and checkpoints stay in a model store.
+:func:`keep` parses the value of ``--keep``: which versions and checkpoints stay in a model store.
 
 >>> keep("versions:1d,1d/30d,30d/all,checkpoints:3").checkpoints
 3
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 
-from model.compositions import placements
 from model.evaluation.settings import EvaluationSettings
 from model.inference import METHOD
 from model.inference.settings import (
@@ -33,7 +32,6 @@ from model.publishing.settings import Keep, PublishSettings, Rule, StoreSettings
 from model.reading.settings import ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli import values
-from pipelines.cli.groups import OptionGroup
 from pipelines.cli.program_settings import (
     ArchiveSettings,
     CoverageFileSettings,
@@ -49,7 +47,7 @@ from pipelines.cli.program_settings import (
     TrainingInputSettings,
     TrendSettings,
 )
-from pipelines.cli.settings_options import add_options, group
+from pipelines.cli.settings_options import SWITCH, flags, group
 from pipelines.cli.values import duration, positive
 from pipelines.service.settings import LimitSettings, ServiceSettings
 
@@ -140,167 +138,87 @@ RetrainOptions = group("Retraining", RetrainSettings)
 FitOptions = group("Classifier", FitSettings)
 
 
-class KeepOptions(OptionGroup):
-    """Expiry."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--keep", type=keep, metavar="RULES", help=KEEP_HELP)
-
-
-class BaseVersionOptions(OptionGroup):
-    """Comparison."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--base_version", help="version to compare with (where it is absent: the parent)"
-        )
-
-
-class MethodOptions(OptionGroup):
-    """Method."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_options(parser, [METHOD.option()])
-
-
-class InferenceOptions(OptionGroup):
-    """Inference."""
-
-    CHOICE = METHOD
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        add_options(parser, (placement.option for placement in placements(METHOD)))
-
-
-class LabelledOptions(OptionGroup):
-    """Labelled documents."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--mixtures",
-            type=values.patterns,
-            help="mixtures that infer or stream wrote: folders, paths or globs, with commas",
-        )
-        parser.add_argument(
-            "--documents",
-            type=values.patterns,
-            help="files of the documents, for their texts: paths or globs, with commas",
-        )
-
-
-class ReportOptions(OptionGroup):
-    """Report."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--title", default="Topics", help="title of the page")
-        parser.add_argument(
-            "--input_profile", help="file of look --json about what was learned, for the page"
-        )
-        parser.add_argument(
-            "--follow",
-            type=values.duration,
-            nargs="?",
-            const="10s",
-            help="write the page anew for each new version; how often to look for one",
-        )
-
-
-class ExportOptions(OptionGroup):
-    """Content."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--words_per_topic",
-            type=values.positive,
-            help="csv, parquet and json: words of each topic; without it, all with a count",
-        )
-        parser.add_argument(
-            "--freeze",
-            type=values.topics,
-            default=(),
-            help="seeds: ids of topics, with commas; without it, all",
-        )
-
-
-class TextOptions(OptionGroup):
-    """Text."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--text", action="append", help="a text; without it, standard input")
-        parser.add_argument(
-            "--most_topics",
-            type=values.positive,
-            default=3,
-            help="topics of each text (default: 3)",
-        )
-
-
-class TopicOptions(OptionGroup):
-    """Topics."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--topic_ids",
-            type=values.topics,
-            default=(),
-            help="the numbers of topics, with commas",
-        )
-
-
-class CatalogueOptions(OptionGroup):
-    """Catalogue."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument("--topic_name", help="name of these topics; empty: by their words")
-        parser.add_argument("--topic_note", help="note on these topics")
-        parser.add_argument("--topic_colour", help="colour of these topics, #rrggbb; empty: none")
-        for flag, text in (
-            ("--hide", "leave these topics out of lists; false shows them again"),
-            ("--pin", "put these topics first in lists; false undoes it"),
-        ):
-            parser.add_argument(flag, type=values.switch, nargs="?", const=True, help=text)
-        parser.add_argument(
-            "--merge_into",
-            type=values.whole,
-            help="show these topics as parts of another; its own number takes a topic apart again",
-        )
-        parser.add_argument(
-            "--name_topics",
-            type=values.switch,
-            nargs="?",
-            const=True,
-            help="name all topics that nobody named, by --documents with --mixtures",
-        )
-        parser.add_argument(
-            "--namer",
-            help="module:function of yours that names a topic (model/reporting/names.py)",
-        )
-        parser.add_argument(
-            "--roll_back",
-            help="make an earlier catalogue the newest one: the digits it begins with",
-        )
-
-
-class TrendFileOptions(OptionGroup):
-    """Trends."""
-
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        parser.add_argument(
-            "--rows",
-            type=values.patterns,
-            help="trends that infer or stream wrote: folders, paths or globs, with commas",
-        )
-        parser.add_argument(
-            "--trends_group", help="only the rows of this group; without it, all are added up"
-        )
+KeepOptions = flags("Expiry", keep={"type": keep, "metavar": "RULES", "help": KEEP_HELP})
+BaseVersionOptions = flags(
+    "Comparison",
+    base_version={"help": "version to compare with (where it is absent: the parent)"},
+)
+MethodOptions = group("Method", only=METHOD)
+InferenceOptions = group("Inference", within=METHOD)
+LabelledOptions = flags(
+    "Labelled documents",
+    mixtures={
+        "type": values.patterns,
+        "help": "mixtures that infer or stream wrote: folders, paths or globs, with commas",
+    },
+    documents={
+        "type": values.patterns,
+        "help": "files of the documents, for their texts: paths or globs, with commas",
+    },
+)
+ReportOptions = flags(
+    "Report",
+    title={"default": "Topics", "help": "title of the page"},
+    input_profile={"help": "file of look --json about what was learned, for the page"},
+    follow={
+        "type": values.duration,
+        "nargs": "?",
+        "const": "10s",
+        "help": "write the page anew for each new version; how often to look for one",
+    },
+)
+ExportOptions = flags(
+    "Content",
+    words_per_topic={
+        "type": values.positive,
+        "help": "csv, parquet and json: words of each topic; without it, all with a count",
+    },
+    freeze={
+        "type": values.topics,
+        "default": (),
+        "help": "seeds: ids of topics, with commas; without it, all",
+    },
+)
+TextOptions = flags(
+    "Text",
+    text={"action": "append", "help": "a text; without it, standard input"},
+    most_topics={
+        "type": values.positive,
+        "default": 3,
+        "help": "topics of each text (default: 3)",
+    },
+)
+TopicOptions = flags(
+    "Topics",
+    topic_ids={
+        "type": values.topics,
+        "default": (),
+        "help": "the numbers of topics, with commas",
+    },
+)
+CatalogueOptions = flags(
+    "Catalogue",
+    topic_name={"help": "name of these topics; empty: by their words"},
+    topic_note={"help": "note on these topics"},
+    topic_colour={"help": "colour of these topics, #rrggbb; empty: none"},
+    hide={**SWITCH, "help": "leave these topics out of lists; false shows them again"},
+    pin={**SWITCH, "help": "put these topics first in lists; false undoes it"},
+    merge_into={
+        "type": values.whole,
+        "help": "show these topics as parts of another; its own number takes a topic apart again",
+    },
+    name_topics={
+        **SWITCH,
+        "help": "name all topics that nobody named, by --documents with --mixtures",
+    },
+    namer={"help": "module:function of yours that names a topic (model/reporting/names.py)"},
+    roll_back={"help": "make an earlier catalogue the newest one: the digits it begins with"},
+)
+TrendFileOptions = flags(
+    "Trends",
+    rows={
+        "type": values.patterns,
+        "help": "trends that infer or stream wrote: folders, paths or globs, with commas",
+    },
+    trends_group={"help": "only the rows of this group; without it, all are added up"},
+)

@@ -3,12 +3,12 @@
 The settings records of :mod:`model` check themselves. So a program that uses them without a command
 line gets the same errors.
 
-``--seeds=FILE``: topics to begin with, from a YAML file.
+Files of words are read here, too. That of ``--seeds`` is YAML, with topics to begin with:
 
     space: [nasa, orbit, launch]
     hockey: goal team^300 season
 
-The file maps names of topics to words, as a list or separated by spaces. The number behind ``^`` is
+It maps names of topics to words, as a list or separated by spaces. The number behind ``^`` is
 that of the word's prior tokens, in place of ``--seed_strength``. The first name is that of topic 0.
 The tokeniser of the run cuts each word, because documents have the words that it returns.
 

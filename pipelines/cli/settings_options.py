@@ -1,10 +1,10 @@
 """Settings records as options of a command line.
 
 Every option is declared once, in its record (:mod:`model.options`). argparse has the names and the
-types. It has no defaults: an option that is not given is None, and records get only what is given.
+types. It has no defaults: an option that is not given is None, and records get only what is given
+(:func:`settings_of`).
 
-Settings of a choice whose kinds share options with other groups: ``--source`` and ``--sink``.
-
+Kinds of a choice may share options with other groups, as those of ``--source`` and ``--sink`` do.
 An option that belongs to one kind alone is a field of its record, and :mod:`model.compositions`
 refuses it beside another kind. An option that several kinds read, or that other pipelines have,
 for example ``--input``, is in a group of its own. The records name it in ``shared``, and
@@ -44,31 +44,57 @@ _PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
     "names": values.names,
     "words": values.words,
 }
+# How argparse declares an option that is true where it stands alone.
+SWITCH: dict[str, Any] = {"type": values.switch, "nargs": "?", "const": True}
 R = TypeVar("R", bound=Record)
 # The group that declares the options of a record.
 _GROUPS: dict[type[Record], type[OptionGroup]] = {}
 
 
+def flags(title: str, /, **declared: Mapping[str, Any]) -> type[OptionGroup]:
+    """Make a group of options that are no settings.
+
+    Args:
+        title: the title in the help.
+        declared: the keyword arguments of argparse's ``add_argument``, by name of the option.
+    """
+
+    def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
+        for name, facts in declared.items():
+            parser.add_argument(f"--{name}", **facts)
+
+    return type(title, (OptionGroup,), {"__doc__": title, "_add_argparse_args": classmethod(add)})
+
+
 def group(
-    title: str, *records: type[Record], choice: Choice[Any] | None = None
+    title: str,
+    *records: type[Record],
+    choice: Choice[Any] | None = None,
+    only: Choice[Any] | None = None,
+    within: Choice[Any] | None = None,
 ) -> type[OptionGroup]:
-    """Make the group that declares the options of records, and every option of a choice.
+    """Make the group that declares the options of records, and those of a choice.
 
     Args:
         title: the title in the help.
         records: the records.
-        choice: the choice, whose composition is checked where its settings are made.
+        choice: a choice, with the options of its kinds. Its composition is checked where its
+            settings are made.
+        only: a choice without the options of its kinds.
+        within: a choice whose kinds' options the group has, and the choice itself another one.
     """
 
     def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
         found = [item for record in records for item in plain_options(record)]
-        if choice is not None:
-            # Only here, because a kind may be registered after the group is made.
-            found += [choice.option(), *(place.option for place in placements(choice))]
+        found += [each.option() for each in (choice, only) if each is not None]
+        # Only here, because a kind may be registered after the group is made.
+        for each in filter(None, (choice, within)):
+            found += [place.option for place in placements(each)]
         add_options(parser, found)
 
     members = {"__doc__": title, "_add_argparse_args": classmethod(add)}
-    made = type(title, (OptionGroup,), {**members, "RECORDS": records, "CHOICE": choice})
+    members |= {"RECORDS": records, "CHOICE": choice or within}
+    made = type(title, (OptionGroup,), members)
     _GROUPS.update(dict.fromkeys(records, made))
     return made
 
@@ -128,12 +154,7 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
             continue
         if option.value_type is bool:
             action = parser.add_argument(
-                option.flag,
-                type=values.switch,
-                nargs="?",
-                const=True,
-                metavar="true",
-                help=described(option),
+                option.flag, **SWITCH, metavar="true", help=described(option)
             )
         else:
             action = parser.add_argument(option.flag, type=_parser(option), help=described(option))

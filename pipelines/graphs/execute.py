@@ -1,6 +1,10 @@
 """Run a graph on a runner, show progress, and print the counters at the end.
 
-Change two things of the local runner while it runs: its metrics, and its cache of state.
+A run that could use less than half of its records says which were refused, and why, and ends with
+status 3.
+
+Two things of the local runner are changed while it runs (:func:`changed`): how it adds up metrics,
+and its cache of state.
 
 After each bundle ``FnApiRunner`` merges the bundle's metrics with those so far, by
 ``apache_beam.metrics.monitoring_infos.consolidate``. This function is a generator. Each bundle
@@ -14,10 +18,6 @@ globals of all modules. This took a fifth of the processor time of a run over 1,
 size of 0 the cache is off, as it is by default on other runners.
 
 Beam 2.77.0 needs both; ``tests/pipelines/graphs/test_local_runner.py`` notices when it does not.
-
-The report on records that could not be used.
-
-A run that could use less than half of its records ends with status 3.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import errno
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -151,16 +151,21 @@ def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[st
     """
     counted: dict[str, dict[str, int]] = defaultdict(dict)
     examples: dict[str, set[str]] = defaultdict(set)
-    try:
-        found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))
-    except NotImplementedError:
-        return counted, examples
-    for metric in found["counters"]:
+    found = _queried(result)
+    for metric in found.get("counters", ()):
         counted[metric.key.step][metric.key.metric.name] = metric.result
     for metric in found.get("string_sets", ()):
         if metric.key.metric.name == EXAMPLES:
             examples[metric.key.step] |= metric.result or set()
     return counted, examples
+
+
+def _queried(result: PipelineResult) -> Mapping[str, Any]:
+    """Return this project's metrics by their form; none where the runner keeps none."""
+    try:
+        return result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))  # type: ignore[no-any-return]
+    except NotImplementedError:
+        return {}
 
 
 # Beam passes a worker's exception on as text.
@@ -300,11 +305,7 @@ def counters(result: PipelineResult) -> dict[str, int]:
     The result is empty where the runner keeps no metrics.
     """
     totals: dict[str, int] = {}
-    try:
-        metrics = result.metrics()
-    except NotImplementedError:
-        return totals
-    for metric in metrics.query(MetricsFilter().with_namespace(NAMESPACE))["counters"]:
+    for metric in _queried(result).get("counters", ()):
         name = metric.key.metric.name
         totals[name] = totals.get(name, 0) + (
             metric.committed if metric.committed is not None else metric.attempted
@@ -318,11 +319,7 @@ def event_times(result: PipelineResult) -> dict[str, int]:
     The result is empty where the runner keeps no metrics.
     """
     newest: dict[str, int] = {}
-    try:
-        metrics = result.metrics()
-    except NotImplementedError:
-        return newest
-    for metric in metrics.query(MetricsFilter().with_namespace(NAMESPACE)).get("distributions", ()):
+    for metric in _queried(result).get("distributions", ()):
         name, found = metric.key.metric.name, metric.result
         if name.startswith(PREFIX) and found is not None and found.count:
             stage = name.removeprefix(PREFIX)

@@ -14,19 +14,19 @@ from model.errors import OptionError
 from model.inference import InferenceSettings, inference_for
 from model.inference.base import CLASSIFIER
 from model.inference.classifier_store import ClassifierStore
-from model.inference.serving import ServedModel, Serving
-from model.inference.settings import CacheSettings, CoverageSettings, RetrainSettings
+from model.inference.serving import ServedModel
+from model.inference.settings import RetrainSettings
 from model.publishing.manifest import Manifest
 from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore, settings_of_keys
 from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
-from pipelines.cli.program_settings import MixtureSettings, TrainingInputSettings
+from pipelines.cli.program_settings import TrainingInputSettings
 from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.execute import run
-from pipelines.graphs.learning import report_coverage, write_dead_letters
+from pipelines.graphs.learning import report_coverage, serving_of, write_dead_letters
 from pipelines.graphs.runners import streams
 from pipelines.graphs.sinks import write_mixtures
 from pipelines.graphs.sources import (
@@ -173,7 +173,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
             f"a method for one document at a time with --source={source.kind}",
             "Use gibbs3.",
         )
-    chosen, window = chosen_models(options), settings_of(options, CoverageSettings).window
+    chosen = chosen_models(options)
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
     together = inference_for(settings).needs_all_documents
@@ -181,15 +181,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         pipeline, options, tokeniser, blocks=None if together else Blocks()
     )
     training = training_documents(pipeline, options, settings, tokeniser)
-    serving = Serving(
-        store,
-        settings,
-        topics=0,
-        window=window,
-        cache_mb=settings_of(options, CacheSettings).megabytes,
-        none_share=settings_of(options, MixtureSettings).none_share,
-        topic_names=settings_of(options, MixtureSettings).topic_names,
-    )
+    serving = serving_of(options, 0)
     if together:
         learned = None if training is None else training.documents
         infer: beam.PTransform = InferTogether(serving, models, learned)
@@ -198,7 +190,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     inferred = documents | "Infer" >> infer
     write_mixtures(inferred.blocks, options, streams(options))
     below = settings_of(options, RetrainSettings).below
-    known = Coverage(window, below, streams=streams(options))
+    known = Coverage(serving.window, below, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
     dead = [unreadable, inferred.dead_letters]
     dead += [] if training is None else [training.dead_letters]

@@ -1,4 +1,4 @@
-"""Parts of graphs that learn, and outputs that all graphs share: dead letters, coverage reports.
+"""Parts that several graphs have: learning, dead letters, coverage reports, what a labeller needs.
 
 :mod:`pipelines.graphs.sources` reads documents.
 """
@@ -21,6 +21,8 @@ from model.errors import (
     OptionError,
     RefusedInputError,
 )
+from model.inference.serving import Serving
+from model.inference.settings import CacheSettings, CoverageSettings
 from model.interrupts import INTERRUPTS
 from model.learner_log.log import keep_live
 from model.learner_log.options import LearnOptions, RunSettings
@@ -32,13 +34,16 @@ from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
 from model.times import duration_text
 from model.words.losses import wordless
+from pipelines.cli.groups import Options
 from pipelines.cli.program_settings import (
     CoverageFileSettings,
     EventSettings,
     KafkaClientSettings,
+    MixtureSettings,
     OutputFileSettings,
 )
 from pipelines.cli.settings_from_options import (
+    inference_settings_of,
     learn_options_of,
     learner_settings_of,
 )
@@ -278,3 +283,22 @@ def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None
     """Write coverage reports into the folder ``--coverage``, if one is given."""
     if (folder := settings_of(options, CoverageFileSettings).coverage) is not None:
         _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)
+
+
+def serving_of(options: Options, topics: int) -> Serving:
+    """Return what a step that labels needs of the store.
+
+    Args:
+        options: the parsed command line.
+        topics: the number of topics of a model that is being learned; 0 for published ones.
+    """
+    mixtures = settings_of(options, MixtureSettings)
+    return Serving(
+        settings_of(options, StoreSettings).root,
+        inference_settings_of(options),
+        topics=topics,
+        window=settings_of(options, CoverageSettings).window,
+        cache_mb=settings_of(options, CacheSettings).megabytes,
+        none_share=mixtures.none_share,
+        topic_names=mixtures.topic_names,
+    )

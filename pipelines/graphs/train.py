@@ -6,16 +6,15 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.document_blocks import Blocks
-from model.inference.serving import Serving
-from model.inference.settings import CacheSettings, CoverageSettings, LabelSettings
-from pipelines.cli.program_settings import MixtureSettings
-from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
+from model.inference.settings import LabelSettings
+from pipelines.cli.settings_from_options import learn_options_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.learning import (
     check_store,
     learn,
     report_coverage,
     run_and_check,
+    serving_of,
     write_dead_letters,
     write_events,
 )
@@ -43,7 +42,8 @@ def build_stream(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
 
     ``Label`` takes the numbered minibatches and the references to versions.
     """
-    learning, settings = learn_options_of(options), inference_settings_of(options)
+    learning = learn_options_of(options)
+    serving = serving_of(options, learning.settings.topic_count)
     given = settings_of(options, LabelSettings)
     blocks = Blocks(learning.sequence)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
@@ -53,15 +53,6 @@ def build_stream(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
         given.before_first_model, given.label_with, given.shards, streams=streams(options)
     )
     labelled = (learned.minibatches, learned.references) | "Label" >> label
-    serving = Serving(
-        learning.store,
-        settings,
-        topics=learning.settings.topic_count,
-        window=settings_of(options, CoverageSettings).window,
-        cache_mb=settings_of(options, CacheSettings).megabytes,
-        none_share=settings_of(options, MixtureSettings).none_share,
-        topic_names=settings_of(options, MixtureSettings).topic_names,
-    )
     inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in
     # pipelines.infer.

@@ -1,7 +1,4 @@
-"""The HTTP service as a Starlette application.
-
-What the service counts, in Prometheus's text form.
-"""
+"""The HTTP service as a Starlette application, with its figures in Prometheus's text form."""
 
 from __future__ import annotations
 
@@ -252,7 +249,7 @@ class Service:
         return JSONResponse(found, headers=_DATA)
 
     def _labelled(self, key: str, texts: list[str]) -> dict[str, Any]:
-        key_of = None if key else self._models.key_of_text()
+        key_of = None if key else self._models.key_of_text
         if key_of is not None:
             return {"documents": [self._by_key(key_of(text), text) for text in texts]}
         loaded = self._models.get(key)

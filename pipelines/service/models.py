@@ -7,7 +7,6 @@ any path is made of it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -119,6 +118,10 @@ class Models:
         settings: The settings of the method.
         most_keys: The keys whose models are held. The one used least recently leaves.
         version: The version that is read of each key.
+
+    Attributes:
+        store: The model store.
+        key_of_text: The function that finds the key of a text; None where texts have no keys.
     """
 
     def __init__(
@@ -132,7 +135,7 @@ class Models:
         self._catalogues, self._version = CatalogueStore(store), version
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
         found = settings_of_keys(self.store)
-        self._key_of_text = None if found is None else Tokeniser(found).key
+        self.key_of_text = None if found is None else Tokeniser(found).key
 
     def check_any(self) -> None:
         """Check that there is something to serve.
@@ -143,10 +146,6 @@ class Models:
         if not any(map(self.store.has_versions, self.store.keys())):
             allowed = "a store in which some key has a version"
             raise OptionError("--model_store", self.store.root, allowed, "Train a model first.")
-
-    def key_of_text(self) -> Callable[[str], str] | None:
-        """Return the function that finds the key of a text; None where texts have no keys."""
-        return self._key_of_text
 
     def get(self, key: str) -> Loaded:
         """Return the version of a key that is at hand, or read it.
