@@ -17,8 +17,7 @@ from model.encoding import (
 )
 from model.errors import DamagedDataError
 from model.groups import Groups
-from model.inference.mixture_blocks import MixtureBlock
-from model.inference.proportions import make_mixtures
+from model.inference.mixture_blocks import MixtureBlock, make_mixtures
 from model.reading.files import read_file
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, TokenisedDocument, TopicMixture
