@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.names import learned, without_headers
 from benchmarks.vocabulary import newsgroups
 from model.inference.features import numbered
-from model.inference.none_share import NoneShares, base_probabilities
+from model.inference.serving import NoneShares, base_probabilities
 from model.records import Document, TokenisedDocument
 from model.snapshot import Snapshot
 

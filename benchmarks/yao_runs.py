@@ -25,7 +25,7 @@ from model.compositions import compose
 from model.evaluation.agreement import agreement
 from model.inference import METHOD, Gibbs3, PublishedModel
 from model.inference.corpus import Corpus, CorpusSampler, build_corpora
-from model.inference.coverage import Tally
+from model.inference.coverage import tally_documents
 from model.kernels.random import stream_key
 from model.records import Document, TokenisedDocument, TopicMixture
 
@@ -249,9 +249,8 @@ def _abstracts(
     sweeps, inference = size.varied
     published = PublishedModel(train(training, size.arxiv_topics, sweeps), "arxiv", None, ())
     published = replace(published, classifier=classify(published, training, inference, "counts"))
-    base, tally = {"inference_sweeps": inference}, Tally()
-    for document in new:
-        tally.add(published.snapshot, document)
+    base = {"inference_sweeps": inference}
+    tally = tally_documents(published.snapshot, new, [0] * len(new))[0]
     reference, _ = infer(published, new, compose(METHOD, {"method": "gibbs2"}, base))
     figures = {
         name: agreement(

@@ -471,10 +471,10 @@ class TopicMixture:
         model_version: The name of the version.
         method: The name of the inference method.
         proportions: float64[T], with sum 1. A document without a known word has no topic, and its
-            proportions are 0 (:func:`model.inference.proportions.make_mixtures`).
+            proportions are 0 (:func:`model.inference.mixture_blocks.make_mixtures`).
         words_known: The number of tokens whose word the model knows.
         tokens: The number of tokens of the document.
-        none: The share of :mod:`model.inference.none_share`; None where it was not computed.
+        none: The share of :mod:`model.inference.serving`; None where it was not computed.
         names: The name of each topic, or of each group; empty where names are not wanted.
         topic_ids: The id of the topic in each place; empty where each is the number of its place.
         groups: The groups that are named; None where each topic is one.

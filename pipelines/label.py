@@ -4,7 +4,7 @@
 
 ``--text`` may be repeated. Without it, each line of standard input is a text. A text is labelled
 alone, and its id is a digest of it, so the same text gives the same topics. ``none`` is the
-probability that no topic explains the text (:mod:`model.inference.none_share`). Models that were
+probability that no topic explains the text (:mod:`model.inference.serving`). Models that were
 learned with ``--key_from=language`` label the texts of their language.
 """
 

@@ -36,8 +36,7 @@ from model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from model.errors import BeamTopicsError
 from model.inference import PublishedModel, inference_for
 from model.inference.classifier import Classifier, Provenance
-from model.inference.mixture_blocks import MixtureBlock
-from model.inference.proportions import make_mixtures
+from model.inference.mixture_blocks import MixtureBlock, make_mixtures
 from model.learners import learner_for
 from model.publishing import snapshots
 from model.publishing.catalogue import Catalogue
@@ -89,7 +88,6 @@ LEARNERS = {
         "learner": "incremental-gibbs",
         "prior": "hierarchical",
         "discount": 0.3,
-        "rejuvenation_choice": "decayed",
     },
     "challenged": {
         "prior": "hierarchical",

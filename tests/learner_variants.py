@@ -41,10 +41,10 @@ CHALLENGED = {
 PHRASES = {"phrase_npmi": 0.05, "phrase_documents": 2, "pairs_remembered": 100}
 VARIANTS = {
     **{name: {"learner": name} for name in REAL_LEARNERS},
-    **{scheme: {"resampling": scheme} for scheme in ("multinomial", "stratified", "systematic")},
+    "multinomial": {"resampling": "multinomial"},
     **{
         f"by tokens, {scheme}": {**TOKENWISE, "resampling": scheme}
-        for scheme in ("residual", "multinomial", "stratified", "systematic")
+        for scheme in ("residual", "multinomial")
     },
     "no initial batch": {"initial": "none"},
     # So many topics have words in parts.
@@ -69,9 +69,8 @@ VARIANTS = {
         "initial": "none",
     },
     "full history": {"history": "full"},
-    "full history, decayed": {
+    "full history, token units": {
         "history": "full",
-        "rejuvenation_choice": "decayed",
         "rejuvenation_unit": "token",
         "particles": 6,
         "initial": "none",
@@ -94,8 +93,6 @@ VARIANTS = {
     "after resampling": {"rejuvenation": "resampling"},
     "never": {"rejuvenation": "never"},
     "token units": {"rejuvenation_unit": "token", "newest": 20, "reservoir": 50, "moves": 30},
-    "decayed": {"rejuvenation_choice": "decayed", "rejuvenation_decay": 1.5},
-    "newest": {"rejuvenation_choice": "newest"},
     "newest only": {"reservoir": 0},
     "reservoir only": {"newest": 0},
     "chains": {"resampling": "never"},
@@ -109,7 +106,6 @@ VARIANTS = {
     },
     "chains, full vocabulary, hierarchical": {
         "resampling": "never",
-        "rejuvenation_choice": "decayed",
         "prior": "hierarchical",
         "max_words": 40,
     },

@@ -5,7 +5,7 @@ import math
 from populations import Pair
 from twins import normal, times, uniform
 
-from model.learners.particles.copying import copy_of
+from model.learners.particles.population import copy_of
 
 TEXTS = [[0, 1, 2, 0, 0, 4], [3, 3, 1], [], [2, 5] * 30, [5, 4, 3, 2, 1, 0], [1]]
 KINDS = [(None, 0.0), ("minimal", 0.3), ("sampled", 0.0), ("sampled", 0.4)]

@@ -49,13 +49,12 @@ from model.document_blocks import documents_in
 from model.errors import OptionError
 from model.inference import (
     Gibbs3,
-    Inference,
     InferenceSettings,
     inference_for,
     inference_named,
     inference_names,
 )
-from model.inference.base import CLASSIFIER, TRAINING
+from model.inference.base import CLASSIFIER, TRAINING, Inference
 from model.inference.classifier_store import ClassifierStore
 from model.inference.coverage import Tally
 from model.inference.mixture_blocks import MixtureBlock

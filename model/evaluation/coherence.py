@@ -18,7 +18,6 @@ reference corpus. :mod:`model.evaluation.mixed` judges which topics are mixtures
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -28,23 +27,14 @@ from model.records import FloatArray, TokenisedDocument
 TOP_WORDS = 10
 
 
-@dataclass(frozen=True)
-class Coherence:
-    """Means over each topic's pairs of words, float64[T] each; 0 with fewer than two words.
+class Coherence(NamedTuple):
+    """Figures of pairs of words, or their means over the pairs of each topic, float64 each.
 
     Attributes:
         pmi: PMI.
         npmi: NPMI.
         never: the share of pairs that no document has.
     """
-
-    pmi: FloatArray
-    npmi: FloatArray
-    never: FloatArray
-
-
-class Pairs(NamedTuple):
-    """Figures of pairs of words, float64[n (n - 1) / 2] each; see :class:`Coherence`."""
 
     pmi: FloatArray
     npmi: FloatArray
@@ -87,7 +77,7 @@ class Reference:
         found: FloatArray = self._together[columns][:, columns].toarray()
         return found
 
-    def pairs(self, words: Sequence[str]) -> Pairs:
+    def pairs(self, words: Sequence[str]) -> Coherence:
         """Return the figures of each pair of some words."""
         together = self.together(words)
         alone = np.diag(together)
@@ -96,7 +86,7 @@ class Reference:
         pmi = np.log((seen + 1.0) / (alone[first] * alone[second] / whole + 1.0))
         # A pair that is in every document has the PMI 0 and the probability 1.
         npmi = pmi / np.maximum(-np.log((seen + 1.0) / (whole + 1.0)), 1e-12)
-        return Pairs(pmi, npmi, (seen == 0).astype(np.float64))
+        return Coherence(pmi, npmi, (seen == 0).astype(np.float64))
 
     def coherence(self, topics: Iterable[Sequence[str]]) -> Coherence:
         """Return the coherence of topics, each given as its first words."""
@@ -104,7 +94,7 @@ class Reference:
             [float(part.mean()) if len(part) else 0.0 for part in self.pairs(words)]
             for words in topics
         ]
-        return Coherence(*np.array(means, np.float64).reshape(-1, len(Pairs._fields)).T)
+        return Coherence(*np.array(means, np.float64).reshape(-1, len(Coherence._fields)).T)
 
 
 def coherence(topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocument]) -> Coherence:

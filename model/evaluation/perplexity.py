@@ -113,7 +113,7 @@ def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool =
 
 
 def left_to_right(
-    snapshot: Snapshot, document: TokenisedDocument, particles: int, seed: int, unseen: bool = True
+    snapshot: Snapshot, document: TokenisedDocument, particles: int, seed: int
 ) -> Score:
     """Return the left-to-right estimate.
 
@@ -122,9 +122,8 @@ def left_to_right(
         document: the document.
         particles: the number of particles.
         seed: the seed; draws depend on (seed, key, document id) alone.
-        unseen: whether to score unknown words where the prior has a probability for them.
     """
-    phi, tokens = word_table(snapshot, document, unseen and knows_unseen_words(snapshot))
+    phi, tokens = word_table(snapshot, document, knows_unseen_words(snapshot))
     key0, key1 = random.stream_key(seed, f"{document.key}\0{document.id}")
     p = held_out.left_to_right(
         tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()), particles, key0, key1

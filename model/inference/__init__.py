@@ -5,7 +5,6 @@
 
 from model.inference.base import (
     METHOD,
-    Inference,
     InferenceSettings,
     PublishedModel,
     inference_for,
@@ -13,29 +12,20 @@ from model.inference.base import (
     inference_names,
 )
 from model.inference.settings import (
-    Gibbs1,
     Gibbs2,
-    Gibbs2S,
     Gibbs3,
-    Gibbs3S,
     Hybrid,
     MaxEnt,
-    NaiveBayes,
     Variational,
 )
 
 __all__ = [
     "METHOD",
-    "Gibbs1",
     "Gibbs2",
-    "Gibbs2S",
     "Gibbs3",
-    "Gibbs3S",
     "Hybrid",
-    "Inference",
     "InferenceSettings",
     "MaxEnt",
-    "NaiveBayes",
     "PublishedModel",
     "Variational",
     "inference_for",

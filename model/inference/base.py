@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from model.compositions import Choice
 from model.options import Implementations, Kinds, Record
@@ -55,6 +55,9 @@ class InferenceSettings(Record):
         return 1
 
 
+S = TypeVar("S", bound=InferenceSettings)
+
+
 @dataclass(frozen=True, eq=False)
 class PublishedModel:
     """A model version, as inference needs it.
@@ -72,6 +75,14 @@ class PublishedModel:
     classifier: Classifier | None = None
     training: tuple[TokenisedDocument, ...] = ()
     ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedModel(Generic[S]):
+    """A model and the settings of a method that needs nothing else."""
+
+    settings: S
+    published: PublishedModel
 
 
 class Inference(Protocol[Prepared]):
@@ -103,7 +114,6 @@ METHOD: Choice[InferenceSettings] = Choice(
 _METHODS: Implementations[Inference[Any]] = Implementations(METHODS)
 
 M = TypeVar("M")
-S = TypeVar("S", bound=InferenceSettings)
 
 
 def register(

@@ -51,18 +51,6 @@ class Tally:
 
     MAGIC = b"BTv1"
 
-    def add(self, snapshot: Snapshot, document: TokenisedDocument) -> None:
-        """Count a document."""
-        (document,) = snapshot.joined([document])
-        rows = snapshot.rows_of(document.words)
-        self.documents += 1
-        self.tokens += len(document.tokens)
-        self.tokens_known += int(np.count_nonzero(rows[document.tokens] >= 0))
-        self.known.update(
-            map(_digest, document.words) if snapshot.buckets else rows[rows >= 0].tolist()
-        )
-        self.unknown.update(_digest(document.words[at]) for at in np.nonzero(rows < 0)[0])
-
     def merge(self, other: Tally) -> None:
         """Add the counts of another tally."""
         self.documents += other.documents
@@ -97,7 +85,7 @@ class Tally:
 def tally_documents(
     snapshot: Snapshot, documents: Sequence[TokenisedDocument], windows: Sequence[int]
 ) -> dict[int, Tally]:
-    """Tally documents by window, as :meth:`Tally.add` does for each of them.
+    """Tally documents by window.
 
     A window's distinct unknown words are hashed once.
 

@@ -29,12 +29,11 @@ over d is sum_k D_k / (alpha_t + k).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from model.errors import OptionError
-from model.inference.base import TRAINING, PublishedModel, register
+from model.inference.base import TRAINING, PreparedModel, PublishedModel, register
 from model.inference.corpus import (
     CORPUS_STRIDE,
     Corpus,
@@ -43,7 +42,7 @@ from model.inference.corpus import (
     canonical_order,
 )
 from model.inference.features import numbered
-from model.inference.proportions import make_mixtures, posterior_mean
+from model.inference.mixture_blocks import make_mixtures, posterior_mean
 from model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from model.kernels import random
 from model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
@@ -118,14 +117,6 @@ def run(
     return kept / settings.kept
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A model, and the settings of the method."""
-
-    settings: CorpusGibbs
-    published: PublishedModel
-
-
 @register(Gibbs2, Gibbs2S, needs_all_documents=True)
 class Gibbs2Inference:
     """Gibbs2: the model's counts are fixed; see the module's docstring."""
@@ -133,11 +124,13 @@ class Gibbs2Inference:
     needs_all_documents: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: CorpusGibbs, published: PublishedModel) -> Prepared:
-        return Prepared(settings, published)
+    def prepare(
+        self, settings: CorpusGibbs, published: PublishedModel
+    ) -> PreparedModel[CorpusGibbs]:
+        return PreparedModel(settings, published)
 
     def infer(
-        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
+        self, prepared: PreparedModel[CorpusGibbs], documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         documents = numbered(prepared.published.snapshot, documents)
         order = canonical_order(documents)
@@ -157,7 +150,10 @@ class Gibbs2Inference:
         )
 
     def _sample(
-        self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
+        self,
+        prepared: PreparedModel[CorpusGibbs],
+        documents: Sequence[TokenisedDocument],
+        keys: tuple[int, int],
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         """Return the documents as a corpus, the mean n_td of each, and alpha."""
         rows, (new,) = build_corpora(prepared.published.snapshot, documents)
@@ -170,7 +166,10 @@ class Gibbs1Inference(Gibbs2Inference):
     """Gibbs1: the documents of the model are sampled again."""
 
     def _sample(
-        self, prepared: Prepared, documents: Sequence[TokenisedDocument], keys: tuple[int, int]
+        self,
+        prepared: PreparedModel[CorpusGibbs],
+        documents: Sequence[TokenisedDocument],
+        keys: tuple[int, int],
     ) -> tuple[Corpus, FloatArray, FloatArray]:
         snapshot = prepared.published.snapshot
         training = snapshot.joined(prepared.published.training)

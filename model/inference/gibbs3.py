@@ -9,47 +9,34 @@ Gibbs3.S, in two passes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from model.gibbs.kernels import gibbs3
 from model.gibbs.kernels.gibbs3 import sorted_rows
 from model.gibbs.kernels.records import DocumentWords, ModelCounts
-from model.inference.base import PublishedModel, register
+from model.inference.base import PreparedModel, PublishedModel, register
 from model.inference.features import numbered, word_counts
-from model.inference.proportions import make_mixtures, posterior_means
+from model.inference.mixture_blocks import make_mixtures, posterior_means
 from model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
 from model.kernels import random
 from model.records import LongArray, TokenisedDocument, TopicMixture
+from model.snapshot import Snapshot
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedGibbs3:
-    """A model, as the sampler takes it.
+def counts_of(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, ModelCounts]:
+    """Return the counts of some rows of a model, as the sampler takes them.
 
-    Attributes:
-        settings: the settings of the method.
-        published: the model.
+    It wants sorted rows. Those that documents use are sorted for each batch: a model of many keys
+    has few documents, and a batch of many takes a hundred times as long.
+
+    Returns:
+        int64[N], the places of the rows in the counts; the counts.
     """
-
-    settings: GibbsSampling
-    published: PublishedModel
-
-    def counts_of(self, rows: LongArray) -> tuple[LongArray, ModelCounts]:
-        """Return the counts of the model, as the sampler takes them.
-
-        It wants sorted rows. Those that documents use are sorted for each batch: a model of many
-        keys has few documents, and a batch of many takes a hundred times as long.
-
-        Returns:
-            int64[N], the places of the rows in the counts; the counts.
-        """
-        snapshot = self.published.snapshot
-        trained = snapshot.offsets, snapshot.topics, snapshot.counts
-        rows, offsets, topics, counts = sorted_rows(rows, *trained)
-        priors = snapshot.normalisers, snapshot.alpha, snapshot.prior.strength
-        return rows, ModelCounts(offsets, topics, counts, *priors)
+    trained = snapshot.offsets, snapshot.topics, snapshot.counts
+    rows, offsets, topics, counts = sorted_rows(rows, *trained)
+    priors = snapshot.normalisers, snapshot.alpha, snapshot.prior.strength
+    return rows, ModelCounts(offsets, topics, counts, *priors)
 
 
 @register(Gibbs3, Gibbs3S)
@@ -59,18 +46,20 @@ class Gibbs3Inference:
     needs_all_documents: bool
     needs: tuple[str, ...]
 
-    def prepare(self, settings: GibbsSampling, published: PublishedModel) -> PreparedGibbs3:
-        return PreparedGibbs3(settings, published)
+    def prepare(
+        self, settings: GibbsSampling, published: PublishedModel
+    ) -> PreparedModel[GibbsSampling]:
+        return PreparedModel(settings, published)
 
     def infer(
-        self, prepared: PreparedGibbs3, documents: Sequence[TokenisedDocument]
+        self, prepared: PreparedModel[GibbsSampling], documents: Sequence[TokenisedDocument]
     ) -> list[TopicMixture]:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         documents = numbered(snapshot, documents)
         counts = word_counts(snapshot, documents)
         names = (f"{document.key}\0{document.id}" for document in documents)
         keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)
-        rows, trained = prepared.counts_of(counts.rows)
+        rows, trained = counts_of(snapshot, counts.rows)
         sums = gibbs3.sample_documents(
             DocumentWords(rows, counts.occurrences, counts.offsets),
             snapshot.prior.base[counts.rows],
@@ -83,7 +72,7 @@ class Gibbs3Inference:
         return make_mixtures(
             documents,
             prepared.published.version,
-            prepared.settings.kind,
+            settings.kind,
             proportions,
             counts.tokens,
         )

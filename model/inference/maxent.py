@@ -23,7 +23,7 @@ from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, 
 from model.inference.classifier import SingleArray
 from model.inference.features import WordCounts, numbered, word_counts
 from model.inference.kernels.hybrid import sample_document
-from model.inference.proportions import make_mixtures, posterior_mean, softmax
+from model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
 from model.inference.settings import Hybrid, MaxEnt
 from model.kernels import random
 from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture

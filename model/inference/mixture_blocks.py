@@ -1,9 +1,10 @@
-"""Blocks of mixtures: the documents that one model labelled together, as columns.
+"""Mixtures: the results of inference, for single documents and in blocks.
 
-A step of Beam costs about as much for an element as an inference method for a document. So mixtures
-cross steps in blocks. A block holds documents of one key under one version. Which documents are in
-one block follows from the runner's bundles and from sizes, never from a clock, and no result
-depends on it.
+:func:`make_mixtures` makes records of the proportions that a method finds. A step of Beam costs
+about as much for an element as an inference method for a document. So mixtures cross steps in
+blocks (:class:`MixtureBlock`): the documents that one model labelled together, as columns. A block
+holds documents of one key under one version. Which documents are in one block follows from the
+runner's bundles and from sizes, never from a clock, and no result depends on it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,76 @@ from typing import Any
 import numpy as np
 
 from model import checks, wire
-from model.records import MOST_PROPORTION, FloatArray, Groups, LongArray, TopicMixture, named_groups
+from model.records import (
+    MOST_PROPORTION,
+    FloatArray,
+    Groups,
+    LongArray,
+    TokenisedDocument,
+    TopicMixture,
+    named_groups,
+)
+
+# The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
+SMALLEST_PROPORTION = 1e-300
+
+
+def make_mixtures(
+    documents: Sequence[TokenisedDocument],
+    model_version: str,
+    method: str,
+    proportions: FloatArray,
+    words_known: LongArray,
+) -> list[TopicMixture]:
+    """Return the records of results.
+
+    A document without a known word has no topic: its proportions are 0. This is the one place that
+    says so; rows, trends, reports and the estimator follow from the numbers.
+
+    Args:
+        documents: D documents.
+        model_version: the version that inferred them.
+        method: name of the method.
+        proportions: float64[D, T].
+        words_known: int64[D], the number of known tokens.
+    """
+    proportions = np.where(words_known[:, None] > 0, proportions, 0.0)
+    return [
+        TopicMixture(
+            key=document.key,
+            id=document.id,
+            timestamp=document.timestamp,
+            model_version=model_version,
+            method=method,
+            proportions=row,
+            words_known=known,
+            tokens=len(document.tokens),
+        )
+        for document, row, known in zip(documents, proportions, words_known.tolist(), strict=True)
+    ]
+
+
+def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return the mean of the Dirichlet posterior, (n_td + alpha_t) / sum."""
+    weights = counts + alpha
+    result: FloatArray = weights / np.sum(weights)
+    return result
+
+
+def posterior_means(counts: FloatArray, alpha: FloatArray) -> FloatArray:
+    """Return :func:`posterior_mean` of many documents, float64[D, T], with the same bits."""
+    weights = counts + alpha
+    result: FloatArray = weights / np.sum(weights, axis=1, keepdims=True)
+    return result
+
+
+def softmax(logs: FloatArray) -> FloatArray:
+    """Return exp(logs), normalised along the last axis, none below :data:`SMALLEST_PROPORTION`."""
+    weights = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
+    result: FloatArray = np.maximum(
+        weights / np.sum(weights, axis=-1, keepdims=True), SMALLEST_PROPORTION
+    )
+    return result
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +103,7 @@ class MixtureBlock:
         tokens: int64[D].
         proportions: float64[D, T].
         topic_ids: The ids of the topics by place; empty where each is the number of its place.
-        none: float64[D], the shares of :mod:`model.inference.none_share`; empty where they were not
+        none: float64[D], the shares of :mod:`model.inference.serving`; empty where they were not
             computed.
         names: The names of the topics, or of the groups; empty where they are not wanted.
         groups: The groups that are named; None where each topic is one.

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
-from model.inference.proportions import make_mixtures, posterior_mean, softmax
+from model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
 from model.inference.settings import NaiveBayes
 from model.records import FloatArray, TokenisedDocument, TopicMixture
 

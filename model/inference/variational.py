@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from model.inference.base import PublishedModel, register
 from model.inference.features import numbered, word_counts
 from model.inference.kernels.mean_field import TopicWords, infer_documents
-from model.inference.proportions import make_mixtures
+from model.inference.mixture_blocks import make_mixtures
 from model.inference.settings import Variational
 from model.records import TokenisedDocument, TopicMixture
 

@@ -12,51 +12,38 @@ from typing import Any
 
 from model.learners.base import LEARNER, Learner, LearnerSettings, implementation_of, learner_names
 from model.learners.batch_gibbs.settings import BatchGibbs
-from model.learners.filters.settings import CountOnce, Drop, Keep
+from model.learners.filters.settings import CountOnce, Keep
 from model.learners.particles.rejuvenation import (
     AfterResampling,
     Challengers,
-    Decayed,
     EveryDocument,
     EveryTokens,
     FullHistory,
     Never,
-    NewestFirst,
     NoChallengers,
     Reservoir,
-    Uniform,
-)
-from model.learners.particles.resampling import (
-    Multinomial,
-    NeverResample,
-    Residual,
-    Stratified,
-    Systematic,
 )
 from model.learners.particles.settings import (
+    Given,
+    Growing,
     IncrementalGibbs,
     InitialBatch,
+    NeverResample,
     NoInitialBatch,
     OLda,
     ParticleFilter,
+    Residual,
 )
 from model.learners.particles.topic_priors import (
     Flat,
     Hierarchical,
     MinimalTables,
-    SampledTables,
     Urn,
 )
-from model.learners.particles.vocabularies import Given, Growing
 from model.learners.variational.settings import (
-    Dict,
-    DictHash,
     FixvocHybrid,
     FixvocVb,
-    FullHash,
-    GrowingUntilFull,
     Infvoc,
-    Null,
 )
 
 
@@ -77,20 +64,14 @@ __all__ = [
     "BatchGibbs",
     "Challengers",
     "CountOnce",
-    "Decayed",
-    "Dict",
-    "DictHash",
-    "Drop",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",
     "FixvocVb",
     "Flat",
-    "FullHash",
     "FullHistory",
     "Given",
     "Growing",
-    "GrowingUntilFull",
     "Hierarchical",
     "IncrementalGibbs",
     "Infvoc",
@@ -98,21 +79,14 @@ __all__ = [
     "Keep",
     "LearnerSettings",
     "MinimalTables",
-    "Multinomial",
     "Never",
     "NeverResample",
-    "NewestFirst",
     "NoChallengers",
     "NoInitialBatch",
-    "Null",
     "OLda",
     "ParticleFilter",
     "Reservoir",
     "Residual",
-    "SampledTables",
-    "Stratified",
-    "Systematic",
-    "Uniform",
     "Urn",
     "learner_for",
     "learner_names",

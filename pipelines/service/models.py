@@ -16,7 +16,7 @@ from model.errors import OptionError
 from model.inference import InferenceSettings, PublishedModel, inference_for
 from model.inference.features import numbered
 from model.inference.labelling import tokenised
-from model.inference.none_share import NoneShares
+from model.inference.serving import NoneShares
 from model.publishing.catalogue import CatalogueStore
 from model.publishing.manifest import Manifest
 from model.publishing.store import ModelStore, settings_of_keys

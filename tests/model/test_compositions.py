@@ -61,10 +61,10 @@ def test_options_reach_the_part_that_they_belong_to():
             ),
         ),
         (
-            {"learner": "infvoc", "rejuvenation_decay": 0.5},
+            {"learner": "infvoc", "ess": 0.5},
             (
                 "; --learner=infvoc is chosen. Leave it out, or give --learner=particle-filter"
-                " --rejuvenation_choice=decayed."
+                " --resampling=residual."
             ),
         ),
         (
@@ -86,10 +86,6 @@ def test_options_reach_the_part_that_they_belong_to():
         (
             {"evidence_window": 20},
             "--evidence_window=20 has an effect only where --islands is above 1. Leave it out.",
-        ),
-        (
-            {"moves": 0, "rejuvenation_choice": "newest"},
-            "--rejuvenation_choice=newest has an effect only where --moves is above 0. Leave it",
         ),
         (
             {"moves": 0, "rejuvenation_unit": "token", "challengers": "off"},

@@ -16,8 +16,7 @@ from model.encoding import (
     mixtures_to_json_lines,
 )
 from model.errors import DamagedDataError
-from model.inference.mixture_blocks import MixtureBlock
-from model.inference.proportions import make_mixtures
+from model.inference.mixture_blocks import MixtureBlock, make_mixtures
 from model.reading.files import read_file
 from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.records import Document, Groups, TokenisedDocument, TopicMixture

@@ -63,7 +63,6 @@ VARIANTS = {
     "tokens, multinomial": {
         **BY_TOKENS,
         "resampling": "multinomial",
-        "rejuvenation_choice": "decayed",
     },
     "moved after every token": {
         "rejuvenation": "tokens",
@@ -72,8 +71,6 @@ VARIANTS = {
         "newest": 0,
         "reservoir": 100,
     },
-    "documents, stratified": {"resampling": "stratified"},
-    "documents, systematic": {"resampling": "systematic"},
 }
 SHARED = {
     "prior": "hierarchical",

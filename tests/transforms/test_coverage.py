@@ -5,6 +5,7 @@ import apache_beam as beam
 import pytest
 from collecting import run
 from made import manifest_of, snapshot_of
+from tallies import count
 
 from model.errors import OptionError
 from model.inference.coverage import Tally, tally_documents
@@ -132,7 +133,7 @@ def test_sums_are_by_version_and_lose_nothing():
 
     def tally(words):
         found = Tally()
-        found.add(snapshot, document(0, words))
+        count(found, snapshot, document(0, words))
         return found.to_bytes()
 
     found = sums([b"2\0" + tally("a q"), b"1\0" + tally("b"), b"2\0" + tally("a c")])

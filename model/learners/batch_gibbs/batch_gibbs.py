@@ -16,9 +16,8 @@ from model.evaluation.agreement import main_topics, nmi
 from model.learners.base import Arrivals, register
 from model.learners.batch_gibbs.settings import BatchGibbs
 from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
-from model.learners.particles.arrivals import sum_of_documents
 from model.learners.particles.particle_filter import ParticleLearner
-from model.learners.particles.state import ParticleState, ensure_capacity
+from model.learners.particles.state import ParticleState, ensure_capacity, sum_of_documents
 from model.scaled import Scaled
 from model.snapshot import Snapshot, TopicWordPrior
 

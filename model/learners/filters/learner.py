@@ -148,17 +148,13 @@ class FilteredLearner:
         """Learn what the filters leave of minibatches, by ``steps``."""
         filtered = [_through(state.filters, minibatch) for minibatch in minibatches]
         left = [one.minibatch for one in filtered if one.minibatch is not None]
-        last = self._nothing(state) if filtered[0].minibatch is None else None
+        # What a step did that learned nothing has the figures of the step before it.
+        last: Any = self._inner.summary(state.state) if filtered[0].minibatch is None else None
         learned, infos = iter(steps(left) if left else []), []
         for one in filtered:
             last = next(learned) if one.minibatch is not None else _nothing_after(last)
             infos.append(replace(last, events=(*one.events, *last.events), **one.left_out))
         return infos
-
-    def _nothing(self, state: FilteredState) -> StepInfo:
-        """Return what a step did that learned nothing."""
-        summary = self._inner.summary(state.state)
-        return _nothing_learned(summary.ess, summary.words)
 
     def snapshot(self, state: FilteredState, chain: int | None = None) -> Snapshot:
         snapshot = self._inner.snapshot(state.state, chain)
@@ -223,20 +219,15 @@ def _through(filters: Sequence[Filter], minibatch: Minibatch) -> Filtered:
     return Filtered(minibatch, tuple(events), left_out)
 
 
-def _nothing_after(last: StepInfo | None) -> StepInfo:
-    """Return what a step did that learned nothing, after another one."""
-    assert last is not None
-    return _nothing_learned(last.ess, last.words)
-
-
-def _nothing_learned(ess: float, words: int) -> StepInfo:
+def _nothing_after(last: StepInfo | Summary) -> StepInfo:
+    """Return what a step did that learned nothing, after another one or where a learner stands."""
     return StepInfo(
         documents=0,
         tokens=0,
         unknown_tokens=0,
         moves=0,
         resamplings=0,
-        ess=ess,
+        ess=last.ess,
         log_evidence=0.0,
-        words=words,
+        words=last.words,
     )

@@ -19,7 +19,7 @@ changed in these steps (notation as in :mod:`model.learners.particles.kernels.pa
 
 A duel between the particle and its challengers is decided by documents that none of them has
 learned. With l the log predictive probability per token by document completion
-(:mod:`model.learners.particles.kernels.completion`), a challenger wins if
+(:mod:`model.evaluation.kernels.held_out`), a challenger wins if
 
     G + v G_past - c e  >  :data:`MARGIN`
 
@@ -54,7 +54,7 @@ one of fifty. So after its sweeps over the initial batch the chosen chain is off
    one, which takes the sum of their Dirichlet parameters, until all tokens have one topic. A topic
    that becomes empty keeps :data:`KEPT` of its parameter, so that it can still begin to grow.
 2. At each number of topics the documents of the batch that no chain has learned are predicted by
-   document completion (:mod:`model.learners.particles.kernels.completion`).
+   document completion (:mod:`model.evaluation.kernels.held_out`).
 3. Where the best number predicts them better than all topics do, by :data:`LEAST_GAIN` and by
    :data:`ERRORS` standard errors, learning goes on with the least number that is no more than a
    standard error worse than the best.
@@ -76,10 +76,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.evaluation.kernels.held_out import complete, draws_of
 from model.kernels.random import COMPLETION, RESTART, RESTART_SWEEP
-from model.learners.particles.copying import copy_of, for_threads, with_free_parts
 from model.learners.particles.history import WHOLE_DOCUMENT
-from model.learners.particles.kernels.completion import complete, draws_of
 from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
 from model.learners.particles.kernels.losses import (
     add_losses,
@@ -95,7 +94,13 @@ from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import MOVES
 from model.learners.particles.kernels.restarting import absorb, put_back, rename_topics, take_out
 from model.learners.particles.kernels.token_filter import PARTS_EACH
-from model.learners.particles.population import best_particle, replicate
+from model.learners.particles.population import (
+    best_particle,
+    copy_of,
+    for_threads,
+    replicate,
+    with_free_parts,
+)
 from model.learners.particles.priors import is_even, with_alpha, word_probabilities
 from model.learners.particles.rejuvenation import Challengers
 from model.learners.particles.state import ParticleState, draws, ensure_capacity

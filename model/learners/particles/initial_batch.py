@@ -54,7 +54,6 @@ from model.errors import OptionError
 from model.evaluation.agreement import main_topics, nmi
 from model.evaluation.kernels.held_out import first_moments
 from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
-from model.learners.particles.arrivals import document_counts, note_arrivals
 from model.learners.particles.challengers import Block, in_blocks, unite_topics
 from model.learners.particles.history import WHOLE_DOCUMENT, Documents
 from model.learners.particles.population import joint, new_population, replicate
@@ -63,8 +62,10 @@ from model.learners.particles.settings import ENDLESS, InitialBatch
 from model.learners.particles.state import (
     ParticleState,
     begin_minibatch,
+    document_counts,
     learn_spelling,
     new_state,
+    note_arrivals,
     plant_seeds,
 )
 from model.learners.particles.stepping import (

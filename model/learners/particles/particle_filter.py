@@ -39,7 +39,6 @@ from model import wire
 from model.evaluation.agreement import nmi
 from model.learners.base import Arrivals, StepInfo, Summary, register
 from model.learners.particles import stored_state
-from model.learners.particles.arrivals import arrivals
 from model.learners.particles.forgetting import forget, make_room_for_words
 from model.learners.particles.history import Documents
 from model.learners.particles.initial_batch import (
@@ -50,7 +49,6 @@ from model.learners.particles.initial_batch import (
     most_frequent_topics,
 )
 from model.learners.particles.kernels.resampling import MOVES
-from model.learners.particles.planting import shares_without_weight
 from model.learners.particles.population import best_particle, joint, nbytes
 from model.learners.particles.priors import published_counts, published_prior
 from model.learners.particles.settings import (
@@ -62,11 +60,13 @@ from model.learners.particles.settings import (
 )
 from model.learners.particles.state import (
     ParticleState,
+    arrivals,
     begin_minibatch,
     ensure_capacity,
     learn_spelling,
     new_state,
     plant_seeds,
+    shares_without_weight,
 )
 from model.learners.particles.stepping import (
     known_words,

@@ -1,12 +1,12 @@
-"""Particles as arrays: allocation, replication, and kernels over slices of them in threads.
-
-The rows of words where there is one particle: free ones for its writes, and shared equal ones.
+"""Particles as arrays: allocation, replication, copies, and kernels over slices of them in threads.
 
 A particle that is alone writes a row in place. It needs a free row only for a word at hand whose
 row it does not own: a new word, or one that shares its row
 (:mod:`model.learners.particles.kernels.equal_rows`). When free rows run short, words with equal
 rows come to share one, and the pool is made anew with an eighth of its rows free. So memory follows
 the words at hand and the number of different rows, and not the size of the vocabulary.
+
+:func:`copy_of` returns one particle as a population that shares no memory with the others.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import numpy.typing as npt
 from model.learners.particles.history import History
 from model.learners.particles.kernels import copy_on_write, shared_rows
 from model.learners.particles.kernels.copy_on_write import (
+    BLOCK,
+    BLOCKS_EACH,
     Table,
     adopt,
     blocks_needed,
@@ -38,8 +40,9 @@ from model.learners.particles.kernels.equal_rows import (
     words_at_hand,
 )
 from model.learners.particles.kernels.particles import PAGE, Population, Prior
+from model.learners.particles.kernels.shared_rows import Rows
 from model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
-from model.learners.particles.priors import parts_each, stored_length
+from model.learners.particles.priors import parts_each, places_of, stored_length
 from model.scaled import Scaled
 
 Words = npt.NDArray[np.bool_]
@@ -294,3 +297,112 @@ def nbytes(population: Population) -> int:
     """Return the memory of the population in bytes."""
     shared = sum(shared_rows.nbytes(rows) for rows in (population.words, population.topics))
     return shared + sum(part.nbytes for part in population[2:])
+
+
+def copy_of(
+    population: Population, particle: int, words: int, pages: int, identity: int
+) -> Population:
+    """Return one particle as a population that has a row of its own for everything.
+
+    Words in parts have rows of their own where the particle has tokens.
+
+    Args:
+        population: the particles.
+        particle: the particle to copy.
+        words: words that get a row.
+        pages: pages that get a row.
+        identity: names the draws of the copy.
+    """
+    chosen, generation = slice(particle, particle + 1), int(population.generation.max())
+    is_parted = parts_each(population) > 0
+    return population._replace(
+        words=_with_stretches(copy_on_write.replicate(population.words, particle, 1), 1)
+        if is_parted
+        else _own_rows(population.words, particle, words, generation),
+        topics=_own_rows(population.topics, particle, pages, generation),
+        totals=population.totals[chosen].copy(),
+        topic_tables=population.topic_tables[chosen].copy(),
+        tables=population.tables[chosen].copy(),
+        concentration=population.concentration[chosen].copy(),
+        weight=np.ones(1),
+        weight_exponent=np.zeros(1, np.int64),
+        joint=population.joint[chosen].copy(),
+        joint_exponent=population.joint_exponent[chosen].copy(),
+        generation=np.full(1, generation),
+        identity=np.full(1, identity),
+    )
+
+
+def with_free_parts(population: Population, parts: int) -> Population:
+    """Return a population of one thread with free rows for so many parts of words.
+
+    Whole rows of a copy belong to its particle, so none is needed.
+    """
+    if not parts_each(population):
+        return population
+    words = reserve(population.words, parts, BLOCKS_EACH * parts)
+    return population._replace(words=words)
+
+
+def for_threads(population: Population, threads: int) -> Population:
+    """Return the population with a stretch of free rows for each thread.
+
+    Args:
+        population: particles without free rows.
+        threads: the number of threads.
+    """
+    return population._replace(
+        words=_with_stretches(population.words, threads),
+        topics=_with_stretches(_table(population.topics), threads),
+    )
+
+
+def _with_stretches(table: Table, threads: int) -> Table:
+    return table._replace(cursors=np.zeros((threads, 4), np.int64))
+
+
+def _table(rows: Rows) -> Table:
+    """Return the rows as a table; only the full history, which is refused earlier, has trees."""
+    if not isinstance(rows, Table):
+        raise TypeError("particles with the full history cannot be copied")
+    return rows
+
+
+def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
+    """Return a table of one particle that owns its rows; row n is at place n + 1.
+
+    Args:
+        rows: the rows of all particles.
+        particle: the particle to copy.
+        count: how many rows to copy.
+        generation: the owner of the rows.
+    """
+    places = places_of(_table(rows), particle, np.arange(count))
+    lower, upper = -(-count // BLOCK), -(-count // BLOCK**2)
+    blocks = np.concatenate(
+        [np.zeros((1, BLOCK), np.uint32), _numbered(1, count, lower), _numbered(1, lower, upper)]
+    )
+    lines = np.zeros((2, max(upper, 1)), np.uint32)
+    lines[0, :upper] = 1 + lower + np.arange(upper)
+    return Table(
+        line=np.zeros(1, np.int64),
+        spare=np.ones(1, np.int64),
+        lines=lines,
+        blocks=blocks,
+        rows=np.concatenate(
+            [np.zeros((1, rows.rows.shape[1]), rows.rows.dtype), rows.rows[places]]
+        ),
+        line_owner=np.array([generation, -1]),
+        block_owner=np.append(np.int64(-1), np.full(lower + upper, generation)),
+        row_owner=np.append(np.int64(-1), np.full(count, generation)),
+        free_blocks=np.zeros(len(blocks), np.uint32),
+        free_rows=np.zeros(count + 1, np.uint32),
+        cursors=np.zeros((1, 4), np.int64),
+    )
+
+
+def _numbered(first: int, count: int, blocks: int) -> npt.NDArray[np.uint32]:
+    """Return uint32[blocks, 32]: first, first + 1, ... (``count`` numbers), then zeros."""
+    numbers = np.zeros(blocks * BLOCK, np.uint32)
+    numbers[:count] = np.arange(first, first + count)
+    return numbers.reshape(blocks, BLOCK)

@@ -1,4 +1,4 @@
-"""Settings of rejuvenation: its triggers, the units that can be visited, and their choice.
+"""Settings of rejuvenation: its triggers, and the units that can be visited.
 
 What can be visited is the history. Challengers are copies of a particle that learn the newest
 documents anew (:mod:`model.learners.particles.challengers`).
@@ -135,48 +135,6 @@ class Challengers(ChallengerSettings):
 CHALLENGERS = Kinds(NoChallengers, Challengers)
 
 
-class UnitChoice(Record):
-    """How the units of the history are chosen."""
-
-    @property
-    def number(self) -> int:
-        """Return the number of the choice in :mod:`model.learners.particles.kernels.history`."""
-        # Imported here, so that settings can be listed without kernels.
-        from model.learners.particles.kernels.history import CHOICES
-
-        return CHOICES.index(self.kind)
-
-
-@dataclass(frozen=True)
-class Uniform(UnitChoice):
-    """All units with the same probability."""
-
-    kind = "uniform"
-
-
-_UNIFORM = Uniform()
-
-
-@dataclass(frozen=True)
-class Decayed(UnitChoice):
-    """Newer units more often, by a power of their age."""
-
-    kind = "decayed"
-
-    # Multiples of 1/2 need only square roots and products, which IEEE defines exactly. pow()
-    # differs between machines.
-    decay: float = option(
-        1.0, "exponent of the age's rank", name="rejuvenation_decay", values=(0.5, 1.0, 1.5, 2.0)
-    )
-
-
-@dataclass(frozen=True)
-class NewestFirst(UnitChoice):
-    """The newest units, one after another."""
-
-    kind = "newest"
-
-
 class Rejuvenation(Record):
     """What the particle family asks of rejuvenation settings."""
 
@@ -189,11 +147,6 @@ class Rejuvenation(Record):
     def unit(self) -> Unit:
         """Return what a visit redraws."""
         return "document"
-
-    @property
-    def choice(self) -> UnitChoice:
-        """Return how units are chosen."""
-        return _UNIFORM
 
     @property
     def history(self) -> HistorySettings:
@@ -250,20 +203,13 @@ class _Visits(Rejuvenation):
     unit: Unit = option(
         "document", "what a visit redraws: a whole document, or one token", name="rejuvenation_unit"
     )
-    choice: UnitChoice = part(
-        Uniform(),
-        "which units are visited",
-        Kinds(Uniform, Decayed, NewestFirst),
-        name="rejuvenation_choice",
-    )
     history: HistorySettings = part(
         Reservoir(), "which units of the past can be visited", HISTORIES
     )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
         visits = self.moves > 0, "--moves is above 0"
-        names = ("rejuvenation_unit", "rejuvenation_choice", "rejuvenation_decay", "newest_share")
-        return dict.fromkeys(names, visits)
+        return {"rejuvenation_unit": visits, "newest_share": visits}
 
     def check(self) -> None:
         if self.moves and self.history.is_empty:

@@ -2,7 +2,8 @@
 
 All learners of the family run one algorithm (:mod:`model.learners.particles.particle_filter`),
 which reads the attributes of :class:`ParticleSettings`. A learner has a field for each part that
-a user chooses, and a property for each part that the learner fixes.
+a user chooses, and a property for each part that the learner fixes. Two of the parts are here: the
+vocabulary, and resampling with the schemes of :mod:`model.learners.particles.kernels.resampling`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from model.errors import OptionError
 from model.learners.base import LearnerSettings, implemented_in
@@ -23,12 +24,202 @@ from model.learners.particles.rejuvenation import (
     Never,
     Rejuvenation,
 )
-from model.learners.particles.resampling import RESAMPLINGS, NeverResample, Resampling
 from model.learners.particles.seeds import check_seeds, seeds_of
 from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
-from model.learners.particles.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from model.options import Kinds, Record, option, part
 from model.times import duration_text
+
+if TYPE_CHECKING:
+    from model.words.vocabulary import Vocabulary
+
+DEFAULT_MAX_WORDS = 50_000
+
+
+class VocabularySettings(Record):
+    """What the particle family asks of a vocabulary."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether new words join the vocabulary."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """Return W, the number of words over which a flat prior spreads its mass."""
+        raise NotImplementedError
+
+    def new(self) -> Vocabulary:
+        """Return the vocabulary before the first minibatch."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Growing(VocabularySettings):
+    """New words join; when the vocabulary would become too large, the least used words leave."""
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "largest size of the vocabulary; beyond it the least used words leave",
+        unit="words",
+        least=1,
+        first=True,
+    )
+    word_memory: int = option(
+        100,
+        "how long a word's use counts when the least used words leave",
+        unit="minibatches",
+        least=1,
+    )
+
+    @property
+    def size(self) -> int:
+        return self.max_words
+
+    def new(self) -> Vocabulary:
+        # Imported here, because options are read without numba.
+        from model.words.vocabulary import Vocabulary
+
+        return Vocabulary((), self.max_words, self.word_memory)
+
+
+@dataclass(frozen=True)
+class Given(VocabularySettings):
+    """The words of a list and no others."""
+
+    kind = "given"
+
+    words: tuple[str, ...] = option(
+        (),
+        "file with one word a line, as the tokeniser returns them",
+        name="vocabulary_file",
+        file="lines",
+    )
+
+    def check(self) -> None:
+        if not self.words:
+            raise OptionError(
+                "--vocabulary",
+                "given",
+                "a list of at least one word with it",
+                "Give the words with --vocabulary_file.",
+            )
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def size(self) -> int:
+        return len(self.words)
+
+    def new(self) -> Vocabulary:
+        from model.words.vocabulary import Vocabulary
+
+        return Vocabulary(self.words, len(self.words), Growing().word_memory)
+
+
+VOCABULARIES = Kinds(Growing, Given)
+
+
+class Resampling(Record):
+    """What the particle filter asks of resampling settings."""
+
+    @property
+    def by_tokens(self) -> bool:
+        """Return whether the effective sample size is checked after each token."""
+        return False
+
+    @property
+    def scheme(self) -> int:
+        """Return the number of the scheme."""
+        return 0
+
+    def threshold(self, particles: int, islands: int) -> float:
+        """Return the effective sample size at or below which an island resamples; 0 means never."""
+        return 0.0
+
+    def check_particles(self, particles: int, islands: int) -> None:
+        """Check that the threshold can be reached by so many particles.
+
+        Raises:
+            OptionError: it cannot.
+        """
+
+
+@dataclass(frozen=True)
+class NeverResample(Resampling):
+    """No resampling: particles are independent chains."""
+
+    kind = "never"
+
+
+@dataclass(frozen=True)
+class _AtThreshold(Resampling):
+    """Resample when the effective sample size is at or below a threshold."""
+
+    ess: float = option(
+        0.5,
+        "resample at or below this effective sample size: particles, or below 1 a share of P",
+        above=0,
+        remedy="Give --resampling=never to resample never.",
+        first=True,
+    )
+    ess_check: Literal["document", "token"] = option(
+        "document",
+        "after what the effective sample size is checked; always token with --rejuvenation=tokens",
+    )
+
+    @property
+    def by_tokens(self) -> bool:
+        return self.ess_check == "token"
+
+    @property
+    def scheme(self) -> int:
+        # Imported here, so that settings can be listed without kernels.
+        from model.learners.particles.kernels.resampling import SCHEMES
+
+        return SCHEMES.index(self.kind)
+
+    def threshold(self, particles: int, islands: int) -> float:
+        return self.ess * (particles // islands) if self.ess < 1 else self.ess / islands
+
+    def check_particles(self, particles: int, islands: int) -> None:
+        if particles == islands:
+            allowed = "never where an island has one particle"
+            remedy = "Give more --particles, or leave it out."
+            raise OptionError("--resampling", self.kind, allowed, remedy)
+        if self.ess > particles:
+            remedy = "Give a number of particles, or a share below 1."
+            raise OptionError("--ess", self.ess, f"at most --particles ({particles})", remedy)
+        threshold, island = self.threshold(particles, islands), particles // islands
+        if threshold < 1:
+            least = (
+                f"a value that comes to 1 or more of the {island} particles of an island,"
+                f" not to {threshold:g}"
+            )
+            raise OptionError(
+                "--ess", self.ess, least, "An effective sample size is never below 1."
+            )
+
+
+@dataclass(frozen=True)
+class Residual(_AtThreshold):
+    """A certain number of copies of each particle first, then draws from the remaining weights."""
+
+    kind = "residual"
+
+
+@dataclass(frozen=True)
+class Multinomial(_AtThreshold):
+    """Independent draws."""
+
+    kind = "multinomial"
+
+
+RESAMPLINGS = Kinds(NeverResample, Residual, Multinomial)
+
 
 # The module of the learner of all of them.
 _MODULE = "model.learners.particles.particle_filter"

@@ -1,33 +1,47 @@
 """The state of a learner of the particle family: its parts, its beginning, and its capacity.
 
-The prior and the tables of rows grow with the vocabulary and the history. :func:`ensure_capacity`
-makes them large enough before a kernel runs.
+Particles begin with the prior tokens of seeds (:mod:`model.learners.particles.seeds`). The prior
+and the tables of rows grow with the vocabulary and the history; :func:`ensure_capacity` makes them
+large enough before a kernel runs.
+
+A step notes the topics that its documents have when it has visited them for the first time, just
+before the history may drop them (:func:`note_arrivals`); :func:`arrivals` adds them up. The notes
+are no part of the saved state: the log of the learner (:mod:`model.learner_log`) keeps the sums.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
 from model.events import Event
 from model.kernels.random import stream_key
+from model.learners.base import Arrivals
 from model.learners.batch_gibbs.sparse_chains import SparseChain
 from model.learners.particles.following import Cusum, Following, threshold_of
 from model.learners.particles.history import Documents, History
+from model.learners.particles.kernels.arrivals import count_documents, sum_documents
 from model.learners.particles.kernels.history import Choice
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
-from model.learners.particles.planting import plant
-from model.learners.particles.population import AtHand, new_population, with_capacity
-from model.learners.particles.priors import base_probabilities, is_even, new_prior
-from model.learners.particles.rejuvenation import Challengers, Decayed
-from model.learners.particles.seeds import words_of
+from model.learners.particles.kernels.table_counts import NONE
+from model.learners.particles.packing import Packed, in_parts, unpack_table
+from model.learners.particles.population import AtHand, best_particle, new_population, with_capacity
+from model.learners.particles.priors import (
+    base_probabilities,
+    is_even,
+    new_prior,
+    parts_each,
+    row_length,
+)
+from model.learners.particles.rejuvenation import Challengers
+from model.learners.particles.seeds import seeds_of, words_of
 from model.learners.particles.settings import InitialBatch, NoInitialBatch, ParticleSettings
-from model.records import IntArray
+from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel
 from model.words.vocabulary import Vocabulary
@@ -63,7 +77,6 @@ class ParticleState:
         characters: G as a distribution over strings; None where G is uniform, or before the first
             word.
         based: the number of words whose G(w) the prior has.
-        sums: float64, the sums of decays that were needed so far; see :attr:`decay_sums`.
         initialised: a copy that has learned the waiting documents. A publication makes it for the
             snapshot, and uses it again for the figures.
         begun: a copy that has learned some of the documents that wait for a complete initial batch
@@ -74,7 +87,7 @@ class ParticleState:
         gamma: the concentration of the learned weights of topics.
         weighed: the index of the next draw of weights in this minibatch.
         arrived: the topics of the documents that the last step learned
-            (:mod:`model.learners.particles.arrivals`); not saved.
+            (:func:`note_arrivals`); not saved.
         events: what the last step told of the stream; not saved.
     """
 
@@ -100,7 +113,6 @@ class ParticleState:
     recent: deque[Scaled] = field(default_factory=deque)
     characters: CharacterModel | None = None
     based: int = 0
-    sums: Any = field(default_factory=lambda: np.zeros(1))
     initialised: ParticleState | None = None
     begun: ParticleState | None = None
     chain: tuple[SparseChain, Scaled] | None = None
@@ -114,15 +126,6 @@ class ParticleState:
     def stream(self) -> tuple[int, int]:
         """Return the stream key of all draws."""
         return stream_key(self.settings.seed, self.key)
-
-    @property
-    def decay_sums(self) -> Any:
-        """Return the sums of (r + 1)^-decay for every rank of age r in the history, as float64."""
-        ranks = len(self.history.past.newest_slot) + len(self.history.past.kept_slot)
-        choice = self.settings.rejuvenation.choice
-        if isinstance(choice, Decayed) and len(self.sums) < ranks:
-            self.sums = decay_sums(choice.decay, ranks)
-        return self.sums
 
     @property
     def unlearned(self) -> Documents:
@@ -177,6 +180,71 @@ def plant_seeds(state: ParticleState) -> None:
     if words := words_of(state.settings.seeds):
         numbers = state.vocabulary.numbers(words).tolist()
         state.population = plant(state.settings, state.prior, state.population, numbers)
+
+
+def seed_counts(settings: ParticleSettings) -> LongArray:
+    """Return the prior tokens of the words of seeds, by word and topic.
+
+    Returns:
+        int64[S, T]; row i is that of the i-th of :func:`words_of`.
+    """
+    rows = {word: row for row, word in enumerate(words_of(settings.seeds))}
+    counts = np.zeros((len(rows), settings.topic_count), np.int64)
+    for topic, seed in enumerate(seeds_of(settings.seeds)):
+        numbers = [rows[word] for word in seed.tokens]
+        counts[numbers, topic] = [given or settings.seed_strength for given in seed.tokens.values()]
+    return counts
+
+
+def plant(
+    settings: ParticleSettings, prior: Prior, population: Population, numbers: Sequence[int]
+) -> Population:
+    """Return particles that have learned nothing but the prior tokens of the seeds.
+
+    Args:
+        settings: the learner's settings.
+        prior: the prior.
+        population: particles that have learned nothing.
+        numbers: the numbers of the words of :func:`words_of` in the vocabulary.
+    """
+    counts, logical = seed_counts(settings), np.array(numbers, np.int64)
+    if not len(counts):
+        return population
+    topics, tp, particles = settings.topic_count, len(prior.alpha), len(population.weight)
+    rows = np.zeros((len(counts), row_length(prior)), np.int64)
+    rows[:, :topics] = counts
+    tables = (counts > 0).astype(np.int64)
+    if prior.tables != NONE:
+        rows[:, tp : tp + topics] = tables
+        rows[:, 2 * tp] = tables.sum(axis=1)
+        population.topic_tables[:, :topics] = tables.sum(axis=0)
+        population.tables[:] = tables.sum()
+    population.totals[:, :topics] = counts.sum(axis=0)
+    nothing = np.zeros(0, np.int64)
+    packed = Packed(np.arange(len(rows)), nothing, nothing.reshape(0, particles), rows)
+    count, each = int(logical.max()) + 1, parts_each(population)
+    if each:
+        parts, packed = in_parts(packed, each, tp)
+        logical, count = logical[parts // each] * each + parts % each, count * each
+    words = unpack_table(population.words, logical, count, packed)
+    return population._replace(words=words)
+
+
+def shares_without_weight(settings: ParticleSettings, totals: LongArray) -> FloatArray:
+    """Return the factors that scale topics to the tokens that they really have, as float64[T].
+
+    P(w | z) is a ratio of the two, so it stays what it is. The share of a topic in a model is then
+    that of its tokens, and not of the strength of its seed.
+
+    Args:
+        settings: the learner's settings.
+        totals: int64[Tp], n_z with the prior tokens.
+    """
+    given, factors = seed_counts(settings).sum(axis=0), np.ones(settings.topic_count)
+    for topic in np.flatnonzero(given).tolist():
+        # A topic without tokens of its own counts as one token.
+        factors[topic] = max(int(totals[topic] - given[topic]), 1) / int(totals[topic])
+    return factors
 
 
 def new_following(settings: ParticleSettings) -> Following | None:
@@ -256,27 +324,66 @@ def ensure_capacity(state: ParticleState, writers: int, units: int, longest: int
 def choice_of(state: ParticleState) -> Choice:
     """Return how units are chosen for visits."""
     rejuvenation = state.settings.rejuvenation
-    newest_share, after_change = rejuvenation.history.newest_share, rejuvenation.challengers
-    return Choice(
-        rejuvenation.choice.number, newest_share, after_change.change_share, state.decay_sums
-    )
+    return Choice(rejuvenation.history.newest_share, rejuvenation.challengers.change_share)
 
 
-def decay_sums(decay: float, count: int) -> Any:
-    """Return the sums of (r + 1)^-decay over the ranks of age up to r, for r < ``count``.
+def note_arrivals(state: ParticleState, slots: IntArray) -> None:
+    """Note the topics of documents whose slots are about to be released.
+
+    Independent chains are noted one by one. Particles that are resampled have common ancestors, and
+    the best of them is noted.
 
     Args:
-        decay: the exponent, a multiple of 1/2. The powers are products and square roots, which
-            IEEE 754 defines exactly.
-        count: the number of ranks.
+        state: the learner's state.
+        slots: int32[D], documents in the order in which they came.
+    """
+    chains, topics = state.settings.independent_chains, state.settings.topic_count
+    particles = range(chains) if chains > 1 else [best_particle(state.population)]
+    counts = np.empty((len(slots), chains, topics), np.int32)
+    for chain, particle in enumerate(particles):
+        counts[:, chain] = document_counts(state, state.population, particle, slots)
+    state.arrived.append(counts)
+
+
+def document_counts(
+    state: ParticleState, population: Population, particle: int, slots: IntArray | LongArray
+) -> IntArray:
+    """Return int32[D, T], n_td of documents in one particle.
+
+    Args:
+        state: the learner's state, which has the documents.
+        population: the particles.
+        particle: the particle.
+        slots: int[D], the documents.
+    """
+    counts = np.zeros((len(slots), state.settings.topic_count), np.int32)
+    count_documents(population, state.history.pages, particle, slots, counts)
+    return counts
+
+
+def arrivals(state: ParticleState, after: int) -> Arrivals:
+    """Return the tokens and documents of each topic, of documents that the last step learned.
+
+    Args:
+        state: the learner's state.
+        after: documents that came before the one with this number do not count.
+    """
+    counts, none = state.arrived, (0, state.settings.independent_chains, state.settings.topic_count)
+    joined = counts[0] if len(counts) == 1 else np.concatenate([np.zeros(none, np.int32), *counts])
+    first = max(0, after - (state.documents - len(joined)))
+    return Arrivals(sum_of_documents(joined[first:]), state.documents)
+
+
+def sum_of_documents(counts: IntArray) -> FloatArray:
+    """Return the tokens and documents of each topic.
+
+    Args:
+        counts: int32[D, C, T], the tokens of each topic in each document.
 
     Returns:
-        float64[count].
+        float64[C, 2, T]. A document belongs to the topic with most of its tokens, the first of
+        equals; without tokens to none.
     """
-    ranks = np.arange(1, count + 1, dtype=np.float64)
-    power = np.ones_like(ranks)
-    for _ in range(int(decay)):
-        power *= ranks
-    if decay % 1:
-        power *= np.sqrt(ranks)
-    return np.cumsum(1.0 / power)
+    sums = np.zeros((counts.shape[1], 2, counts.shape[2]))
+    sum_documents(np.ascontiguousarray(counts, np.int32), sums)
+    return sums

@@ -1,20 +1,16 @@
-"""How one document changes the particles: Alg. 4 of Canini et al. (2009).
+"""How documents change the particles: Alg. 4 of Canini et al. (2009).
 
 :mod:`model.learners.particles.particle_filter` has the listing. In the paper it runs over tokens.
 :func:`filter_document` runs it with whole documents in place of tokens: particles are resampled
 after a document. :func:`filter_tokens_of` runs it token by token, in one kernel and one thread.
 
-Learning many documents in one call, where nothing comes between them.
-
 Chains are particles that are never resampled. :func:`learn_by_chains` learns the documents of a
-minibatch with them, to the bits of :mod:`model.learners.particles.stepping`, which learns document
-by document.
+minibatch with them in one call, to the bits of document by document.
 
 Short windows make minibatches of few documents, for which the costs of calls are most of a step.
-Independent chains without rejuvenation go through the documents of several minibatches in one
-kernel call. The words of these minibatches are numbered beforehand, in the same order. The result
-has the same bits as one step for each minibatch.
-
+:func:`learn_together` goes through the documents of several minibatches in one kernel call, where
+chains are independent and without rejuvenation. The words of these minibatches are numbered
+beforehand, in the same order, so the result has the bits of one step for each minibatch.
 :func:`together` finds where a call must end: what changes the vocabulary, the spelling or the
 concentrations between two minibatches, or keeps documents for later.
 """
@@ -31,7 +27,6 @@ import numpy.typing as npt
 
 from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.base import StepInfo
-from model.learners.particles.arrivals import note_arrivals
 from model.learners.particles.history import Documents
 from model.learners.particles.kernels import chains
 from model.learners.particles.kernels.chains import (
@@ -65,6 +60,7 @@ from model.learners.particles.state import (
     choice_of,
     draws,
     ensure_capacity,
+    note_arrivals,
 )
 from model.learners.particles.topic_weights import draw_is_due, learn_concentrations
 from model.records import FloatArray, IntArray, LongArray, Minibatch

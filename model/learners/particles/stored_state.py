@@ -49,7 +49,6 @@ from model.learners.particles.packing import (
     unpack_table,
     unpack_tree,
 )
-from model.learners.particles.planting import seed_counts
 from model.learners.particles.priors import (
     parts_each,
     row_length,
@@ -58,7 +57,7 @@ from model.learners.particles.priors import (
     word_rows,
 )
 from model.learners.particles.seeds import words_of
-from model.learners.particles.state import ParticleState
+from model.learners.particles.state import ParticleState, seed_counts
 from model.records import FloatArray, LongArray
 from model.scaled import Scaled
 from model.words.character_model import CharacterModel

@@ -29,7 +29,6 @@ from __future__ import annotations
 import numpy as np
 
 from model.kernels.random import CONCENTRATION, TOPIC_WEIGHTS, fill_uniforms
-from model.learners.particles.arrivals import document_counts
 from model.learners.particles.kernels.particles import Draws, Population, Prior
 from model.learners.particles.kernels.topic_weights import (
     count_tables,
@@ -41,7 +40,7 @@ from model.learners.particles.kernels.topic_weights import (
 )
 from model.learners.particles.population import joint
 from model.learners.particles.priors import shared_tables, sum_of, with_alpha
-from model.learners.particles.state import ParticleState, draws, ensure_capacity
+from model.learners.particles.state import ParticleState, document_counts, draws, ensure_capacity
 from model.records import FloatArray, IntArray, LongArray
 from model.scaled import Scaled
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model import checks
-from model.learners.particles.vocabularies import Given
+from model.learners.particles.settings import Given
 from model.learners.variational.settings import (
     Dict,
     DictHash,

@@ -8,7 +8,7 @@ from typing import Literal
 
 from model.errors import OptionError
 from model.learners.base import LearnerSettings, implemented_in
-from model.learners.particles.vocabularies import DEFAULT_MAX_WORDS, Given
+from model.learners.particles.settings import DEFAULT_MAX_WORDS, Given
 from model.options import Kinds, Record, option, part
 
 

@@ -6,6 +6,7 @@ from corpora import document_of
 from hypothesis import given
 from hypothesis import strategies as st
 from made import snapshot_of
+from tallies import count
 
 from model.inference.coverage import CoverageReport, Tally, tally_documents
 
@@ -16,7 +17,7 @@ TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)
 def tally_of(texts, snapshot=SNAPSHOT):
     tally = Tally()
     for text in texts:
-        tally.add(snapshot, document_of(text))
+        count(tally, snapshot, document_of(text))
     return tally
 
 
@@ -93,5 +94,5 @@ def test_many_documents_at_once_as_one_after_the_other(rows, buckets):
     windows = [window for _, window in rows]
     wanted = {}
     for document, window in zip(documents, windows, strict=True):
-        wanted.setdefault(window, Tally()).add(snapshot, document)
+        count(wanted.setdefault(window, Tally()), snapshot, document)
     assert tally_documents(snapshot, documents, windows) == wanted

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from learner_options import inferring
 from made import random_snapshot
+from tallies import count
 
 from model.inference import PublishedModel, inference_for, inference_names
 from model.inference.classifier import Classifier
@@ -53,6 +54,6 @@ def test_coverage_counts_phrases():
     snapshot, documents = snapshot_of(True), [document_of(PLAIN), document_of(["new", "york"])]
     tally = Tally()
     for document in documents:
-        tally.add(snapshot, document)
+        count(tally, snapshot, document)
     assert tally == tally_documents(snapshot, documents, [0, 0])[0]
     assert tally.tokens == len(JOINED) + 1

@@ -7,7 +7,7 @@ import pytest
 from made import random_snapshot, snapshot_of
 
 from model.inference.features import NumberedDocuments
-from model.inference.none_share import NoneShares, base_probabilities
+from model.inference.serving import NoneShares, base_probabilities
 from model.records import Document, TokenisedDocument
 
 

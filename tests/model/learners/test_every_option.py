@@ -100,7 +100,6 @@ OTHER = {
     "tau0": (64.0, 2.0),
     # ``auto`` is one of the two.
     "chains": (3, 1),
-    "rejuvenation_decay": (1.0, 2.0),
     "initial_documents": (10, 20),
     "initial_tokens": (200_000, 40),
     "duplicate_similarity": (0.1, 1.0),
@@ -240,10 +239,7 @@ ALIKE_BY_CHANCE = {
     ("chains", "prior", "urn"),
     ("chains", "tables", "minimal"),
     ("chains", "concentrations", "fixed"),
-    *(
-        (name, "vocabulary", "given")
-        for name in ("resampling", "ess", "moves", "rejuvenation_choice")
-    ),
+    *((name, "vocabulary", "given") for name in ("resampling", "ess", "moves")),
 }
 
 

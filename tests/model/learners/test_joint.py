@@ -11,10 +11,10 @@ from tiny import log_documents, log_joint
 from model.kernels.random import stream_key
 from model.learners import Hierarchical, IncrementalGibbs, learner_for
 from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles.arrivals import document_counts
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.population import joint
 from model.learners.particles.priors import base_probabilities, word_rows
+from model.learners.particles.state import document_counts
 from model.learners.particles.topic_weights import log_joint_terms
 
 KEPT = {

@@ -167,7 +167,7 @@ def shown(capsys, *flags):
 def test_plain_help_shows_what_matters(capsys):
     found = shown(capsys, "--help")
     assert {"--input", "--learner", "--topics", "--window", "--model_store"} <= found
-    assert not found & {"--rejuvenation_decay", "--kappa", "--max_document_mb"}
+    assert not found & {"--newest_share", "--kappa", "--max_document_mb"}
     assert len(found) <= 24
 
 

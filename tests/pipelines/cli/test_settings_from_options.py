@@ -161,8 +161,8 @@ def test_values_reach_the_settings():
         ),
         (
             learner_settings_of,
-            "--rejuvenation_choice=decayed --rejuvenation_decay=3",
-            "--rejuvenation_decay: 3.0 was given",
+            "--newest_share=3",
+            "--newest_share: 3.0 was given",
         ),
         (
             learner_settings_of,

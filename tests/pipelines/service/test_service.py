@@ -19,7 +19,7 @@ from model.errors import OptionError  # noqa: E402
 from model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
 from model.inference.features import NumberedDocuments  # noqa: E402
 from model.inference.labelling import tokenised  # noqa: E402
-from model.inference.none_share import NoneShares  # noqa: E402
+from model.inference.serving import NoneShares  # noqa: E402
 from model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
 from model.publishing.store import ModelStore  # noqa: E402
 from model.words.tokeniser import Tokeniser  # noqa: E402

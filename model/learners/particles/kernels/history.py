@@ -24,9 +24,6 @@ import numpy.typing as npt
 from model.kernels.jit import kernel
 from model.kernels.random import RESERVOIR, SCHEDULE, uniform
 
-UNIFORM, DECAYED, NEWEST = range(3)
-CHOICES = ("uniform", "decayed", "newest")
-
 # Places in Past.marks and Past.sizes.
 HEAD, RING, KEPT, SEEN, RELEASED = range(5)
 TOKENS, LONGEST, RECENT, LATER = range(4)
@@ -62,16 +59,12 @@ class Choice(NamedTuple):
     """How units are chosen.
 
     Attributes:
-        kind: UNIFORM, DECAYED or NEWEST.
         newest_share: the share of the ring in the visits since the last change.
         change_share: the share of visits that go to units since the last change.
-        decay_sums: float64, decay_sums[r] = sum over r' <= r of (r' + 1)^-decay.
     """
 
-    kind: int
     newest_share: float
     change_share: float
-    decay_sums: npt.NDArray[np.float64]
 
 
 @kernel
@@ -148,8 +141,7 @@ def choose_units(
 
     Unit m takes two uniforms. The first chooses a group: units of the ring since the last change,
     units of the reservoir since then, or units before it. Where there was no change, all units came
-    since then. The second chooses the rank by age, where 0 is the newest of the group: uniformly;
-    or in proportion to (rank + 1)^-decay (Marthi et al. 2002); the third choice is rank m itself.
+    since then. The second chooses a unit of the group.
 
     Args:
         past: the units.
@@ -178,7 +170,7 @@ def choose_units(
         from_newest, since = u < newest_share, u < since_share
         count = newest if from_newest else later if since else before
         u = uniform(2 * (number + m) + 1, key0, key1, 0, sequence, SCHEDULE)
-        age = _rank(choice, count, u, m)
+        age = np.int64(u * count)
         if since and not from_newest:
             age += ring
         elif not since:
@@ -191,14 +183,3 @@ def choose_units(
             place = kept - 1 - (age - ring)
             slots[m], positions[m] = past.kept_slot[place], past.kept_position[place]
     return len(slots)
-
-
-@kernel
-def _rank(choice: Any, count: Any, u: Any, m: Any) -> Any:
-    """Return the rank by age of the m-th unit among ``count``, by a uniform."""
-    if choice.kind == UNIFORM:
-        return np.int64(u * count)
-    if choice.kind == DECAYED:
-        sums = choice.decay_sums[:count]
-        return min(np.searchsorted(sums, u * sums[count - 1], side="right"), count - 1)
-    return m % count

@@ -6,14 +6,12 @@ write the topics that they drew (:mod:`model.learners.particles.kernels.first_pa
 each token in :mod:`model.learners.particles.kernels.token_filter`. Between them particles are
 independent and may run in threads.
 
-The weights ω_p sum to 1, and ESS = 1 / sum ω_p^2 (Canini et al. 2009, section 3.4). Each of four
-schemes gives P children in all, and ω_p P children to particle p in expectation:
+The weights ω_p sum to 1, and ESS = 1 / sum ω_p^2 (Canini et al. 2009, section 3.4). Both
+schemes give P children in all, and ω_p P children to particle p in expectation:
 
 * multinomial: P draws with replacement;
 * residual (Liu and Chen 1998): floor(P ω_p) children for certain, and multinomial draws from the
-  remaining weights;
-* stratified (Kitagawa 1996): one draw in each of P equal parts of [0, 1);
-* systematic: the same draw in each part.
+  remaining weights.
 
 All sums run in the order of the particles with + - * / alone, so the bits are the same on every
 machine.
@@ -31,8 +29,8 @@ from model.kernels.jit import inlined, kernel
 from model.kernels.random import RESAMPLE, uniform
 from model.learners.particles.kernels.shared_rows import inherit
 
-SCHEMES = ("residual", "multinomial", "stratified", "systematic")
-RESIDUAL, MULTINOMIAL, STRATIFIED, SYSTEMATIC = range(4)
+SCHEMES = ("residual", "multinomial")
+RESIDUAL, MULTINOMIAL = range(2)
 RESAMPLINGS, MOVES, SCHEDULED, GENERATIONS = range(4)
 
 
@@ -107,7 +105,7 @@ def draw_offspring(
 
     Args:
         weight: float64[P], normalised.
-        scheme: RESIDUAL, MULTINOMIAL, STRATIFIED or SYSTEMATIC.
+        scheme: RESIDUAL or MULTINOMIAL.
         counts: int64[P], takes the numbers of children.
         key0: the first half of the stream key.
         key1: the second half of the stream key.
@@ -130,15 +128,8 @@ def draw_offspring(
     for p in range(size):
         total += share[p]
         cumulative[p] = total
-    one = uniform(index * size, key0, key1, particle, sequence, RESAMPLE)
     for k in range(left):
-        u = (
-            one
-            if k == 0 or scheme == SYSTEMATIC
-            else uniform(index * size + k, key0, key1, particle, sequence, RESAMPLE)
-        )
-        if scheme >= STRATIFIED:
-            u = (k + u) / size
+        u = uniform(index * size + k, key0, key1, particle, sequence, RESAMPLE)
         p = np.searchsorted(cumulative, u * total, side="right")
         p = min(p, size - 1)
         while share[p] <= 0.0:

@@ -2,8 +2,9 @@
 
 Notation as in :mod:`model.learners.particles.kernels.particles`. The kernels work on particle 0 of
 a population that has a row of its own for every word, slot and page
-(:func:`model.learners.particles.copying.copy_of`), so no row is copied and no capacity is needed.
-Words in parts are the exception: each call needs free rows for the parts that it may write.
+(:func:`model.learners.particles.population.copy_of`), so no row is copied and no capacity is
+needed. Words in parts are the exception: each call needs free rows for the parts that it may
+write.
 
 * :func:`take_out` removes tokens one by one. A token closes its table with the probability that it
   sits alone, as in a visit (:mod:`model.learners.particles.kernels.rejuvenation`), so what remains

@@ -6,11 +6,11 @@ from corpora import awkward, document_of, minibatches_of, topical
 from learner_options import made
 
 from model.learners import learner_for
-from model.learners.particles.arrivals import document_counts
 from model.learners.particles.forgetting import make_room_for_words
 from model.learners.particles.kernels.copy_on_write import row_of
 from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.priors import word_rows
+from model.learners.particles.state import document_counts
 
 SMALL = {
     "prior": "flat",

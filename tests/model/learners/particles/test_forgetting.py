@@ -7,11 +7,11 @@ from learner_variants import settings_of, small
 
 from model.errors import DamagedDataError
 from model.learners import learner_for
-from model.learners.particles.arrivals import document_counts
 from model.learners.particles.forgetting import TICKS, _power, forget, survival
 from model.learners.particles.kernels.canonical_rows import word_in_excess
 from model.learners.particles.kernels.particles import GONE
 from model.learners.particles.priors import word_rows
+from model.learners.particles.state import document_counts
 from model.scaled import Scaled
 
 NAMES = [

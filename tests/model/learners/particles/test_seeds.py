@@ -26,9 +26,9 @@ from model.learners import (
 )
 from model.learners.particles import challengers
 from model.learners.particles.challengers import challenger, split_history
-from model.learners.particles.planting import seed_counts
 from model.learners.particles.priors import word_rows
 from model.learners.particles.seeds import words_of
+from model.learners.particles.state import seed_counts
 
 SEEDS = ("sea: ship harbour", "land: horse road harbour")
 S = 40

@@ -9,10 +9,10 @@ from tiny import log_joint
 from model.compositions import compose
 from model.errors import DamagedDataError, OptionError
 from model.learners import LEARNER, learner_for
-from model.learners.particles.arrivals import document_counts
 from model.learners.particles.population import joint
 from model.learners.particles.priors import base_probabilities, word_rows
 from model.learners.particles.settings import MAX_TOPICS
+from model.learners.particles.state import document_counts
 from model.learners.particles.stored_state import weights_from_bytes, weights_to_bytes
 
 LEARNED = {

@@ -8,7 +8,6 @@ from twins import uniform
 from model.kernels.random import RESERVOIR, SCHEDULE
 from model.learners.particles.kernels import history
 from model.learners.particles.kernels.history import (
-    CHOICES,
     HEAD,
     KEPT,
     LATER,
@@ -136,18 +135,17 @@ def filled(newest, kept, units=40):
     return past
 
 
-def scheduled(past, choice, share, decay, moves, number=0, sequence=9, change_share=0.8):
+def scheduled(past, share, moves, number=0, sequence=9, change_share=0.8):
     slots, positions = np.empty(moves, np.int32), np.empty(moves, np.int64)
-    how = Choice(CHOICES.index(choice), share, change_share, decay)
+    how = Choice(share, change_share)
     found = history.choose_units(past, how, slots, positions, 3, 4, sequence, number)
     return list(zip(slots[:found].tolist(), positions[:found].tolist(), strict=True))
 
 
-@pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("recent", [0, 3, 20, 50])
 @pytest.mark.parametrize(("newest", "kept"), [(7, 9), (0, 9), (9, 0)])
-def test_the_schedule_equals_its_twin(choice, newest, kept, recent):
-    past, decay = filled(newest, kept), np.cumsum(1.0 / np.arange(1, 20))
+def test_the_schedule_equals_its_twin(newest, kept, recent):
+    past = filled(newest, kept)
     first = 40 - recent if recent else 0
     past.sizes[RECENT], past.sizes[LATER] = recent, np.sum(past.kept_slot >= first)
     ring, reservoir = units_of(past)
@@ -162,15 +160,8 @@ def test_the_schedule_equals_its_twin(choice, newest, kept, recent):
         source = past_units
         if since:
             source = in_ring if in_ring and (not in_reservoir or pick < share) else in_reservoir
-        ranks = {
-            "uniform": int(u * len(source)),
-            "newest": m % len(source),
-            "decayed": min(
-                sum(x <= u * decay[len(source) - 1] for x in decay[: len(source)]), len(source) - 1
-            ),
-        }
-        expected.append(source[::-1][ranks[choice]])
-    assert scheduled(past, choice, 0.7, decay, 50, number=5) == expected
+        expected.append(source[::-1][int(u * len(source))])
+    assert scheduled(past, 0.7, 50, number=5) == expected
 
 
 def test_units_since_a_change_are_counted_as_they_come():
@@ -179,7 +170,7 @@ def test_units_since_a_change_are_counted_as_they_come():
     for unit in (0, 1):
         history.admit(past, unit, -1, 3, 4)
     newest = {39, 38, 0, 1}
-    drawn = scheduled(past, "uniform", 1.0, np.ones(1), 200, change_share=1.0)
+    drawn = scheduled(past, 1.0, 200, change_share=1.0)
     assert {slot for slot, _ in drawn} == newest
 
 
@@ -200,32 +191,17 @@ def test_units_of_the_reservoir_since_a_change_are_counted(newest, kept):
 def test_the_share_of_the_units_since_a_change(share):
     past = filled(6, 6)
     past.sizes[RECENT], past.sizes[LATER] = 20, np.sum(past.kept_slot >= 20)
-    drawn = scheduled(past, "uniform", 0.5, np.ones(1), 20_000, change_share=share)
+    drawn = scheduled(past, 0.5, 20_000, change_share=share)
     since = sum(slot >= 20 for slot, _ in drawn)
     assert agrees_in_counts([since, 20_000 - since], [0.3, 0.7]) == (share == 0.3)
 
 
 def test_no_past_no_visits():
-    assert scheduled(new_past(3, 3, 5), "uniform", 0.5, np.ones(1), 4) == []
-
-
-@pytest.mark.parametrize("exponent", [1.0, 0.0])
-def test_decayed_choices_come_in_proportion(exponent):
-    """The negative control is a choice without decay."""
-    past = filled(6, 0)
-    drawn = [
-        slot
-        for slot, _ in scheduled(
-            past, "decayed", 1.0, np.cumsum(np.arange(1, 7) ** -exponent), 20_000
-        )
-    ]
-    hits = np.bincount(39 - np.array(drawn), minlength=6)
-    expected = 1 / np.arange(1, 7)
-    assert agrees_in_counts(hits, expected / expected.sum()) == (exponent == 1.0)
+    assert scheduled(new_past(3, 3, 5), 0.5, 4) == []
 
 
 @pytest.mark.parametrize("share", [0.3, 0.5])
 def test_the_share_of_the_newest(share):
-    drawn = [slot for slot, _ in scheduled(filled(6, 6), "uniform", share, np.ones(1), 20_000)]
+    drawn = [slot for slot, _ in scheduled(filled(6, 6), share, 20_000)]
     newest = np.sum(np.array(drawn) >= 34)
     assert agrees_in_counts([newest, 20_000 - newest], [0.3, 0.7]) == (share == 0.3)

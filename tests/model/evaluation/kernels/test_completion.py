@@ -8,10 +8,10 @@ import restart_twin
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.evaluation.kernels.held_out import complete, draws_of
 from model.kernels.random import COMPLETION
 from model.kernels.special import ln
 from model.learners.particles.kernels.arrivals import divergence
-from model.learners.particles.kernels.completion import complete, draws_of
 from model.learners.particles.kernels.particles import Draws
 
 GENERATOR = np.random.default_rng(2)
