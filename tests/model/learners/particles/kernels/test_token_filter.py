@@ -7,7 +7,7 @@ from populations import KEY, new_prior
 from model.kernels.random import FIRST_PASS, MOVE
 from model.learners.particles.history import History
 from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
-from model.learners.particles.kernels.history import UNIFORM, Choice, admit, choose_units
+from model.learners.particles.kernels.history import Choice, admit, choose_units
 from model.learners.particles.kernels.particles import Draws
 from model.learners.particles.kernels.rejuvenation import move_units
 from model.learners.particles.kernels.resampling import (
@@ -25,7 +25,7 @@ from model.learners.particles.population import new_population, with_capacity
 from model.learners.particles.rejuvenation import FullHistory, Reservoir
 
 WORDS, PARTICLES = 30, 5
-UNIFORMLY = Choice(UNIFORM, 0.0, 1.0, np.zeros(0))
+UNIFORMLY = Choice(0.65, 0.0)
 
 
 class Filter:
