@@ -187,13 +187,13 @@ ROWS = [
     (
         "train feb.jsonl TRAIN --timestamp_field=when --model_store=n7",
         3,
-        "--timestamp_field=timestamp",
+        "it has 'id', 'timestamp', 'text'. Name the time with --timestamp_field.",
         "train feb.jsonl TRAIN --timestamp_field=timestamp --model_store=n8",
     ),
     (
         "train feb.jsonl TRAIN --id_field=key --model_store=n9",
         3,
-        "--id_field=id",
+        "it has 'id', 'timestamp', 'text'. Name the id with --id_field.",
         "train feb.jsonl TRAIN --id_field=id --model_store=o1",
     ),
     (

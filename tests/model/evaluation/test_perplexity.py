@@ -28,7 +28,7 @@ def test_first_moment_by_hand():
 
 
 @pytest.mark.parametrize(
-    "estimate", [first_moment, lambda s, d, unseen=True: left_to_right(s, d, 2, 1, unseen)]
+    "estimate", [first_moment, lambda snapshot, document: left_to_right(snapshot, document, 2, 1)]
 )
 class TestUnknownWords:
     document = document_of(["new", "w1", "new", "newer", "w2"])
@@ -48,19 +48,18 @@ class TestUnknownWords:
         assert (score.tokens, score.left_out) == (3, 0)
         assert exp(score.log_probability) == pytest.approx((0.08 / 10) ** 2 * (2.08 / 10))
 
-    def test_can_be_left_out_there_too(self, estimate):
-        snapshot = dataclasses.replace(
-            random_snapshot(), prior=TopicWordPrior.flat(8.0, 100, 30, topics=5)
-        )
-        assert (
-            estimate(snapshot, self.document, False).tokens,
-            estimate(snapshot, self.document, False).left_out,
-        ) == (2, 3)
-
     def test_nothing_to_score(self, estimate):
         score = estimate(random_snapshot(), document_of(["new"]))
         assert (score.tokens, score.left_out, score.perplexity) == (0, 1, None)
         assert estimate(random_snapshot(), document_of([])) == Score()
+
+
+def test_unknown_words_can_be_left_out_where_the_prior_knows_them():
+    snapshot = dataclasses.replace(
+        random_snapshot(), prior=TopicWordPrior.flat(8.0, 100, 30, topics=5)
+    )
+    score = first_moment(snapshot, document_of(["new", "w1", "new", "w2"]), unseen=False)
+    assert (score.tokens, score.left_out) == (2, 2)
 
 
 def test_probabilities_of_all_words_sum_to_one():

@@ -140,7 +140,7 @@ def test_settings_name_the_release_and_defaults_are_stored_as_before():
         ({"key_from": "none==1"}, "--key_from: .*allowed is none, language, or"),
         (
             {"key_from": "language==0.1"},
-            "may find other languages. Run: pip install py3langid==0.1",
+            "because another one gives other results. Run: pip install py3langid==0.1",
         ),
         (
             {"stop_words": "language"},

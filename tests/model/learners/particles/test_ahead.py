@@ -21,8 +21,7 @@ def compiled(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(ahead, "_compile", types)
-        for module in (ahead.stepping, ahead.runs):
-            patch.setattr(module, "over_slices", module.over_slices)
+        patch.setattr(ahead.stepping, "over_slices", ahead.stepping.over_slices)
         ahead.compile_ahead()
     return found
 

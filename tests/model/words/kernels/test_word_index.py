@@ -67,7 +67,7 @@ def test_a_snapshot_says_rows_one_by_one_and_together():
         == [3, 1, -1, 2, 0, -1]
     )
     assert snapshot.rows_of([]).tolist() == []
-    with pytest.raises(ValueError, match="a word contains a newline"):
+    with pytest.raises(ValueError, match="a word is empty or contains a newline"):
         snapshot.rows_of(["a", "b\na"])
 
 
