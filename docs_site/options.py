@@ -40,12 +40,12 @@ def section(name: str) -> str:
     """Return the section of one command: its summary and its tables of options."""
     from pipelines.__main__ import summary
     from pipelines.cli.command import parser_for
-    from pipelines.cli.help import every_section, iter_choices
+    from pipelines.cli.help import every_section
 
     program = importlib.import_module(f"pipelines.{name}")
     required = getattr(program, "REQUIRED", {})
     parser = parser_for(name, "", program.GROUPS, required)
-    sections = every_section(parser, dict(iter_choices(program.GROUPS)))
+    sections = every_section(parser, program.GROUPS)
     tables = [table(title, actions) for title, actions in sections if actions]
     return "\n".join([f"## `{name}`", "", summary(name), "", *tables])
 

@@ -12,8 +12,13 @@ import sys
 
 from pipelines.cli.command import command
 from pipelines.cli.groups import Options
-from pipelines.cli.options import ArchiveOptions, InputOptions, RecordOptions
-from pipelines.cli.program_settings import ArchiveSettings, InputSettings
+from pipelines.cli.options import (
+    ArchiveOptions,
+    ArchiveSettings,
+    InputOptions,
+    InputSettings,
+    RecordOptions,
+)
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import settings_of
 

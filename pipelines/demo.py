@@ -27,9 +27,8 @@ from rich.console import Console
 from model.errors import BeamTopicsError, OptionError
 from pipelines import infer, label, report, show, train
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import DemoOptions
-from pipelines.cli.program_settings import DemoSettings
+from pipelines.cli.groups import Options
+from pipelines.cli.options import DemoOptions, DemoSettings
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain
 
@@ -113,7 +112,7 @@ _LEARN = (
 )
 
 
-def demo(options: OptionGroup) -> None:
+def demo(options: Options) -> None:
     """Write the corpus, train, show the topics, label, and write the report."""
     folder, addresses = Path(settings_of(options, DemoSettings).folder), corpus_folder()
     out = console()

@@ -19,7 +19,7 @@ from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
 from model.reporting.shown import Shown
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import flags, settings_of
@@ -39,31 +39,30 @@ GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, ExportOptions)
 REQUIRED = {"model_store": "models", "format": "csv", "output": "topics.csv"}
 
 
-def export(options: OptionGroup) -> None:
+def export(options: Options) -> None:
     """Write the version that the options name.
 
     Raises:
         OptionError: there is no such version, or it has no such form.
         OutputError: the file cannot be written.
     """
-    manifest, wanted = chosen_version(options), options.view_as(_FormOptions)
-    content = options.view_as(ExportOptions)
-    if content.freeze and wanted.format != "seeds":
-        given, remedy = ",".join(map(str, content.freeze)), "Add --format=seeds, or leave it out."
+    manifest = chosen_version(options)
+    if options.freeze and options.format != "seeds":
+        given, remedy = ",".join(map(str, options.freeze)), "Add --format=seeds, or leave it out."
         raise OptionError("--freeze", given, "topics of --format=seeds", remedy)
     store = ModelStore(settings_of(options, StoreSettings).root)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
-    path = Path(wanted.output)
+    path = Path(options.output)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if wanted.format == "gensim":
+        if options.format == "gensim":
             exports.write_gensim(shown, path)
         else:
-            path.write_bytes(data_of(shown, store.up_to(manifest), wanted.format, content))
+            path.write_bytes(data_of(shown, store.up_to(manifest), options.format, options))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
-    form = f"{wanted.format}{_rounded(shown, wanted.format)}"
+    form = f"{options.format}{_rounded(shown, options.format)}"
     told = f"version {manifest.version} -> {path} ({form})"
     console().print(plain(told), soft_wrap=True)
 
@@ -76,18 +75,18 @@ def _rounded(shown: Shown, form: str) -> str:
     return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
 
 
-def data_of(shown: Shown, history: Sequence[Manifest], form: str, wanted: ExportOptions) -> bytes:
+def data_of(shown: Shown, history: Sequence[Manifest], form: str, options: Options) -> bytes:
     """Return the bytes of a form that is one file."""
     if form == "pyldavis":
         return exports.to_pyldavis(shown)
     if form == "seeds":
-        return exports.to_seeds(shown, wanted.freeze)
+        return exports.to_seeds(shown, options.freeze)
     if form == "mallet":
         return exports.to_mallet(shown)
     if form == "json":
-        return exports.to_json(shown, history, wanted.words_per_topic)
+        return exports.to_json(shown, history, options.words_per_topic)
     written = exports.to_csv if form == "csv" else exports.to_parquet
-    return written(shown, wanted.words_per_topic)
+    return written(shown, options.words_per_topic)
 
 
 main = command("pipelines.export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from model.publishing.settings import StoreSettings, VersionSettings
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
     InferenceOptions,
     MethodOptions,
@@ -44,7 +44,7 @@ GROUPS = (StoreOptions, ModelVersionOptions, TextOptions, MethodOptions, Inferen
 REQUIRED = {"model_store": "models"}
 
 
-def label(options: OptionGroup) -> None:
+def label(options: Options) -> None:
     """Print each text with the shares and names of its largest topics.
 
     Raises:
@@ -53,20 +53,20 @@ def label(options: OptionGroup) -> None:
     # Imported here, because --help needs no kernels.
     from pipelines.service.models import Models
 
-    wanted, which = options.view_as(TextOptions), settings_of(options, VersionSettings)
+    which = settings_of(options, VersionSettings)
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
     models = Models(root, settings, _MOST_MODELS, which.version)
-    texts = wanted.text if wanted.text is not None else _lines()
+    texts = options.text if options.text is not None else _lines()
     key_of = None if which.key else models.key_of_text
     if key_of is None:
         loaded = models.load(chosen_version(options))
         found = (
             line
             for part in _together(texts)
-            for line in _labelled(loaded, part, wanted.most_topics)
+            for line in _labelled(loaded, part, options.most_topics)
         )
     else:
-        found = _by_key(models, key_of, texts, wanted.most_topics)
+        found = _by_key(models, key_of, texts, options.most_topics)
     out = console()
     for line in found:
         out.print(plain(line), soft_wrap=True)

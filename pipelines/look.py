@@ -16,10 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.invocation import shown
-from pipelines.cli.options import FigureOptions, InputOptions, RecordOptions
-from pipelines.cli.program_settings import FigureSettings, InputSettings
+from pipelines.cli.options import (
+    FigureOptions,
+    FigureSettings,
+    InputOptions,
+    InputSettings,
+    RecordOptions,
+)
 from pipelines.cli.settings_options import settings_of
 
 if TYPE_CHECKING:
@@ -31,7 +36,7 @@ GROUPS = (InputOptions, FigureOptions, RecordOptions)
 REQUIRED = {"input": "data.csv"}
 
 
-def look(options: OptionGroup) -> None:
+def look(options: Options) -> None:
     """Print the profile of the input, and write it into the file ``--json``.
 
     Raises:

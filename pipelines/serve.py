@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from model.errors import BeamTopicsError
 from model.publishing.settings import StoreSettings
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
     InferenceOptions,
     LimitOptions,
@@ -36,7 +36,7 @@ GROUPS = (StoreOptions, ServiceOptions, LimitOptions, MethodOptions, InferenceOp
 REQUIRED = {"model_store": "models"}
 
 
-def serve(options: OptionGroup) -> None:
+def serve(options: Options) -> None:
     """Serve until the process is told to end.
 
     Raises:

@@ -22,14 +22,14 @@ from model.publishing.store import ModelStore
 from model.publishing.version_events import summary_of
 from model.reporting.shown import Shown
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
     ModelVersionOptions,
     ShowOptions,
+    ShowSettings,
     StoreOptions,
     TopicOptions,
 )
-from pipelines.cli.program_settings import ShowSettings
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
@@ -60,7 +60,7 @@ IN_USE = (
 )
 
 
-def show(options: OptionGroup) -> None:
+def show(options: Options) -> None:
     """Print topics, with curves of what came to each, changes and versions.
 
     The digests of version and snapshot are checked first.
@@ -71,7 +71,7 @@ def show(options: OptionGroup) -> None:
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
     shown = Shown(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
-    listed = listed_topics(shown, options.view_as(TopicOptions).topic_ids)
+    listed = listed_topics(shown, options.topic_ids)
     drawn = shown.curves(history, _CURVE)
     out = console()
     out.print(

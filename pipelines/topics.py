@@ -24,7 +24,7 @@ from model.publishing.store import ModelStore
 from model.reporting.names import mean_length, model_names
 from model.reporting.relevance import word_statistics
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Options
 from pipelines.cli.options import (
     CatalogueOptions,
     LabelledOptions,
@@ -50,29 +50,29 @@ _EARLIER, _DIGITS = 8, 12
 _CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into")
 
 
-def topics(options: OptionGroup) -> None:
+def topics(options: Options) -> None:
     """Change the catalogue, or print it.
 
     Raises:
         OptionError: an option cannot be used.
     """
-    root, wanted = settings_of(options, StoreSettings).root, options.view_as(CatalogueOptions)
+    root = settings_of(options, StoreSettings).root
     store, manifest = CatalogueStore(root), chosen_version(options)
     key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
     digest, catalogue = store.latest(key)
-    check(wanted, manifest, snapshot.topic_count)
-    check_naming(wanted, options.view_as(LabelledOptions))
-    if wanted.roll_back is not None:
-        digest, catalogue = _rolled_back(store, key, wanted.roll_back)
-    elif wanted.name_topics:
+    check(options, manifest, snapshot.topic_count)
+    check_naming(options)
+    if options.roll_back is not None:
+        digest, catalogue = _rolled_back(store, key, options.roll_back)
+    elif options.name_topics:
         # Imported here, because everything else needs no Beam.
         from pipelines.graphs.naming import automatic_names
 
         names = automatic_names(ModelStore(root), manifest, catalogue, options)
         catalogue = catalogue.with_automatic(names)
         digest = store.put(key, catalogue)
-    elif _chosen(wanted):
-        catalogue = changed(catalogue, wanted)
+    elif _chosen(options):
+        catalogue = changed(catalogue, options)
         digest = store.put(key, catalogue)
     out = console()
     words = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
@@ -81,27 +81,29 @@ def topics(options: OptionGroup) -> None:
     out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
 
 
-def check(wanted: Any, manifest: Manifest, topics: int) -> None:
+def check(options: Options, manifest: Manifest, topics: int) -> None:
     """Refuse options that contradict each other, and topics that do not exist.
 
     Raises:
         OptionError: an option cannot be used.
     """
-    given = _given(wanted)
-    if _chosen(wanted) and not given:
+    given = _given(options)
+    if _chosen(options) and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
-        numbers = ",".join(map(str, _chosen(wanted)))
+        numbers = ",".join(map(str, _chosen(options)))
         raise OptionError("--topic_ids", numbers, allowed, "Say what is to change.")
-    if given and not _chosen(wanted):
+    if given and not _chosen(options):
         name = given[0]
         remedy = "Add the numbers of topics, for example --topic_ids=3."
-        raise OptionError(f"--{name}", getattr(wanted, name), "nothing without --topic_ids", remedy)
-    if wanted.roll_back is not None and _chosen(wanted):
+        raise OptionError(
+            f"--{name}", getattr(options, name), "nothing without --topic_ids", remedy
+        )
+    if options.roll_back is not None and _chosen(options):
         allowed = "nothing beside --topic_ids"
-        raise OptionError("--roll_back", wanted.roll_back, allowed, "Leave one of the two out.")
+        raise OptionError("--roll_back", options.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
-    for name, numbers in (("topic_ids", _chosen(wanted)), ("merge_into", [wanted.merge_into])):
+    for name, numbers in (("topic_ids", _chosen(options)), ("merge_into", [options.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
@@ -109,44 +111,45 @@ def check(wanted: Any, manifest: Manifest, topics: int) -> None:
                 raise OptionError(f"--{name}", number, allowed, remedy)
 
 
-def _given(wanted: Any) -> list[str]:
+def _given(options: Options) -> list[str]:
     """Return the names of the changes that the options have."""
-    return [name for name in _CHANGES if getattr(wanted, name) is not None]
+    return [name for name in _CHANGES if getattr(options, name) is not None]
 
 
-def _chosen(wanted: Any) -> tuple[int, ...]:
+def _chosen(options: Options) -> tuple[int, ...]:
     """Return the numbers of ``--topic_ids``."""
-    found: tuple[int, ...] = wanted.view_as(TopicOptions).topic_ids
+    found: tuple[int, ...] = options.topic_ids
     return found
 
 
-def check_naming(wanted: Any, labelled: Any) -> None:
+def check_naming(options: Options) -> None:
     """Refuse options of names where topics are not named, and changes beside ``--name_topics``.
 
     Raises:
         OptionError: an option cannot be used.
     """
-    given = {"namer": wanted.namer, "mixtures": labelled.mixtures, "documents": labelled.documents}
-    if not wanted.name_topics:
+    given = options.given(["namer", "mixtures", "documents"])
+    if not options.name_topics:
         for name, value in given.items():
-            if value is not None:
-                shown = value if isinstance(value, str) else ",".join(value)
-                allowed = "nothing without --name_topics"
-                raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
-    elif _chosen(wanted) or wanted.roll_back is not None:
+            shown = value if isinstance(value, str) else ",".join(value)
+            allowed = "nothing without --name_topics"
+            raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
+    elif _chosen(options) or options.roll_back is not None:
         allowed = "nothing beside --topic_ids and --roll_back"
         raise OptionError("--name_topics", True, allowed, "Do one after the other.")
 
 
-def changed(catalogue: Catalogue, wanted: Any) -> Catalogue:
+def changed(catalogue: Catalogue, options: Options) -> Catalogue:
     """Return the catalogue with what the options say of the topics of ``--topic_ids``."""
-    named = {"name": wanted.topic_name, "note": wanted.topic_note, "colour": wanted.topic_colour,
-             "hidden": wanted.hide, "pinned": wanted.pin}  # fmt: skip
+    named = {"name": options.topic_name, "note": options.topic_note, "colour": options.topic_colour,
+             "hidden": options.hide, "pinned": options.pin}  # fmt: skip
     fields = {field: value for field, value in named.items() if value is not None}
-    if wanted.topic_name is not None:
+    if options.topic_name is not None:
         fields["automatic"] = False
-    found = catalogue.with_entries(_chosen(wanted), **fields)
-    return found if wanted.merge_into is None else found.merged(_chosen(wanted), wanted.merge_into)
+    found = catalogue.with_entries(_chosen(options), **fields)
+    return (
+        found if options.merge_into is None else found.merged(_chosen(options), options.merge_into)
+    )
 
 
 def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Catalogue]:

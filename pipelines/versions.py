@@ -21,7 +21,7 @@ from model.publishing.settings import StoreSettings, VersionSettings
 from model.publishing.store import ModelStore
 from model.publishing.succession import TOP_WORDS, changes
 from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import OptionGroup, Options
 from pipelines.cli.invocation import shown
 from pipelines.cli.options import (
     BaseVersionOptions,
@@ -38,12 +38,12 @@ _WHICH = (StoreOptions, ModelVersionOptions)
 GROUPS = (*_WHICH, KeepOptions, BaseVersionOptions)
 
 
-def opened(options: OptionGroup) -> tuple[ModelStore, Manifest]:
+def opened(options: Options) -> tuple[ModelStore, Manifest]:
     """Return the store and the chosen version."""
     return ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
 
 
-def list_versions(options: OptionGroup) -> None:
+def list_versions(options: Options) -> None:
     """Print a line for each version that LATEST leads to, and for each other one that is pinned."""
     store, last = opened(options)
     pins = pinned(blobs_at(store.root), last.key)
@@ -67,24 +67,24 @@ def list_versions(options: OptionGroup) -> None:
         print(f"Versions before {history[0].version} have expired.")
 
 
-def pin_version(options: OptionGroup) -> None:
+def pin_version(options: Options) -> None:
     """Pin a version."""
     store, chosen = opened(options)
     pin(blobs_at(store.root), chosen)
     print(f"version {chosen.version} is pinned")
 
 
-def unpin_version(options: OptionGroup) -> None:
+def unpin_version(options: Options) -> None:
     """Unpin a version."""
     store, chosen = opened(options)
     unpin(blobs_at(store.root), chosen.key, chosen.version)
     print(f"version {chosen.version} is not pinned")
 
 
-def diff(options: OptionGroup) -> None:
+def diff(options: Options) -> None:
     """Print the words that entered and left the first words of each topic between two versions."""
     store, after = opened(options)
-    base = options.view_as(BaseVersionOptions).base_version or after.parent
+    base = options.base_version or after.parent
     if base is None:
         raise OptionError(
             "--model_version", after.version, "a version with a parent", "Give --base_version."
@@ -98,20 +98,20 @@ def diff(options: OptionGroup) -> None:
     console().print(change_table(f"{said} {TOP_WORDS} words, and ranks now", found))
 
 
-def roll_back(options: OptionGroup) -> None:
+def roll_back(options: Options) -> None:
     """Make a version the newest one."""
     store, chosen = opened(options)
     removed = store.roll_back(chosen)
     print(f"version {chosen.version} is the newest one; {len(removed)} later checkpoints removed")
 
 
-def expire(options: OptionGroup) -> None:
+def expire(options: Options) -> None:
     """Remove what --keep does not keep, of each key; with --dry_run list it only."""
     for key, expiry, plan in _plans(options):
         print(f"{expiry.carry_out(plan)} files of key {key!r} were removed")
 
 
-def list_expired(options: OptionGroup) -> None:
+def list_expired(options: Options) -> None:
     """List what --keep does not keep, of each key."""
     for key, _, plan in _plans(options):
         for removal in plan:
@@ -119,9 +119,9 @@ def list_expired(options: OptionGroup) -> None:
         print(f"{len(plan)} files of key {key!r} would be removed")
 
 
-def _plans(options: OptionGroup) -> Iterator[tuple[str, Expiry, list[Removal]]]:
+def _plans(options: Options) -> Iterator[tuple[str, Expiry, list[Removal]]]:
     """Yield each key with what can go of it."""
-    root, keep = settings_of(options, StoreSettings).root, options.view_as(KeepOptions).keep
+    root, keep = settings_of(options, StoreSettings).root, options.keep
     key = settings_of(options, VersionSettings).key
     store, expiry = ModelStore(root), Expiry(root, keep)
     for name in [key] if key else store.keys():
@@ -132,7 +132,7 @@ _STORE = {"model_store": "models"}
 
 
 def _action(
-    name: str, run: Callable[[OptionGroup], None], *groups: type[OptionGroup], **more: str
+    name: str, run: Callable[[Options], None], *groups: OptionGroup, **more: str
 ) -> Callable[[Sequence[str] | None], int]:
     prog, required = f"pipelines.versions {name}", {**_STORE, **more}
     return command(prog, str(run.__doc__), (*_WHICH, *groups), required, run, graph=False)

@@ -33,8 +33,8 @@ from model.options import plain_options
 from model.publishing.manifest import Manifest
 from model.reading.settings import ParseSettings
 from model.times import to_iso
-from pipelines.cli.arguments import names_of
 from pipelines.cli.command import parse
+from pipelines.cli.groups import names_of
 from pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
@@ -102,7 +102,7 @@ def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
 def names(groups: Any) -> tuple[str, ...]:
     """Return the names of the options of groups and of records."""
     records = {option.name for option in plain_options(ParseSettings)}
-    return tuple(sorted((names_of(tuple(groups)) | records) - {*_NOT_HERE}))
+    return tuple(sorted({*names_of(groups), *records} - {*_NOT_HERE}))
 
 
 class VersionRow(NamedTuple):

@@ -14,21 +14,19 @@ that is chosen so is printed to standard error, and ``run.yaml`` in the folder h
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import json
 import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from model.errors import BeamTopicsError
 from model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
 from pipelines.cli import options
 from pipelines.cli.config import expanded, read_config
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Groups, OptionGroup, names_of
 from pipelines.cli.invocation import shown
 from pipelines.cli.settings_options import UsageError
 from pipelines.graphs.sinks import SinkOptions
@@ -303,9 +301,6 @@ def as_yaml(options: Mapping[str, str], head: str) -> str:
     return "\n".join([f"# {head}", *lines, ""])
 
 
-Groups = Sequence[type[OptionGroup]]
-
-
 @dataclass(frozen=True)
 class Arranged:
     """A completed command line.
@@ -345,9 +340,7 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     """
     if any(one.partition("=")[0] in ("-h", "--help") for one in argv):
         return Arranged(list(argv))
-    # Imported here, because --help needs the program's own groups alone.
-
-    own, known = names_of(tuple(groups)), names_of(tuple(all_groups()))
+    own, known = frozenset(names_of(groups)), frozenset(names_of(all_groups()))
     bare, rest = without_name(expanded(argv, own, known))
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
     if bare and {"learner", "input"} <= own:
@@ -508,19 +501,7 @@ def _tell(line: str) -> None:
     tell(line)
 
 
-@cache
-def names_of(groups: tuple[type[OptionGroup], ...]) -> frozenset[str]:
-    """Return the names of the options of some groups."""
-    parser = argparse.ArgumentParser(add_help=False, conflict_handler="resolve")
-    for group in groups:
-        group._add_argparse_args(parser)
-    return frozenset(
-        flag.removeprefix("--") for action in parser._actions for flag in action.option_strings
-    )
-
-
-def all_groups() -> list[type[OptionGroup]]:
+def all_groups() -> Groups:
     """Return the groups of options of all programs."""
-    named = (each for each in vars(options).values() if isinstance(each, type))
-    found = [each for each in named if issubclass(each, OptionGroup) and each is not OptionGroup]
+    found = [each for each in vars(options).values() if isinstance(each, OptionGroup)]
     return [*found, SourceOptions, SinkOptions]

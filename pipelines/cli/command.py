@@ -30,22 +30,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from model.errors import BeamTopicsError, InterruptedRunError
 from model.interrupts import INTERRUPTS
-from pipelines.cli.arguments import all_groups, arranged, names_of
+from pipelines.cli.arguments import all_groups, arranged
 from pipelines.cli.config import CONFIG_HELP
-from pipelines.cli.groups import OptionGroup
-from pipelines.cli.help import ALL, help_text, iter_choices, noted, titled
+from pipelines.cli.groups import Groups, Options, names_of
+from pipelines.cli.help import ALL, help_text, noted
 from pipelines.cli.invocation import quiet_pipes, shown
 from pipelines.cli.settings_from_options import check_outputs
 from pipelines.cli.settings_options import UsageError, check_settings
 from pipelines.graphs.memory import collect_now, collected_later, end_uncollected, limit_malloc
 from pipelines.graphs.runners import check_name, complete, is_local
-
-if TYPE_CHECKING:
-    from apache_beam.options.pipeline_options import PipelineOptions
 
 
 @contextmanager
@@ -103,8 +100,6 @@ def how_to_go_on(error: InterruptedRunError, start: str, argv: Sequence[str]) ->
     return f" To go on: {start} {shlex.join([*given, *error.again])}"
 
 
-Groups = Sequence[type[OptionGroup]]
-
 _BEAM_OPTIONS = (
     "Beam's own options may be given too: --runner (default: this machine), --streaming,"
     " --direct_num_workers, ..."
@@ -136,7 +131,7 @@ class _Help(argparse.HelpFormatter):
 def parser_for(
     prog: str, description: str, groups: Groups, required: Mapping[str, str]
 ) -> argparse.ArgumentParser:
-    """Make a parser of a program's groups. The docstring of a group is its title.
+    """Make a parser of a program's groups.
 
     Args:
         prog: the name of the program, for example ``pipelines.train``.
@@ -155,7 +150,7 @@ def parser_for(
         add_help=False,
     )
     for group in groups:
-        group._add_argparse_args(parser.add_argument_group(titled(group)))
+        group.add(parser.add_argument_group(group.title))
     parser.add_argument_group("Options in a file").add_argument("--config", help=CONFIG_HELP)
     parser.add_argument(
         "-h", "--help", nargs="?", const="", choices=("", ALL), help=argparse.SUPPRESS
@@ -177,7 +172,7 @@ def parse(
     required: Mapping[str, str],
     *,
     graph: bool = True,
-) -> Any:
+) -> Options:
     """Parse a command line into checked options.
 
     Beam is imported where the program runs a graph, and to tell what an unknown option means.
@@ -190,46 +185,45 @@ def parse(
         required: options that must be given, each with an example.
         graph: whether the program runs a graph.
 
-    Returns:
-        Beam's ``PipelineOptions`` for a graph, else an :class:`~pipelines.cli.groups.OptionGroup`.
-
     Raises:
         UsageError: an unknown option, a value of the wrong form, or a missing option.
         OptionError: an unknown runner, options that the runner cannot work with, or a path on a
             file system that is not installed.
     """
     parser = parser_for(prog, description, groups, required)
-    given, unknown = parser.parse_known_args(list(argv))
-    if given.help is not None:
-        print(help_text(parser, dict(iter_choices(groups)), given, required))
+    options, unknown = parser.parse_known_args(list(argv), Options())
+    if options.help is not None:
+        print(help_text(parser, groups, options, required))
         raise SystemExit(0)
-    if not graph and not unknown:
-        _check_required(given, prog, required)
-        options: Any = OptionGroup(argv)
+    if graph or unknown:
+        options = _parsed_with_beam(argv, parser, prog, required)
     else:
-        options = _parse_with_beam(argv, parser, prog, required)
+        _check_required(options, prog, required)
     check_settings(options, groups)
     return options
 
 
-def _parse_with_beam(
+def _parsed_with_beam(
     argv: Sequence[str],
     parser: argparse.ArgumentParser,
     prog: str,
     required: Mapping[str, str],
-) -> PipelineOptions:
+) -> Options:
     """Parse a command line that may have Beam's options."""
     from apache_beam.options.pipeline_options import PipelineOptions
 
     from pipelines.graphs.beam_options import add_beam_options
 
     add_beam_options(parser)
-    given, unknown = parser.parse_known_args(list(argv))
+    given, unknown = parser.parse_known_args(list(argv), Options())
     check_name(given.runner)
     _refuse_unknown(unknown, parser, prog, given.runner)
     _check_required(given, prog, required)
     check_outputs(vars(given), is_local(given.runner))
-    return PipelineOptions(complete(argv, given))
+    completed = complete(argv, given)
+    options, _ = parser.parse_known_args(completed, Options())
+    options.beam = PipelineOptions(completed)
+    return options
 
 
 def _check_required(given: argparse.Namespace, prog: str, required: Mapping[str, str]) -> None:
@@ -251,7 +245,7 @@ def _refuse_unknown(
     for given in unknown:
         flag = given.partition("=")[0]
         # No runner has an option of such a name.
-        if flag.startswith("--") and flag[2:] in names_of(tuple(all_groups())):
+        if flag.startswith("--") and flag[2:] in names_of(all_groups()):
             raise UsageError(
                 f"{given}: {prog} has no such option, only other pipelines have. Leave it out, or"
                 " run one of those."

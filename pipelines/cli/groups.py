@@ -1,16 +1,11 @@
-"""Groups of options, parsed without Beam.
+"""Groups of options, and the options of a command line, which is parsed once.
 
-A command line must be checked, and its help printed, before Beam is imported, because the import
-takes seconds. So a group of options does not derive from Beam's ``PipelineOptions``. It has the
-attributes that Beam's ``view_as`` needs, so that both kinds of options give a view of it:
+Nothing here imports Beam: a command line is checked, and its help printed, before that import,
+which takes seconds.
 
->>> class Colours(OptionGroup):
-...     '''Colours.'''
-...
-...     @classmethod
-...     def _add_argparse_args(cls, parser):
-...         parser.add_argument("--colour", default="red")
->>> OptionGroup(["--colour=blue"]).view_as(Colours).colour
+>>> def add(parser):
+...     _ = parser.add_argument("--colour", default="red")
+>>> parsed(["--colour=blue"], [OptionGroup("Colours", add)]).colour
 'blue'
 
 :mod:`pipelines.graphs.beam_options` tells Beam of all groups.
@@ -19,70 +14,64 @@ attributes that Beam's ``view_as`` needs, so that both kinds of options give a v
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from model.compositions import Choice
 from model.options import Record
 
-G = TypeVar("G", bound="OptionGroup")
 
-
-class Options(Protocol):
-    """The options of a command line: an :class:`OptionGroup`, or Beam's ``PipelineOptions``."""
-
-    def view_as(self, group: type[Any]) -> Any:
-        """Return these options as a group."""
-
-
-class OptionGroup:
-    """A group of options; its docstring is its title in the help.
-
-    Without a group of its own it is the options of a program that runs no graph.
-
-    Args:
-        flags: the command line.
+class Options(argparse.Namespace):
+    """The options of a program by name; an option that is not given has its default, or None.
 
     Attributes:
-        RECORDS: the records whose options the group declares.
-        CHOICE: the choice whose options the group declares, or None.
+        beam: Beam's ``PipelineOptions`` of the same command line; None where no graph runs.
     """
 
-    RECORDS: ClassVar[tuple[type[Record], ...]] = ()
-    CHOICE: ClassVar[Choice[Any] | None] = None
+    beam: Any = None
 
-    def __init__(self, flags: Sequence[str] = ()) -> None:
-        parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-        self._add_argparse_args(parser)
-        known, _ = parser.parse_known_args(list(flags))
-        self._flags, self._visible_options = flags, known
-        # All views of one command line share this dictionary.
-        self._all_options: dict[str, Any] = vars(known).copy()
+    def get(self, name: str) -> Any:
+        """Return the value of an option; None where it is not given, or is not the program's."""
+        return vars(self).get(name)
 
-    @classmethod
-    def _add_argparse_args(cls, parser: argparse._ActionsContainer) -> None:
-        """Declare the options of the group."""
+    def given(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return those of some options that are given, by name."""
+        return {name: value for name in names if (value := self.get(name)) is not None}
 
-    def _visible_option_list(self) -> list[str]:
-        return sorted(vars(self._visible_options))
 
-    def view_as(self, group: type[G]) -> G:
-        """Return these options as another group; all views share their values."""
-        view = group(self._flags)
-        for name, value in view._all_options.items():
-            self._all_options.setdefault(name, value)
-        view._all_options = self._all_options
-        return view
+@dataclass(frozen=True, eq=False)
+class OptionGroup:
+    """A group of options.
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_") and hasattr(self._visible_options, name):
-            return self._all_options[name]
-        raise AttributeError(f"{type(self).__name__} has no option {name!r}")
+    Attributes:
+        title: its title in the help.
+        add: declares its options.
+        records: the records whose options it declares.
+        choice: the choice whose options it declares, or None.
+    """
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_"):
-            super().__setattr__(name, value)
-        elif hasattr(self._visible_options, name):
-            self._all_options[name] = value
-        else:
-            raise AttributeError(f"{type(self).__name__} has no option {name!r}")
+    title: str
+    add: Callable[[argparse._ActionsContainer], None]
+    records: tuple[type[Record], ...] = ()
+    choice: Choice[Any] | None = None
+
+
+Groups = Sequence[OptionGroup]
+
+
+def parsed(flags: Sequence[str], groups: Groups) -> Options:
+    """Return the options of some groups on a command line; others are passed over."""
+    return _parser(groups).parse_known_args(list(flags), Options())[0]
+
+
+def names_of(groups: Groups) -> tuple[str, ...]:
+    """Return the names of the options of some groups, in their order."""
+    return tuple(dict.fromkeys(action.dest for action in _parser(groups)._actions))
+
+
+def _parser(groups: Groups) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
+    for group in groups:
+        group.add(parser)
+    return parser

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import copy
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from model.compositions import Choice, Placement, chosen, placements
 from model.options import Option
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import Groups
 from pipelines.cli.settings_options import described
 from pipelines.cli.values import choices
 
@@ -28,7 +28,7 @@ Section = tuple[str, list[argparse.Action]]
 
 def help_text(
     parser: argparse.ArgumentParser,
-    groups: Mapping[str, Choice[Any] | None],
+    groups: Groups,
     given: argparse.Namespace,
     required: Collection[str],
 ) -> str:
@@ -36,14 +36,14 @@ def help_text(
 
     Args:
         parser: with the pipeline's own options in groups.
-        groups: the title of each group, with the choice that it declares.
+        groups: the groups of options.
         given: the parsed command line.
         required: options that are always shown.
     """
     asked = [
         (choice, found)
-        for choice in groups.values()
-        if choice is not None and (found := _given(choice, given))
+        for group in groups
+        if (choice := group.choice) is not None and (found := _given(choice, given))
     ]
     shown: list[Section] = []
     if given.help == ALL or not asked:
@@ -58,14 +58,12 @@ def help_text(
     return _formatted(parser, shown, given.help == ALL)
 
 
-def every_section(
-    parser: argparse.ArgumentParser, groups: Mapping[str, Choice[Any] | None]
-) -> list[Section]:
+def every_section(parser: argparse.ArgumentParser, groups: Groups) -> list[Section]:
     """Return all options in sections, as ``--help=all`` shows them.
 
     Args:
         parser: with the pipeline's own options in groups.
-        groups: the title of each group, with the choice that it declares.
+        groups: the groups of options.
     """
     shown: list[Section] = []
     for group in parser._action_groups:
@@ -75,17 +73,17 @@ def every_section(
 
 def _of_group(
     group: argparse._ArgumentGroup,
-    groups: Mapping[str, Choice[Any] | None],
+    groups: Groups,
     *,
     every: bool,
     required: Collection[str],
 ) -> list[Section]:
     """Return the sections of a group of options: all of them, or those that matter."""
     title = group.title or ""
-    choice = groups.get(title)
+    choice = next((one.choice for one in groups if one.title == title), None)
     if choice is None:
         marked = [
-            _marked(one, groups.values())
+            _marked(one, [each.choice for each in groups])
             for one in group._group_actions
             if every or _matters(one, required)
         ]
@@ -227,13 +225,3 @@ def _formatted(parser: argparse.ArgumentParser, sections: Iterable[Section], eve
     if not every:
         formatter.add_text("--help=all shows every option.")
     return formatter.format_help()
-
-
-def iter_choices(groups: Iterable[type[OptionGroup]]) -> Iterator[tuple[str, Choice[Any] | None]]:
-    """Iterate over the titles of option groups, with the choice that each declares."""
-    return ((titled(group), group.CHOICE) for group in groups)
-
-
-def titled(group: type) -> str:
-    """Return the title of a group of options: its docstring."""
-    return (group.__doc__ or "").rstrip(".")

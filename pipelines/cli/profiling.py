@@ -13,7 +13,8 @@ from model.profile.profile import Profile, few_documents, profile_of
 from model.profile.sampling import take_samples
 from model.reading.settings import FieldNames, ReadSettings
 from model.times import to_iso
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import parsed
+from pipelines.cli.options import RecordOptions
 from pipelines.cli.settings_options import UsageError, settings_of
 
 # Options that an earlier run chose for its own files.
@@ -49,7 +50,7 @@ def look_at(
         UsageError: no file has a record.
     """
     given = {one.removeprefix("--").partition("=")[0] for one in flags}
-    settings = settings_of(OptionGroup(flags), ReadSettings)
+    settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
     samples = take_samples(files, settings, given)
     records = samples.records
     ragged = any(one.layout is not None and one.layout.others for one in samples.sampled)
@@ -58,7 +59,7 @@ def look_at(
         raise UsageError(f"{files[0]}{more}: there is no record. Give a file with documents.")
     kept = _kept(stored or {}, given, {str(name) for one in records for name in one})
     flags = [*(f"--{name}={value}" for name, value in kept.items()), *flags]
-    settings = settings_of(OptionGroup(flags), ReadSettings)
+    settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
     return profile_of(samples, settings, {*given, *kept}), kept
 
 

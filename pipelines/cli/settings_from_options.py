@@ -40,18 +40,8 @@ from model.reading.settings import ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines.cli.config import mapping_of
 from pipelines.cli.groups import Options
-from pipelines.cli.options import (
-    OUTPUTS,
-    InferenceOptions,
-    KeepOptions,
-    LearnerOptions,
-    MethodOptions,
-    RecordOptions,
-    TokeniserOptions,
-    TrainingOptions,
-)
-from pipelines.cli.program_settings import EventSettings
-from pipelines.cli.settings_options import fields_given, given_of, settings_of
+from pipelines.cli.options import OUTPUTS, EventSettings
+from pipelines.cli.settings_options import fields_given, settings_of
 
 if TYPE_CHECKING:
     from model.publishing.manifest import Manifest
@@ -171,7 +161,7 @@ def read_settings_of(options: Options) -> ReadSettings:
         OptionError: a value cannot be used, or has no effect beside another option.
     """
     settings = settings_of(options, ReadSettings)
-    given = given_of(options, RecordOptions, plain_options(ReadSettings))
+    given = options.given(item.name for item in plain_options(ReadSettings))
     _refuse_beside("id_from", "place", given, ["id_field"])
     _refuse_beside("time_from", "order", given, ["timestamp_field", "timestamp_format"])
     return settings
@@ -208,7 +198,7 @@ def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> Tokenise
     # Imported here, because --help needs no tokeniser.
     from model.words.tokeniser import tokeniser_settings
 
-    given = fields_given(options, TokeniserOptions, TokeniserSettings)
+    given = fields_given(options, TokeniserSettings)
     given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     if stop_list := words.get("stop_words_file"):
         made = tokeniser_settings(**{**given, "stop_words": TokeniserSettings.stop_words})
@@ -222,7 +212,7 @@ def publish_settings_of(options: Options, learner: LearnerSettings) -> PublishSe
     Raises:
         OptionError: an option is given, and the learner has one model only.
     """
-    given = given_of(options, TrainingOptions, options_of(PublishSettings))
+    given = options.given(item.name for item in options_of(PublishSettings))
     if given and learner.islands * learner.independent_chains == 1:
         name, value = next(iter(given.items()))
         allowed = "nothing where a learner has one model, or particles that are resampled"
@@ -238,7 +228,7 @@ def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSet
         words: lists of words by option, in place of files.
     """
     found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
-    given = given_of(options, LearnerOptions, found)
+    given = options.given(item.name for item in found)
     # Before a file is read that does not belong here.
     check_placed(LEARNER, given)
     files = {option.name: option.file for option in found if option.file and option.name in given}
@@ -279,7 +269,7 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
         store=settings_of(options, StoreSettings).root,
         run=settings_of(options, RunSettings),
         publishing=publish_settings_of(options, settings),
-        keep=options.view_as(KeepOptions).keep,
+        keep=options.get("keep"),
     )
 
 
@@ -287,15 +277,13 @@ def inference_settings_of(options: Options) -> InferenceSettings:
     """Return the settings of the inference method that ``--method`` names."""
     return compose(
         METHOD,
-        {**given_of(options, MethodOptions, [METHOD.option()]), **inference_options_of(options)},
+        {**options.given([METHOD.name]), **inference_options_of(options)},
     )
 
 
 def inference_options_of(options: Options) -> dict[str, Any]:
     """Return the options of inference that are given, by name, without the method."""
-    return given_of(
-        options, InferenceOptions, (placement.option for placement in placements(METHOD))
-    )
+    return options.given(placement.option.name for placement in placements(METHOD))
 
 
 def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]:

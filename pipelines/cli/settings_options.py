@@ -22,7 +22,7 @@ from model.errors import BeamTopicsError, OptionError
 from model.learner_log.options import Publication
 from model.options import Option, Record, options_of, plain_options
 from pipelines.cli import values
-from pipelines.cli.groups import OptionGroup, Options
+from pipelines.cli.groups import Groups, OptionGroup, Options
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
     int: values.whole,
@@ -47,11 +47,9 @@ _PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
 # How argparse declares an option that is true where it stands alone.
 SWITCH: dict[str, Any] = {"type": values.switch, "nargs": "?", "const": True}
 R = TypeVar("R", bound=Record)
-# The group that declares the options of a record.
-_GROUPS: dict[type[Record], type[OptionGroup]] = {}
 
 
-def flags(title: str, /, **declared: Mapping[str, Any]) -> type[OptionGroup]:
+def flags(title: str, /, **declared: Mapping[str, Any]) -> OptionGroup:
     """Make a group of options that are no settings.
 
     Args:
@@ -59,11 +57,11 @@ def flags(title: str, /, **declared: Mapping[str, Any]) -> type[OptionGroup]:
         declared: the keyword arguments of argparse's ``add_argument``, by name of the option.
     """
 
-    def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
+    def add(parser: argparse._ActionsContainer) -> None:
         for name, facts in declared.items():
             parser.add_argument(f"--{name}", **facts)
 
-    return type(title, (OptionGroup,), {"__doc__": title, "_add_argparse_args": classmethod(add)})
+    return OptionGroup(title, add)
 
 
 def group(
@@ -72,7 +70,7 @@ def group(
     choice: Choice[Any] | None = None,
     only: Choice[Any] | None = None,
     within: Choice[Any] | None = None,
-) -> type[OptionGroup]:
+) -> OptionGroup:
     """Make the group that declares the options of records, and those of a choice.
 
     Args:
@@ -84,7 +82,7 @@ def group(
         within: a choice whose kinds' options the group has, and the choice itself another one.
     """
 
-    def add(cls: type[OptionGroup], parser: argparse._ActionsContainer) -> None:
+    def add(parser: argparse._ActionsContainer) -> None:
         found = [item for record in records for item in plain_options(record)]
         found += [each.option() for each in (choice, only) if each is not None]
         # Only here, because a kind may be registered after the group is made.
@@ -92,11 +90,7 @@ def group(
             found += [place.option for place in placements(each)]
         add_options(parser, found)
 
-    members = {"__doc__": title, "_add_argparse_args": classmethod(add)}
-    members |= {"RECORDS": records, "CHOICE": choice or within}
-    made = type(title, (OptionGroup,), members)
-    _GROUPS.update(dict.fromkeys(records, made))
-    return made
+    return OptionGroup(title, add, records, choice or within)
 
 
 def settings_of(options: Options, record: type[R]) -> R:
@@ -109,27 +103,23 @@ def settings_of(options: Options, record: type[R]) -> R:
     Raises:
         OptionError: a value is not allowed.
     """
-    return _made(record, options.view_as(_GROUPS[record]))
-
-
-def _made(record: type[R], given: Options) -> R:
-    found = {}
+    found: dict[str, Any] = {}
     for item in options_of(record):
         if item.nested:
-            found[item.field] = _made(item.value_type, given)
-        elif (value := getattr(given, item.name)) is not None:
+            found[item.field] = settings_of(options, item.value_type)  # type: ignore[type-var]
+        elif (value := options.get(item.name)) is not None:
             found[item.field] = tuple(value) if isinstance(value, list) else value
     return record(**found)
 
 
-def check_settings(options: Options, groups: Iterable[type[OptionGroup]]) -> None:
+def check_settings(options: Options, groups: Groups) -> None:
     """Check the records that the groups declare, but for those with a file of words.
 
     Raises:
         OptionError: a value is not allowed.
     """
     for group in groups:
-        for record in group.RECORDS:
+        for record in group.records:
             if not any(item.file for item in plain_options(record)):
                 settings_of(options, record)
 
@@ -210,21 +200,10 @@ def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
         yield f"{name}: {summary[:1].lower()}{summary[1:]}"
 
 
-def given_of(options: Options, group: type[OptionGroup], found: Iterable[Option]) -> dict[str, Any]:
-    """Return the options of a group that are given, by name."""
-    view = options.view_as(group)
-    names = dict.fromkeys(option.name for option in found)
-    return {name: value for name in names if (value := getattr(view, name)) is not None}
-
-
-def fields_given(
-    options: Options, group: type[OptionGroup], record: type[Record]
-) -> dict[str, Any]:
+def fields_given(options: Options, record: type[Record]) -> dict[str, Any]:
     """Return the options of a record that are given, by field."""
-    given = given_of(options, group, options_of(record))
-    return {
-        option.field: given[option.name] for option in options_of(record) if option.name in given
-    }
+    given = options.given(item.name for item in options_of(record))
+    return {item.field: given[item.name] for item in options_of(record) if item.name in given}
 
 
 class UsageError(BeamTopicsError):
@@ -233,7 +212,6 @@ class UsageError(BeamTopicsError):
 
 def settings_of_choice(
     options: Options,
-    group: type[OptionGroup],
     choice: Choice[R],
     elsewhere: Collection[str] = (),
 ) -> R:
@@ -241,7 +219,6 @@ def settings_of_choice(
 
     Args:
         options: the parsed command line.
-        group: the group that declares the options of the choice.
         choice: its kinds have ``shared`` and ``needed``.
         elsewhere: shared options that another choice of the same command line reads.
 
@@ -250,7 +227,7 @@ def settings_of_choice(
         OptionError: an option has no effect beside the chosen kind, or has a wrong value.
     """
     found = [choice.option(), *(placement.option for placement in placements(choice))]
-    made = compose(choice, given_of(options, group, found))
+    made = compose(choice, options.given(option.name for option in found))
     _check_shared(options, choice, made, elsewhere)
     return made
 
@@ -258,12 +235,9 @@ def settings_of_choice(
 def _check_shared(
     options: Options, choice: Choice[Any], made: Any, elsewhere: Collection[str]
 ) -> None:
-    # Settings of a choice are made where a graph is built. Imported here, because it imports Beam.
-    from pipelines.graphs.beam_options import given_options
-
     kinds: Mapping[str, Any] = choice.kinds
     shared = dict.fromkeys(name for kind in kinds.values() for name in kind.shared)
-    given = given_options(options, [*made.needed, *shared])
+    given = options.given([*made.needed, *shared])
     for name, example in made.needed.items():
         if given.get(name) in (None, "", []):
             raise UsageError(

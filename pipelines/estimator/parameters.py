@@ -9,7 +9,6 @@ line would write it and parsed by the same parsers, so both have the same values
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import inspect
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from model.learners import LEARNER, LearnerSettings
 from model.options import Record, options_of, plain_options
 from model.settings import TokeniserSettings
 from pipelines.cli.command import parse
+from pipelines.cli.groups import Options, names_of
 from pipelines.cli.options import (
     InferenceOptions,
     LearnerOptions,
@@ -55,11 +55,7 @@ OWN = ("model_store", "verbose")
 @cache
 def names() -> tuple[str, ...]:
     """Return the names of all parameters."""
-    parser = argparse.ArgumentParser(add_help=False)
-    for group in GROUPS:
-        group._add_argparse_args(parser)
-    found = [action.dest for action in parser._actions if action.dest not in _NOT_HERE]
-    return (*OWN, *dict.fromkeys(found))
+    return (*OWN, *(name for name in names_of(GROUPS) if name not in _NOT_HERE))
 
 
 def signature() -> inspect.Signature:
@@ -175,6 +171,6 @@ def _word_lists() -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.name for item in found if item.file))
 
 
-def _parsed(given: Mapping[str, Any]) -> Any:
+def _parsed(given: Mapping[str, Any]) -> Options:
     argv = [f"--{name}={written(value)}" for name, value in given.items() if value is not None]
     return parse(argv, "TopicModel", "", (StoreOptions, *GROUPS), {}, graph=False)

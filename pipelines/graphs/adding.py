@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from apache_beam.options.pipeline_options import PipelineOptions
-
 from model.errors import OptionError, StoreConflictError
 from model.learner_log.options import LearnOptions
 from model.publishing.manifest import CheckpointEntry
 from model.publishing.store import ModelStore
 from model.times import to_iso
+from pipelines.cli.groups import Options
 from pipelines.cli.settings_from_options import learn_options_of, read_settings_of
 from pipelines.cli.terminal import tell
 
@@ -48,12 +47,12 @@ def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
     return keys
 
 
-def is_keyed(options: PipelineOptions, learning: LearnOptions) -> bool:
+def is_keyed(options: Options, learning: LearnOptions) -> bool:
     """Return whether the records name the model keys, which are then unknown before the run."""
     return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
 
 
-def additions_began(options: PipelineOptions) -> int | None:
+def additions_began(options: Options) -> int | None:
     """Return the minibatch after which a run adds its documents.
 
     None stands for a run that adds none, or for a store with a model for each key.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from typing import Any
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
@@ -17,7 +15,7 @@ class ProgramOptions(PipelineOptions):
     @classmethod
     def _add_argparse_args(cls, parser: argparse.ArgumentParser) -> None:
         for group in all_groups():
-            group._add_argparse_args(parser)
+            group.add(parser)
 
 
 def add_beam_options(parser: argparse.ArgumentParser) -> None:
@@ -28,10 +26,3 @@ def add_beam_options(parser: argparse.ArgumentParser) -> None:
             group._add_argparse_args(parser)
     for action in parser._actions[own:]:
         action.help = argparse.SUPPRESS
-
-
-def given_options(options: PipelineOptions, names: Iterable[str]) -> dict[str, Any]:
-    """Return those of some options of the programs that are given, by name."""
-    # A view of the programs' options alone: that of all takes three times as long.
-    view = options.view_as(ProgramOptions)
-    return {name: value for name in names if (value := getattr(view, name)) is not None}

@@ -10,7 +10,6 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.errors import OptionError
 from model.evaluation.classification import check_classifier
@@ -19,8 +18,8 @@ from model.evaluation.settings import EvaluationSettings
 from model.publishing.manifest import Manifest
 from model.publishing.settings import StoreSettings
 from model.publishing.store import ModelStore
-from pipelines.cli.options import FigureOptions
-from pipelines.cli.program_settings import EvaluationInputSettings, FigureSettings
+from pipelines.cli.groups import Options
+from pipelines.cli.options import EvaluationInputSettings, FigureSettings
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import (
@@ -64,7 +63,7 @@ _MIXED = (
 )
 
 
-def chosen_versions(options: PipelineOptions) -> list[Manifest]:
+def chosen_versions(options: Options) -> list[Manifest]:
     """Return the versions up to ``--model_version``, evenly spread if they are many."""
     store, last = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     # The models of some versions before may have expired.
@@ -74,7 +73,7 @@ def chosen_versions(options: PipelineOptions) -> list[Manifest]:
     return thin(found, settings_of(options, EvaluationInputSettings).versions)
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+def build(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: score the versions, write the lines to ``--json``."""
     versions, given = chosen_versions(options), settings_of(options, EvaluationInputSettings)
     read: list[beam.PCollection | None] = []
@@ -102,14 +101,14 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_figures(lines, options)
 
 
-def evaluate_versions(options: PipelineOptions) -> None:
+def evaluate_versions(options: Options) -> None:
     """Run the graph, then print and draw what it wrote."""
     if (labelled := settings_of(options, EvaluationInputSettings).classify) is not None:
         check_classifier("--classify", ",".join(labelled))
     run_for_figures(build, options, lambda lines: show(lines, options))
 
 
-def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
+def show(lines: list[dict[str, Any]], options: Options) -> None:
     """Print and draw the figures."""
     rows = sorted(lines, key=lambda row: row["sequence"])
     columns = {
@@ -137,7 +136,7 @@ def show(lines: list[dict[str, Any]], options: PipelineOptions) -> None:
         )
 
 
-def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
+def write_figures(lines: beam.PCollection, options: Options) -> None:
     """Write JSON lines into the one file ``--json``."""
     _ = lines | "Write" >> beam.io.WriteToText(
         settings_of(options, FigureSettings).json, num_shards=1, shard_name_template=""
@@ -145,8 +144,8 @@ def write_figures(lines: beam.PCollection, options: PipelineOptions) -> None:
 
 
 def run_for_figures(
-    build: Callable[[beam.Pipeline, PipelineOptions], Any],
-    options: PipelineOptions,
+    build: Callable[[beam.Pipeline, Options], Any],
+    options: Options,
     show: Callable[[list[dict[str, Any]]], None],
 ) -> None:
     """Run a graph that ends in :func:`write_figures`, and show its lines.
@@ -162,8 +161,7 @@ def run_for_figures(
     Raises:
         OptionError: the workers of another runner have no file to write to.
     """
-    given = options.view_as(FigureOptions)
-    if given.json is None and options.view_as(StandardOptions).runner != LOCAL_RUNNER:
+    if options.json is None and options.runner != LOCAL_RUNNER:
         raise OptionError(
             "--json",
             None,
@@ -171,8 +169,8 @@ def run_for_figures(
             "Give for example --json=gs://bucket/figures.jsonl.",
         )
     with tempfile.TemporaryDirectory() as folder:
-        given.json = given.json or str(Path(folder) / "figures.jsonl")
-        run(build, options, lambda counted: show(_lines(given.json)))
+        options.json = options.json or str(Path(folder) / "figures.jsonl")
+        run(build, options, lambda counted: show(_lines(options.json)))
 
 
 def _lines(path: str) -> list[dict[str, Any]]:

@@ -32,11 +32,6 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter, monitoring_infos
-from apache_beam.options.pipeline_options import (
-    GoogleCloudOptions,
-    PipelineOptions,
-    StandardOptions,
-)
 from apache_beam.runners.portability.fn_api_runner import fn_runner, worker_handlers
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
@@ -46,7 +41,8 @@ from model.interrupts import INTERRUPTS
 from model.reading.parsing import SCHEMA
 from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, most_refused
 from model.sequencing import REPEATED_ID
-from pipelines.cli.program_settings import OutputFileSettings
+from pipelines.cli.groups import Options
+from pipelines.cli.options import OutputFileSettings
 from pipelines.cli.progress import progress
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import tell
@@ -108,7 +104,7 @@ def report(result: PipelineResult) -> Refused | None:
     return found
 
 
-def error_of(found: Refused, options: PipelineOptions) -> RefusedInputError:
+def error_of(found: Refused, options: Options) -> RefusedInputError:
     """Return the error that ends such a run."""
     folder = settings_of(options, OutputFileSettings).dead_letters
     if found.used <= 0:
@@ -192,8 +188,8 @@ def _is_unreported(record: logging.LogRecord) -> bool:
 
 
 def run(
-    build: Callable[[beam.Pipeline, PipelineOptions], Any],
-    options: PipelineOptions,
+    build: Callable[[beam.Pipeline, Options], Any],
+    options: Options,
     then: Callable[[dict[str, int]], None] = lambda counted: None,
 ) -> None:
     """Build a graph, run it to its end, and print the counters to standard error.
@@ -212,7 +208,7 @@ def run(
         BeamTopicsError: an option is wrong, a worker raised such an error, or the job was
             cancelled.
     """
-    pipeline = beam.Pipeline(options=options)
+    pipeline = beam.Pipeline(options=options.beam)
     build(pipeline, options)
     _BEAM_ERRORS.addFilter(_is_unreported)
     collect_now()
@@ -272,12 +268,9 @@ def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
     return any(_FLINK_CANCELLED in text for text in (str(error), *said))
 
 
-def _waits(options: PipelineOptions) -> bool:
+def _waits(options: Options) -> bool:
     # A template's launcher takes the job from that place after the program has ended.
-    return not (
-        options.view_as(StandardOptions).no_wait_until_finish
-        or options.view_as(GoogleCloudOptions).template_location
-    )
+    return not (options.no_wait_until_finish or options.template_location)
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:

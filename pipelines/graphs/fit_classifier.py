@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.errors import OptionError
 from model.inference.classifier import Classifier
 from model.inference.classifier_store import ClassifierStore
 from model.inference.settings import FitSettings
 from model.publishing.settings import StoreSettings
-from pipelines.cli.options import ModelVersionOptions
-from pipelines.cli.program_settings import InputSettings
+from pipelines.cli.groups import Options
+from pipelines.cli.options import InputSettings
 from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, figure_table
@@ -23,7 +22,7 @@ from pipelines.graphs.sources import files_of_model
 from transforms.fit import FitClassifier
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+def build(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: read, pair documents with mixtures, fit, store."""
     manifest = chosen_version(options)
     fit = FitClassifier(
@@ -40,7 +39,7 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([dead], options)
 
 
-def fit_and_show(options: PipelineOptions) -> None:
+def fit_and_show(options: Options) -> None:
     """Run the graph, then print what it fitted.
 
     Raises:
@@ -49,7 +48,7 @@ def fit_and_show(options: PipelineOptions) -> None:
     chosen = chosen_version(options)
     key, version = chosen.key, chosen.version
     # The newest version is looked up once, here: another may come meanwhile.
-    options.view_as(ModelVersionOptions).model_version = version
+    options.model_version = version
     classifiers = ClassifierStore(settings_of(options, StoreSettings).root)
     before = classifiers.newest(key, version)
 

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import NamedTuple
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.document_blocks import Blocks
 from model.errors import OptionError
@@ -22,7 +21,8 @@ from model.publishing.snapshots import ModelFile
 from model.publishing.store import ModelStore, settings_of_keys
 from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
-from pipelines.cli.program_settings import TrainingInputSettings
+from pipelines.cli.groups import Options
+from pipelines.cli.options import TrainingInputSettings
 from pipelines.cli.settings_from_options import inference_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.execute import run
@@ -64,7 +64,7 @@ class ChosenModel(NamedTuple):
         return cls(manifest.key, manifest.version, ModelFile.of(manifest), manifest.tokeniser)
 
 
-def chosen_models(options: PipelineOptions) -> dict[str, ChosenModel]:
+def chosen_models(options: Options) -> dict[str, ChosenModel]:
     """Return the version for each key that documents may have.
 
     Up to :data:`MOST_CHECKED` models are read, so that a damaged one ends the run before it begins.
@@ -145,7 +145,7 @@ def served_models(
 
 def training_documents(
     pipeline: beam.Pipeline,
-    options: PipelineOptions,
+    options: Options,
     settings: InferenceSettings,
     tokeniser: TokeniserSettings,
 ) -> Documents | None:
@@ -161,7 +161,7 @@ def training_documents(
     return pipeline | "Read training" >> read_files(options, tokeniser, patterns, "--training")
 
 
-def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+def build(pipeline: beam.Pipeline, options: Options) -> None:
     """Wire the graph: read, infer and write, with the coverage beside."""
     store, source = settings_of(options, StoreSettings).root, source_settings_of(options)
     settings = inference_settings_of(options)
@@ -197,6 +197,6 @@ def build(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters(dead, options)
 
 
-def run_graph(options: PipelineOptions) -> None:
+def run_graph(options: Options) -> None:
     """Run the graph."""
     run(build, options)

@@ -12,7 +12,6 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions, StandardOptions
 
 from model.encoding import json_lines
 from model.errors import (
@@ -35,7 +34,7 @@ from model.publishing.store import ModelStore
 from model.times import duration_text
 from model.words.losses import wordless
 from pipelines.cli.groups import Options
-from pipelines.cli.program_settings import (
+from pipelines.cli.options import (
     CoverageFileSettings,
     EventSettings,
     KafkaClientSettings,
@@ -84,7 +83,7 @@ class Learned(NamedTuple):
     dead_letters: beam.PCollection
 
 
-def check_store(options: PipelineOptions, learning: LearnOptions) -> None:
+def check_store(options: Options, learning: LearnOptions) -> None:
     """Check the model store before the run: its settings, and the checkpoint to continue from.
 
     Keys that come from records are checked when their first document arrives.
@@ -137,9 +136,7 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
     return Learned(sequenced.minibatches, *published, sequenced.dead_letters)
 
 
-def run_and_check(
-    build: Callable[[beam.Pipeline, PipelineOptions], Any], options: PipelineOptions
-) -> None:
+def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
     """Run a graph that learns, and check that it learned every minibatch.
 
     Raises:
@@ -150,7 +147,7 @@ def run_and_check(
     store = ModelStore(settings_of(options, StoreSettings).root)
     before = store.latest("")
     settings = learner_settings_of(options)
-    is_here = is_local(options.view_as(StandardOptions).runner)
+    is_here = is_local(options.runner)
     try:
         with compiling_ahead(settings) if is_here else nullcontext():
             run(build, options, lambda counted: check_learned(counted, options))
@@ -163,7 +160,7 @@ def run_and_check(
         raise RefusedInputError(f"{error} Before you learn it corrected, run {undo}.") from error
 
 
-def interrupted(options: PipelineOptions, began: int | None) -> InterruptedRunError:
+def interrupted(options: Options, began: int | None) -> InterruptedRunError:
     """Keep what the learners of this process have learned, and return what to say.
 
     An addition is repeated from where it began, so its learners are not kept.
@@ -198,7 +195,7 @@ def interrupted(options: PipelineOptions, began: int | None) -> InterruptedRunEr
     )
 
 
-def check_learned(counted: Mapping[str, int], options: PipelineOptions) -> None:
+def check_learned(counted: Mapping[str, int], options: Options) -> None:
     """Check that every minibatch was learned on every island, or was known already.
 
     A runner that ends without that lost some. If a learner was restored, a runner may have counted
@@ -243,7 +240,7 @@ def check_words(counted: Mapping[str, int]) -> None:
         tell(said)
 
 
-def write_dead_letters(collections: Several[beam.PCollection], options: PipelineOptions) -> None:
+def write_dead_letters(collections: Several[beam.PCollection], options: Options) -> None:
     """Write all dead letters into the folder ``--dead_letters``."""
     write = _write_lines(
         settings_of(options, OutputFileSettings).dead_letters, "dead-letters", options
@@ -251,7 +248,7 @@ def write_dead_letters(collections: Several[beam.PCollection], options: Pipeline
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
 
 
-def write_events(events: beam.PCollection, options: PipelineOptions) -> None:
+def write_events(events: beam.PCollection, options: Options) -> None:
     """Write events to ``--events``, a folder or a Kafka topic, if it is given.
 
     Raises:
@@ -271,7 +268,7 @@ def write_events(events: beam.PCollection, options: PipelineOptions) -> None:
         _ = events | "Write events" >> _write_lines(settings.events, "events", options)
 
 
-def _write_lines(folder: str, name: str, options: PipelineOptions) -> beam.PTransform:
+def _write_lines(folder: str, name: str, options: Options) -> beam.PTransform:
     """Return the transform that writes JSON lines, with ``--file_period`` one file a period."""
     period = settings_of(options, OutputFileSettings).file_period
     if not period:
@@ -279,7 +276,7 @@ def _write_lines(folder: str, name: str, options: PipelineOptions) -> beam.PTran
     return WriteByPeriod(folder, name, ".jsonl", json_lines, period, streams=streams(options))
 
 
-def report_coverage(reports: beam.PCollection, options: PipelineOptions) -> None:
+def report_coverage(reports: beam.PCollection, options: Options) -> None:
     """Write coverage reports into the folder ``--coverage``, if one is given."""
     if (folder := settings_of(options, CoverageFileSettings).coverage) is not None:
         _ = reports | "Write coverage" >> WriteRecords(folder, "coverage", ".jsonl", json_lines)

@@ -26,8 +26,7 @@ from model.reporting.relevance import word_statistics
 from model.reporting.shown import Shown
 from model.snapshot import Snapshot
 from model.words.tokeniser import Tokeniser
-from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import CatalogueOptions, LabelledOptions
+from pipelines.cli.groups import Options
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.graphs.labelled_files import check_documents, documents_of, labelled_of
 
@@ -36,23 +35,22 @@ _TYPICAL = 5
 
 
 def automatic_names(
-    store: ModelStore, manifest: Manifest, catalogue: Catalogue, options: OptionGroup
+    store: ModelStore, manifest: Manifest, catalogue: Catalogue, options: Options
 ) -> dict[int, str]:
     """Return a name for each topic that is not merged into another.
 
     Raises:
         OptionError: an option cannot be used, or the namer fails.
     """
-    wanted, given = options.view_as(CatalogueOptions), options.view_as(LabelledOptions)
-    namer = None if wanted.namer is None else load("--namer", wanted.namer, "my_names:name_topic")
-    check_documents(given.documents, given.mixtures)
-    if given.mixtures is not None and given.documents is None:
+    namer = None if options.namer is None else load("--namer", options.namer, "my_names:name_topic")
+    check_documents(options.documents, options.mixtures)
+    if options.mixtures is not None and options.documents is None:
         allowed = "nothing without --documents"
         remedy = "Add the files of the documents, whose words make the names."
-        raise OptionError("--mixtures", ",".join(given.mixtures), allowed, remedy)
+        raise OptionError("--mixtures", ",".join(options.mixtures), allowed, remedy)
     shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
     whole, texts = shown.snapshot, []
-    if given.documents is None:
+    if options.documents is None:
         names = model_names(whole, word_statistics(whole), mean_length(manifest))
     else:
         history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
@@ -62,17 +60,19 @@ def automatic_names(
 
 
 def _by_documents(
-    history: Sequence[Manifest], shown: Shown, options: OptionGroup
+    history: Sequence[Manifest], shown: Shown, options: Options
 ) -> tuple[list[str], list[list[str]]]:
     """Return the names, and the texts of typical documents of each group."""
-    given, settings = options.view_as(LabelledOptions), read_settings_of(options)
-    labelled = labelled_of(given.mixtures, history, shown, typical=_TYPICAL, sample=MOST_DOCUMENTS)
+    settings = read_settings_of(options)
+    labelled = labelled_of(
+        options.mixtures, history, shown, typical=_TYPICAL, sample=MOST_DOCUMENTS
+    )
     tokeniser = Tokeniser(history[-1].tokeniser)
-    items = documents_of(given.documents, settings, history[-1])
+    items = documents_of(options.documents, settings, history[-1])
     sample, snapshot = labelled.sample, shown.snapshot
     names = names_by_documents(snapshot, dominated(items, sample, tokeniser, snapshot))
     typical = {mixture.digest for topic in labelled.typical for mixture in topic}
-    texts = texts_of(documents_of(given.documents, settings, history[-1]), typical, Limits())
+    texts = texts_of(documents_of(options.documents, settings, history[-1]), typical, Limits())
     return names, [
         [texts[m.digest].text for m in topic if m.digest in texts] for topic in labelled.typical
     ]

@@ -19,9 +19,8 @@ from model.reading.settings import ReadSettings
 from model.reporting.figures import Refused, Sources, figures_of, refused
 from model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
 from model.reporting.shown import Shown
-from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import LabelledOptions, ReportOptions
-from pipelines.cli.program_settings import OutputFileSettings
+from pipelines.cli.groups import Options
+from pipelines.cli.options import OutputFileSettings
 from pipelines.cli.settings_from_options import chosen_version, read_settings_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, plain
@@ -32,7 +31,6 @@ from pipelines.graphs.labelled_files import (
     lines_of,
     matched,
 )
-from pipelines.graphs.sinks import SinkOptions
 from pipelines.pages.page import check_installed, render
 from transforms.write import write_file
 
@@ -40,15 +38,14 @@ from transforms.write import write_file
 _LINES = 20
 
 
-def report(options: OptionGroup) -> None:
+def report(options: Options) -> None:
     """Write the page, once or for each version.
 
     Raises:
         BeamTopicsError: an option cannot be used, or something that is stored is damaged.
     """
     check_installed()
-    which, wanted = settings_of(options, VersionSettings), options.view_as(ReportOptions)
-    output = options.view_as(SinkOptions).output
+    which, output = settings_of(options, VersionSettings), options.output
     _check(output, which.version, options)
     store = ModelStore(settings_of(options, StoreSettings).root)
 
@@ -58,20 +55,20 @@ def report(options: OptionGroup) -> None:
         size = f"{len(page) / 1e6:.1f} MB"
         console().print(plain(f"version {manifest.version} -> {output} ({size})"), soft_wrap=True)
 
-    if wanted.follow is None:
+    if options.follow is None:
         write(chosen_version(options))
     else:
-        seconds = wanted.follow / 1e6
+        seconds = options.follow / 1e6
         follow(lambda: store.latest(which.key), write, lambda: time.sleep(seconds))
 
 
-def _check(output: str, version: str, options: OptionGroup) -> None:
+def _check(output: str, version: str, options: Options) -> None:
     """Refuse options that have no effect here, and a page that is not HTML."""
     if Path(output).suffix.lower() not in (".html",):
         raise OptionError(
             "--output", output, "a file whose name ends in .html", "Correct the ending."
         )
-    if options.view_as(ReportOptions).follow is not None and version != "latest":
+    if options.follow is not None and version != "latest":
         raise OptionError(
             "--model_version", version, "latest with --follow", "Leave one of the two out."
         )
@@ -100,7 +97,7 @@ def follow(
         wait()
 
 
-def page_of(store: ModelStore, manifest: Manifest, options: OptionGroup) -> bytes:
+def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     """Return the page of a version.
 
     Args:
@@ -108,27 +105,27 @@ def page_of(store: ModelStore, manifest: Manifest, options: OptionGroup) -> byte
         manifest: the version.
         options: the options of the report.
     """
-    given, settings = options.view_as(LabelledOptions), read_settings_of(options)
+    settings = read_settings_of(options)
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
-    check_documents(given.documents, given.mixtures)
+    check_documents(options.documents, options.mixtures)
     # The models of some versions before may have expired.
     history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     view = Shown(catalogue, manifest, store.get_snapshot(manifest))
     limits = Limits.of(len(view.topics))
-    labelled = given.mixtures and labelled_of(
-        given.mixtures, history, view, typical=limits.typical, sample=limits.sample
+    labelled = options.mixtures and labelled_of(
+        options.mixtures, history, view, typical=limits.typical, sample=limits.sample
     )
     sources = Sources(
         history,
         view,
         store.get_snapshot,
         labelled,
-        _texts(given.documents, labelled, settings, manifest, limits),
+        _texts(options.documents, labelled, settings, manifest, limits),
         _refused(dead_letters),
-        _profile(options.view_as(ReportOptions).input_profile, limits),
+        _profile(options.input_profile, limits),
     )
-    return render(figures_of(sources, limits), options.view_as(ReportOptions).title).encode()
+    return render(figures_of(sources, limits), options.title).encode()
 
 
 def _texts(

@@ -24,7 +24,7 @@ from typing import Any
 from model.errors import OptionError
 from pipelines.cli.groups import Options
 from pipelines.cli.options import OUTPUTS
-from pipelines.graphs.sources import SOURCES, SourceOptions, ends, is_log
+from pipelines.graphs.sources import SOURCES, ends, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,
@@ -93,12 +93,7 @@ def streams(options: Options) -> bool:
     runner passes them on as they come. The local runner ends one stage before it begins the next. A
     graph is built with the answer: it is an argument of the steps that wait for event time.
     """
-    from apache_beam.options.pipeline_options import StandardOptions
-
-    given = options.view_as(StandardOptions)
-    return _live(given.streaming, options.view_as(SourceOptions).source) and not is_local(
-        given.runner
-    )
+    return _live(options.streaming, options.get("source")) and not is_local(options.runner)
 
 
 Rule = Callable[[Flags], None]

@@ -29,8 +29,7 @@ from model.errors import OptionError, one_of
 from model.options import Kinds, Record, option, options_of
 from model.times import duration_text
 from pipelines.cli.groups import Options
-from pipelines.cli.options import OutputOptions
-from pipelines.cli.program_settings import (
+from pipelines.cli.options import (
     DAY,
     EventSettings,
     KafkaClientSettings,
@@ -147,7 +146,7 @@ SinkOptions = group("Sink", choice=SINK)
 
 def shared_by_sink(options: Options) -> tuple[str, ...]:
     """Return the options of other groups that ``--sink`` reads, or ``--events``."""
-    name = options.view_as(SinkOptions).sink or SINK.default
+    name = options.get("sink") or SINK.default
     one_of("--sink", name, tuple(SINKS))
     of_events = KafkaSink.shared if settings_of(options, EventSettings).topic is not None else ()
     return (*SINKS[name].shared, *of_events)  # type: ignore[attr-defined]
@@ -167,7 +166,7 @@ def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) ->
     """
     # A source reads the options of Kafka, too, and checks them.
     elsewhere = {"kafka_servers", "kafka_config"}
-    sink = settings_of_choice(options, SinkOptions, SINK, elsewhere)
+    sink = settings_of_choice(options, SINK, elsewhere)
     _ = blocks | "Write mixtures" >> sink.write(options, streams)
     write_trends(blocks, options, streams)
 
@@ -217,7 +216,7 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
     """
     places = {"trends", "topic", "table"}
     names = {option.field: option.name for option in options_of(TrendSettings)}
-    given = fields_given(options, OutputOptions, TrendSettings)
+    given = fields_given(options, TrendSettings)
     _check_groups(wanted, options, given)
     if not places & set(given):
         for field, value in given.items():

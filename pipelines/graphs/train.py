@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import apache_beam as beam
-from apache_beam.options.pipeline_options import PipelineOptions
 
 from model.document_blocks import Blocks
 from model.inference.settings import LabelSettings
+from pipelines.cli.groups import Options
 from pipelines.cli.settings_from_options import learn_options_of
 from pipelines.cli.settings_options import settings_of
 from pipelines.graphs.learning import (
@@ -26,7 +26,7 @@ from transforms.infer import InferLabelled
 from transforms.label import Label
 
 
-def build_train(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+def build_train(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
     blocks = Blocks(learning.sequence)
@@ -37,7 +37,7 @@ def build_train(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable, learned.dead_letters], options)
 
 
-def build_stream(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
+def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: read, sequence, learn, publish; label and infer beside it.
 
     ``Label`` takes the numbered minibatches and the references to versions.
@@ -63,11 +63,11 @@ def build_stream(pipeline: beam.Pipeline, options: PipelineOptions) -> None:
     write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
 
 
-def train(options: PipelineOptions) -> None:
+def train(options: Options) -> None:
     """Run the graph of ``pipelines.train``, and check what it learned."""
     run_and_check(build_train, options)
 
 
-def stream(options: PipelineOptions) -> None:
+def stream(options: Options) -> None:
     """Run the graph of ``pipelines.stream``, and check what it learned."""
     run_and_check(build_stream, options)

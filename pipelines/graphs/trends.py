@@ -17,8 +17,7 @@ from model.records import FloatArray
 from model.reporting.bursts import Burst, bursts_of
 from model.reporting.shown import Shown
 from model.trends import rows_of_file, whole_rows
-from pipelines.cli.groups import OptionGroup
-from pipelines.cli.options import TrendFileOptions
+from pipelines.cli.groups import Options
 from pipelines.cli.settings_from_options import chosen_version
 from pipelines.cli.settings_options import settings_of
 from pipelines.cli.terminal import console, day, plain, sparkline, titled
@@ -29,22 +28,21 @@ from transforms.read import open_stored
 _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
 
 
-def trends(options: OptionGroup) -> None:
+def trends(options: Options) -> None:
     """Print the table of topics and the bursts.
 
     Raises:
         BeamTopicsError: an option cannot be used, or a file is damaged.
     """
-    wanted = options.view_as(TrendFileOptions)
     key = settings_of(options, VersionSettings).key
     names, shown = named(options)
-    rows = [row for row in _rows(wanted.rows) if row["key"] == key]
-    if wanted.trends_group is not None:
-        rows = [row for row in rows if row["group"] == wanted.trends_group]
+    rows = [row for row in _rows(options.rows) if row["key"] == key]
+    if options.trends_group is not None:
+        rows = [row for row in rows if row["group"] == options.trends_group]
     rows = [row for row in rows if row["topic"] is None or shown.groups_of([row["topic"]])]
     if not rows:
         allowed = "rows of this model key and group"
-        raise OptionError("--rows", ",".join(wanted.rows), allowed, "Look into the files.")
+        raise OptionError("--rows", ",".join(options.rows), allowed, "Look into the files.")
     table = merged_rows(whole_rows(rows), shown)
     out = console()
     out.print(_table(table, names))
@@ -52,7 +50,7 @@ def trends(options: OptionGroup) -> None:
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
 
 
-def named(options: OptionGroup) -> tuple[list[str], Shown]:
+def named(options: Options) -> tuple[list[str], Shown]:
     """Return the ids and names of the groups of topics, and of no topic, and the groups."""
     store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]

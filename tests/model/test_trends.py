@@ -10,7 +10,7 @@ from model import wire
 from model.errors import DamagedDataError
 from model.times import to_iso
 from model.trends import MOST_GROUPS, OTHERS, Trends, added_up
-from pipelines.cli.program_settings import TrendSettings
+from pipelines.cli.options import TrendSettings
 
 DOCUMENTS = st.lists(
     st.tuples(

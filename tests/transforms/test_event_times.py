@@ -1,8 +1,8 @@
 import apache_beam as beam
 import pytest
 from apache_beam.metrics import MetricsFilter
-from apache_beam.options.pipeline_options import PipelineOptions
 from fake_learner import fake_settings
+from given import given_by
 from streams import documents, learn_options
 
 from pipelines.graphs.execute import event_times, run
@@ -85,7 +85,7 @@ def test_a_run_that_learns_tells_it_at_its_end(tmp_path, capsys):
         read = timed | beam.Map(lambda data: END_OF_STREAM - 1) | beam.ParDo(Stage())
         return read, found.minibatches | Learn(options) | Publish(options)
 
-    run(build, PipelineOptions(["--runner=FnApiRunner"]))
+    run(build, given_by("--runner=FnApiRunner"))
     line = next(each for each in capsys.readouterr().err.splitlines() if "event time" in each)
     last = max(item.timestamp for item in items) // options.sequence.window + 1
     behind = (END_OF_STREAM - 1) // SECOND - last * options.sequence.window // SECOND

@@ -19,7 +19,7 @@ from model.reading.settings import ReadSettings
 from model.settings import TokeniserSettings
 from model.times import MICROSECONDS_PER_SECOND
 from pipelines.cli.groups import Options
-from pipelines.cli.program_settings import DAY, InputSettings, KafkaClientSettings
+from pipelines.cli.options import DAY, InputSettings, KafkaClientSettings
 from pipelines.cli.settings_from_options import read_settings_of
 from pipelines.cli.settings_options import group, settings_of, settings_of_choice
 from pipelines.graphs.sinks import shared_by_sink
@@ -263,7 +263,7 @@ def source_settings_of(options: Options) -> SourceSettings:
         UsageError: an option that the source needs is missing.
         OptionError: an option belongs to another source, or has a value that cannot be used.
     """
-    return settings_of_choice(options, SourceOptions, SOURCE, shared_by_sink(options))
+    return settings_of_choice(options, SOURCE, shared_by_sink(options))
 
 
 def read_source(

@@ -2,6 +2,7 @@ import re
 
 import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
+from given import given_by
 
 from model.compositions import option_names, placements
 from model.errors import OptionError
@@ -10,7 +11,7 @@ from model.options import options_of
 from model.settings import SequenceSettings
 from pipelines.cli.arguments import all_groups
 from pipelines.cli.command import UsageError, command, parse
-from pipelines.cli.groups import OptionGroup
+from pipelines.cli.groups import parsed as parsed_of
 from pipelines.cli.options import (
     InputOptions,
     KafkaOptions,
@@ -21,7 +22,6 @@ from pipelines.cli.options import (
     StoreOptions,
     TokeniserOptions,
 )
-from pipelines.graphs.beam_options import given_options
 from pipelines.graphs.sources import SourceOptions
 
 GROUPS = (
@@ -82,7 +82,7 @@ def test_a_wrong_option_says_what_to_do(flag, message):
     "runner", ["prism", "PrismRunner", "flinkrunner", "a.package.Runner", "Direct"]
 )
 def test_a_runner_that_beam_knows_passes(runner):
-    assert parsed(f"--runner={runner}").view_as(StandardOptions).runner
+    assert parsed(f"--runner={runner}").beam.view_as(StandardOptions).runner
 
 
 def test_an_abbreviation_is_not_guessed():
@@ -111,9 +111,9 @@ def test_a_switch_is_true_or_false():
 
 def test_beams_options_pass():
     options = parsed("--streaming", "--direct_num_workers=2", "--runner=PrismRunner")
-    assert options.view_as(StandardOptions).streaming
-    assert options.view_as(StandardOptions).runner == "PrismRunner"
-    assert options.view_as(DirectOptions).direct_num_workers == 2
+    assert options.beam.view_as(StandardOptions).streaming
+    assert options.beam.view_as(StandardOptions).runner == "PrismRunner"
+    assert options.beam.view_as(DirectOptions).direct_num_workers == 2
 
 
 def test_another_runner_may_know_options_that_nobody_here_knows():
@@ -292,33 +292,28 @@ def test_success_is_exit_code_0():
         )
         == 0
     )
-    assert seen[0].view_as(StoreOptions).model_store == "here"
+    assert seen[0].model_store == "here"
 
 
 def test_no_two_groups_have_the_same_option():
     assert len(all_groups()) > 8
     # argparse refuses a second option of one name, and Beam's options are among them.
-    options = PipelineOptions(["--output=a"])
-    assert options.get_all_options()["output"] == "a"
-    assert given_options(options, ["output", "input"]) == {"output": "a"}
+    assert PipelineOptions(["--output=a"]).get_all_options()["output"] == "a"
+    assert given_by("--output=a").given(["output", "input"]) == {"output": "a"}
 
 
-def test_both_kinds_of_options_give_the_same_views():
-    flags = ["--model_store=m", "--minibatch_size=7", "--runner=FnApiRunner"]
-    for options in (OptionGroup(flags), PipelineOptions(flags)):
-        assert options.view_as(SequenceOptions).minibatch_size == 7
-        options.view_as(StoreOptions).model_store = "other"
-        assert options.view_as(StoreOptions).model_store == "other"
-        with pytest.raises(AttributeError):
-            _ = options.view_as(StoreOptions).topics
-        with pytest.raises(AttributeError):
-            options.view_as(StoreOptions).topics = 3
+def test_an_option_that_a_program_does_not_have_is_an_error_where_its_value_is_read():
+    options = parsed_of(["--model_store=m", "--minibatch_size=7"], [StoreOptions, SequenceOptions])
+    assert (options.model_store, options.minibatch_size) == ("m", 7)
+    assert options.get("topics") is None
+    with pytest.raises(AttributeError):
+        _ = options.topics
 
 
 def test_a_program_without_a_graph_takes_the_options_of_beam_too():
     flags = ["--model_store=m", "--runner=FnApiRunner"]
     given = parse(flags, "pipelines.x", "", [StoreOptions], {"model_store": "m"}, graph=False)
-    assert given.view_as(StoreOptions).model_store == "m"
+    assert given.model_store == "m"
     with pytest.raises(UsageError, match="there is no such option here"):
         parse(["--zzz"], "pipelines.x", "", [StoreOptions], {}, graph=False)
     with pytest.raises(UsageError, match="--model_store is missing"):

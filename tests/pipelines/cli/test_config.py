@@ -8,12 +8,13 @@ from model.errors import OptionError
 from model.learner_log.options import LearnOptions
 from pipelines import train
 from pipelines.cli import config
-from pipelines.cli.arguments import all_groups, arranged, as_yaml, names_of
+from pipelines.cli.arguments import all_groups, arranged, as_yaml
 from pipelines.cli.command import parse
+from pipelines.cli.groups import names_of
 from pipelines.cli.settings_from_options import learn_options_of
 from pipelines.cli.settings_options import UsageError
 
-KNOWN = names_of(tuple(all_groups()))
+KNOWN = names_of(all_groups())
 
 
 def file(tmp_path, text):

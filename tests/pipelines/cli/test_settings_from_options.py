@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from apache_beam.io.filesystems import FileSystems
-from apache_beam.options.pipeline_options import PipelineOptions
+from given import given_by
 
 from model.compositions import option_names
 from model.errors import OptionError
@@ -22,8 +22,7 @@ from model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from model.settings import SequenceSettings, TokeniserSettings
 from pipelines import archive, infer
 from pipelines.cli.command import parser_for
-from pipelines.cli.options import InferenceOptions, MethodOptions
-from pipelines.cli.program_settings import EventSettings
+from pipelines.cli.options import EventSettings, InferenceOptions, MethodOptions
 from pipelines.cli.settings_from_options import (
     check_outputs,
     inference_settings_of,
@@ -35,10 +34,6 @@ from pipelines.cli.settings_from_options import (
 from pipelines.cli.settings_options import settings_of
 
 
-def options(*flags):
-    return PipelineOptions(list(flags))
-
-
 def sequence_settings_of(given):
     return settings_of(given, SequenceSettings)
 
@@ -48,16 +43,16 @@ def words_of(text):
 
 
 def test_defaults_are_those_of_the_settings():
-    assert read_settings_of(options()) == ReadSettings()
-    assert tokeniser_settings_of(options()) == TokeniserSettings()
-    assert sequence_settings_of(options()) == SequenceSettings()
-    assert learner_settings_of(options()) == ParticleFilter()
-    assert inference_settings_of(options()) == Gibbs3()
+    assert read_settings_of(given_by()) == ReadSettings()
+    assert tokeniser_settings_of(given_by()) == TokeniserSettings()
+    assert sequence_settings_of(given_by()) == SequenceSettings()
+    assert learner_settings_of(given_by()) == ParticleFilter()
+    assert inference_settings_of(given_by()) == Gibbs3()
 
 
 def test_when_a_version_may_come_from_another_chain():
-    given = options("--switch_margin=0.02", "--switch_after=5")
-    assert publish_settings_of(options(), ParticleFilter()) == PublishSettings()
+    given = given_by("--switch_margin=0.02", "--switch_after=5")
+    assert publish_settings_of(given_by(), ParticleFilter()) == PublishSettings()
     assert publish_settings_of(given, ParticleFilter(particles=2)) == PublishSettings(0.02, 5)
     assert publish_settings_of(given, ParticleFilter(particles=4, islands=4)).versions == 5
 
@@ -72,7 +67,7 @@ def test_where_there_is_one_model_no_other_can_be_published(learner):
         r" particles that are resampled\. Leave it out\.$"
     )
     with pytest.raises(OptionError, match=told):
-        publish_settings_of(options("--switch_after=5"), learner)
+        publish_settings_of(given_by("--switch_after=5"), learner)
 
 
 def test_the_help_names_all_methods():
@@ -93,7 +88,7 @@ def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own
 
 def test_values_reach_the_settings():
     made = learner_settings_of(
-        options(
+        given_by(
             "--topics=7",
             "--particles=6",
             "--islands=3",
@@ -109,20 +104,20 @@ def test_values_reach_the_settings():
         MinimalTables(),
         InitialBatch(chains=3),
     )
-    assert learner_settings_of(options("--learner=batch-gibbs", "--chains=3")) == BatchGibbs(
+    assert learner_settings_of(given_by("--learner=batch-gibbs", "--chains=3")) == BatchGibbs(
         chains=3
     )
     assert (
-        sequence_settings_of(options("--window=2d", "--minibatch_size=10")).window
+        sequence_settings_of(given_by("--window=2d", "--minibatch_size=10")).window
         == 172_800_000_000
     )
-    forms = tokeniser_settings_of(options("--word_forms=names, emoji,names")).word_forms
+    forms = tokeniser_settings_of(given_by("--word_forms=names, emoji,names")).word_forms
     assert forms == ("emoji", "names")
-    assert tokeniser_settings_of(options("--strip=mail")).strip == ("mail",)
-    listed = tokeniser_settings_of(options("--strip=mail"), {"stop_words_file": ("a", "b")})
+    assert tokeniser_settings_of(given_by("--strip=mail")).strip == ("mail",)
+    listed = tokeniser_settings_of(given_by("--strip=mail"), {"stop_words_file": ("a", "b")})
     assert (listed.strip, listed.stop_words, listed.stop_list) == (("mail",), "file", ("a", "b"))
-    assert inference_settings_of(options("--inference_from=last")) == Gibbs3(states="last")
-    given = options(
+    assert inference_settings_of(given_by("--inference_from=last")) == Gibbs3(states="last")
+    given = given_by(
         "--id_field=i",
         "--timestamp_field=t",
         "--text_field=x",
@@ -235,14 +230,14 @@ def test_values_reach_the_settings():
 )
 def test_a_wrong_setting_names_its_flag(make, flag, message):
     with pytest.raises(OptionError) as error:
-        make(options(*flag.split()))
+        make(given_by(*flag.split()))
     assert message in str(error.value)
 
 
 def test_a_given_vocabulary_is_read_in_order_without_repetition(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("ship\nharbour\n\nship\n judge \n", encoding="utf-8")
-    made = learner_settings_of(options("--vocabulary=given", f"--vocabulary_file={path}"))
+    made = learner_settings_of(given_by("--vocabulary=given", f"--vocabulary_file={path}"))
     assert made.vocabulary.words == ("ship", "harbour", "judge")
 
 
@@ -251,16 +246,16 @@ def test_a_vocabulary_that_cannot_be_read(tmp_path):
         OptionError, match=r"--vocabulary_file: .* allowed is a UTF-8 text file, one word a line"
     ):
         learner_settings_of(
-            options("--vocabulary=given", f"--vocabulary_file={tmp_path / 'absent'}")
+            given_by("--vocabulary=given", f"--vocabulary_file={tmp_path / 'absent'}")
         )
 
 
 def test_a_word_list_is_cut_as_the_documents_are(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("\ufeffShips\nthe\nship's\nAnchor\nships\n", encoding="utf-8")
-    made = learner_settings_of(options(f"--word_list={path}", "--stemmer=english"))
+    made = learner_settings_of(given_by(f"--word_list={path}", "--stemmer=english"))
     assert made.prior.word_list == ("anchor", "ship")
-    assert made.canonical() != learner_settings_of(options()).canonical()
+    assert made.canonical() != learner_settings_of(given_by()).canonical()
 
 
 @pytest.mark.parametrize(
@@ -271,7 +266,7 @@ def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
     path = tmp_path / "words.txt"
     path.write_bytes(content)
     with pytest.raises(OptionError, match=f"--word_list: .* allowed is .*{told}"):
-        learner_settings_of(options(f"--word_list={path}"))
+        learner_settings_of(given_by(f"--word_list={path}"))
 
 
 def test_outputs_on_known_file_systems():

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import dataclass
 
 import pytest
-from apache_beam.options.pipeline_options import PipelineOptions
+from given import given_by
 
 from model.compositions import Choice
 from model.errors import OptionError
@@ -13,8 +13,13 @@ from model.options import Kinds, Record, option
 from model.reading.settings import ReadSettings
 from pipelines.cli.arguments import all_groups
 from pipelines.cli.command import parser_for
-from pipelines.cli.options import SequenceOptions, TokeniserOptions, TrainingOptions
-from pipelines.cli.program_settings import InputSettings, OutputFileSettings
+from pipelines.cli.options import (
+    InputSettings,
+    OutputFileSettings,
+    SequenceOptions,
+    TokeniserOptions,
+    TrainingOptions,
+)
 from pipelines.cli.settings_options import check_settings, group, settings_of
 from pipelines.graphs.beam_options import add_beam_options
 
@@ -52,7 +57,7 @@ class Windowed(Record):
 def add(*kinds):
     parser = argparse.ArgumentParser()
     choice = Choice("shape", "what is drawn", Kinds(*kinds), "whole")
-    group("Shape", choice=choice)._add_argparse_args(parser)
+    group("Shape", choice=choice).add(parser)
     return parser
 
 
@@ -85,34 +90,32 @@ def test_a_setting_with_the_name_of_a_groups_option_is_refused():
     parser = parser_for("x", "", all_groups(), {})
     shapes = group("Shape", choice=Choice("shape", "what is drawn", Kinds(Windowed), "windowed"))
     with pytest.raises(argparse.ArgumentError, match="conflicting option string: --window"):
-        shapes._add_argparse_args(parser)
-
-
-def given(*flags):
-    return PipelineOptions(list(flags))
+        shapes.add(parser)
 
 
 def test_what_is_not_given_has_the_default_of_the_record():
-    assert settings_of(given(), RunSettings) == RunSettings()
-    assert settings_of(given(), ReadSettings) == ReadSettings()
+    assert settings_of(given_by(), RunSettings) == RunSettings()
+    assert settings_of(given_by(), ReadSettings) == ReadSettings()
 
 
 def test_a_record_is_made_of_what_is_given():
-    run = settings_of(given("--publish_every=4windows", "--add_documents"), RunSettings)
+    run = settings_of(given_by("--publish_every=4windows", "--add_documents"), RunSettings)
     assert run == RunSettings(publish_every=Publication("windows", 4), add_documents=True)
-    assert settings_of(given("--input=a,b"), InputSettings) == InputSettings(("a", "b"))
-    assert settings_of(given("--file_period=1h"), OutputFileSettings).file_period == 3_600_000_000
-    read = settings_of(given("--key_field=k", "--max_document_mb=3"), ReadSettings)
+    assert settings_of(given_by("--input=a,b"), InputSettings) == InputSettings(("a", "b"))
+    assert (
+        settings_of(given_by("--file_period=1h"), OutputFileSettings).file_period == 3_600_000_000
+    )
+    read = settings_of(given_by("--key_field=k", "--max_document_mb=3"), ReadSettings)
     assert (read.parse.fields.key, read.parse.max_document_bytes) == ("k", 3 * 2**20)
 
 
 @pytest.mark.parametrize(("flag", "value"), [("", True), ("=true", True), ("=false", False)])
 def test_an_option_that_may_stand_alone_takes_true_and_false(flag, value):
-    assert settings_of(given(f"--add_documents{flag}"), RunSettings).add_documents is value
+    assert settings_of(given_by(f"--add_documents{flag}"), RunSettings).add_documents is value
 
 
 def test_values_of_all_groups_are_checked_but_files_are_not_read():
-    wrong = given("--stop_words=file", "--stop_words_file=absent", "--checkpoint_tokens=0")
+    wrong = given_by("--stop_words=file", "--stop_words_file=absent", "--checkpoint_tokens=0")
     check_settings(wrong, [TokeniserOptions, SequenceOptions])
     with pytest.raises(OptionError, match="^--checkpoint_tokens: 0 was given; allowed is 1 or"):
         check_settings(wrong, [TokeniserOptions, SequenceOptions, TrainingOptions])

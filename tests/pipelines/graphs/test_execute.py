@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import apache_beam as beam
 import pytest
-from apache_beam.options.pipeline_options import PipelineOptions
+from given import given_by
 
 from model.errors import BeamTopicsError, DivergedError, OptionError, OutputError
 from pipelines.graphs.execute import own_error, run
@@ -53,7 +53,7 @@ def test_nothing_is_left_behind_when_a_graph_cannot_be_built():
     logger = logging.getLogger("apache_beam.runners.common")
     before = list(logger.filters)
     with pytest.raises(OptionError):
-        run(build, None)
+        run(build, given_by())
     assert logger.filters == before
 
 
@@ -61,9 +61,7 @@ def test_nothing_is_left_behind_when_a_graph_cannot_be_built():
 def test_a_job_that_is_only_submitted_is_not_waited_for(monkeypatch, flag):
     """A result without anything: to wait, or to ask for counters, would be an error."""
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: SimpleNamespace())
-    assert (
-        ran(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner", flag])) is None
-    )
+    assert ran(lambda pipeline, options: None, given_by("--runner=FnApiRunner", flag)) is None
 
 
 def test_a_runner_without_metrics():
@@ -74,7 +72,7 @@ def test_a_runner_without_metrics():
     result = Result("RUNNING")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(beam.Pipeline, "run", lambda pipeline: result)
-        assert ran(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"])) == {}
+        assert ran(lambda pipeline, options: None, given_by("--runner=FnApiRunner")) == {}
     assert result.state == "DONE"
 
 
@@ -82,7 +80,7 @@ def test_a_run_without_a_record_says_so(capsys):
     assert (
         ran(
             lambda pipeline, options: pipeline | beam.Create([]),
-            PipelineOptions(["--runner=FnApiRunner"]),
+            given_by("--runner=FnApiRunner"),
         )
         == {}
     )
@@ -99,7 +97,7 @@ class Ended(beam.runners.runner.PipelineResult):
 @pytest.mark.parametrize(("state", "found"), [("DRAINED", {}), ("UPDATED", None)])
 def test_a_job_that_was_drained_or_replaced_did_not_fail(monkeypatch, state, found):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended(state))
-    assert ran(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"])) == found
+    assert ran(lambda pipeline, options: None, given_by("--runner=FnApiRunner")) == found
 
 
 def test_a_job_that_was_cancelled_says_how_to_go_on(monkeypatch):
@@ -107,13 +105,13 @@ def test_a_job_that_was_cancelled_says_how_to_go_on(monkeypatch):
     with pytest.raises(
         BeamTopicsError, match=r"the job was cancelled\. .* continue with --resume_from=latest"
     ):
-        run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
+        run(lambda pipeline, options: None, given_by("--runner=FnApiRunner"))
 
 
 def test_a_job_that_failed_fails(monkeypatch):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: Ended("FAILED"))
     with pytest.raises(RuntimeError, match="State: FAILED"):
-        run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
+        run(lambda pipeline, options: None, given_by("--runner=FnApiRunner"))
 
 
 CANCELLED_ON_FLINK = "org.apache.flink.runtime.client.JobCancellationException: Job was cancelled."
@@ -145,7 +143,7 @@ def test_a_job_that_was_cancelled_on_flink_was_cancelled_also_after_it_had_been_
     with pytest.raises(
         BeamTopicsError, match=r"the job was cancelled\. .* continue with --resume_from=latest"
     ):
-        run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
+        run(lambda pipeline, options: None, given_by("--runner=FnApiRunner"))
 
 
 def test_a_job_that_failed_on_flink_failed(monkeypatch):
@@ -155,7 +153,7 @@ def test_a_job_that_failed_on_flink_failed(monkeypatch):
         lambda pipeline: OnFlink("java.lang.Exception: lost", ["java.lang.Exception: lost"]),
     )
     with pytest.raises(RuntimeError, match="lost"):
-        run(lambda pipeline, options: None, PipelineOptions(["--runner=FnApiRunner"]))
+        run(lambda pipeline, options: None, given_by("--runner=FnApiRunner"))
 
 
 FULL = OSError(28, "No space left on device")
@@ -187,7 +185,7 @@ def failing(error):
 )
 def test_beam_logs_no_traceback_of_what_the_command_tells(caplog, error, logged):
     with pytest.raises((BeamTopicsError, ZeroDivisionError, RuntimeError)):
-        run(failing(error), PipelineOptions(["--runner=FnApiRunner"]))
+        run(failing(error), given_by("--runner=FnApiRunner"))
     assert (
         len([record for record in caplog.records if record.name == "apache_beam.runners.common"])
         == logged

@@ -6,7 +6,7 @@ from pathlib import Path
 import apache_beam as beam
 import pytest
 from apache_beam.metrics import Metrics
-from apache_beam.options.pipeline_options import PipelineOptions
+from given import given_by
 
 from model.errors import BeamTopicsError
 from pipelines.cli.command import command
@@ -87,7 +87,7 @@ def test_a_graph_is_built_without_collections_and_runs_with_them():
         return pipeline | beam.Create([b"a", b"b"]) | beam.ParDo(Look()).with_output_types(bytes)
 
     with collected_later():
-        run(build, PipelineOptions(["--runner=FnApiRunner"]), counted.update)
+        run(build, given_by("--runner=FnApiRunner"), counted.update)
     assert built == [False]
     assert counted == {"collects": 2, "looked": 2}
 

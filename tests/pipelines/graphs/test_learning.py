@@ -1,8 +1,8 @@
 """What the parts that several graphs share refuse."""
 
 import pytest
-from apache_beam.options.pipeline_options import PipelineOptions
 from fake_learner import fake_settings
+from given import given_by
 from streams import learn_options
 
 from model.errors import LostMinibatchesError, OptionError
@@ -22,7 +22,7 @@ from pipelines.graphs.learning import check_learned, check_store, learn
     ],
 )
 def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
-    check_learned(counted, PipelineOptions(["--islands=2", "--particles=2"]))
+    check_learned(counted, given_by("--islands=2", "--particles=2"))
 
 
 def test_a_job_that_ends_before_all_was_learned_fails():
@@ -32,22 +32,16 @@ def test_a_job_that_ends_before_all_was_learned_fails():
     ):
         check_learned(
             {"minibatches": 111, "learned_minibatches": 2, "gaps": 109},
-            PipelineOptions(["--islands=2", "--particles=2"]),
+            given_by("--islands=2", "--particles=2"),
         )
 
 
 def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():
-    assert (
-        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents"])).run.start
-        == "latest"
-    )
-    assert (
-        learn_options_of(PipelineOptions(["--model_store=m", "--add_documents=false"])).run.start
-        == ""
-    )
+    assert learn_options_of(given_by("--model_store=m", "--add_documents")).run.start == "latest"
+    assert learn_options_of(given_by("--model_store=m", "--add_documents=false")).run.start == ""
     assert (
         learn_options_of(
-            PipelineOptions(["--model_store=m", "--add_documents", "--resume_from=7"])
+            given_by("--model_store=m", "--add_documents", "--resume_from=7")
         ).run.start
         == "7"
     )
@@ -55,7 +49,7 @@ def test_documents_are_added_to_the_newest_checkpoint_or_to_the_one_named():
 
 def test_a_store_of_keys_in_which_nothing_can_be_resumed(tmp_path):
     flags = [f"--model_store={tmp_path}", "--key_field=k", "--resume_from=latest"]
-    options = PipelineOptions(flags)
+    options = given_by(*flags)
     said = (
         f"--resume_from: 'latest' was given; allowed is nothing with {tmp_path}, where no key has a"
         " checkpoint. Correct --model_store"

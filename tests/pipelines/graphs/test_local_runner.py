@@ -5,16 +5,16 @@ import apache_beam as beam
 import pytest
 from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics, MetricsFilter, monitoring_infos
-from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import fn_runner, worker_handlers
 from apache_beam.runners.worker import statecache
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
 from apache_beam.utils.timestamp import Timestamp
+from given import given_by
 
 from pipelines.graphs.execute import changed, run
 
-OPTIONS = PipelineOptions(["--runner=FnApiRunner"])
+OPTIONS = given_by("--runner=FnApiRunner")
 
 
 class Again(beam.DoFn):
@@ -64,7 +64,7 @@ def few_frames():
 def test_counters_survive_more_bundles_than_the_interpreter_has_frames(few_frames):
     bundles = few_frames + 50
     counted = {}
-    run(firings(bundles), PipelineOptions(["--runner=FnApiRunner"]), counted.update)
+    run(firings(bundles), given_by("--runner=FnApiRunner"), counted.update)
     assert counted == {"fired": bundles}
 
 

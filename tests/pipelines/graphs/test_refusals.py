@@ -10,12 +10,11 @@ import fake_learner
 import pytest
 from apache_beam.metrics.execution import MetricKey, MetricResult
 from apache_beam.metrics.metricbase import MetricName
-from apache_beam.options.pipeline_options import PipelineOptions
+from given import given_by
 
 from model.errors import LostMinibatchesError, OptionError, RefusedInputError
 from model.reading.refused import refused
 from pipelines import archive, evaluate, fit_classifier, infer, stream, train
-from pipelines.cli.options import RecordOptions
 from pipelines.graphs import execute
 from pipelines.graphs import execute as running
 
@@ -209,7 +208,7 @@ def end_of(monkeypatch, counted, then=lambda counted: None):
     monkeypatch.setattr(beam.Pipeline, "run", lambda pipeline: result)
     running.run(
         lambda pipeline, options: None,
-        PipelineOptions(["--runner=FnApiRunner", "--dead_letters=d"]),
+        given_by("--runner=FnApiRunner", "--dead_letters=d"),
         then,
     )
 
@@ -279,8 +278,8 @@ def test_lost_minibatches_are_worse_than_refused_records(monkeypatch):
 
 
 def test_the_folder_of_the_dead_letters_is_named():
-    options = PipelineOptions(["--dead_letters=gs://bucket/dead"])
-    assert options.view_as(RecordOptions).dead_letters == "gs://bucket/dead"
+    options = given_by("--dead_letters=gs://bucket/dead")
+    assert options.dead_letters == "gs://bucket/dead"
     found = refused({"records_read": 1, "dead_nul": 1}, ())
     assert "is in gs://bucket/dead, with its reason." in str(execute.error_of(found, options))
 

@@ -37,7 +37,7 @@ def parsed(*flags, of=train, given=TRAIN):
 
 def added(*flags, of=train, given=TRAIN):
     """What is set for the user, in its order."""
-    return parsed(*flags, of=of, given=given)._flags[len(given) + len(flags) :]
+    return parsed(*flags, of=of, given=given).beam._flags[len(given) + len(flags) :]
 
 
 def refused(*flags, of=train, given=TRAIN):
@@ -56,7 +56,7 @@ def refused(*flags, of=train, given=TRAIN):
     ],
 )
 def test_local_runs_have_one_runner(runner):
-    assert parsed(*runner).view_as(StandardOptions).runner == LOCAL_RUNNER
+    assert parsed(*runner).beam.view_as(StandardOptions).runner == LOCAL_RUNNER
 
 
 PRISM = "--runner=PrismRunner"
@@ -99,7 +99,7 @@ def test_worker_threads_that_would_share_outdated_state_are_refused():
 
 def test_prism_does_not_split_bundles_of_a_key():
     options = parsed("--runner=PrismRunner", "--experiments=mine")
-    assert options.view_as(DebugOptions).experiments == ["mine", "prism_disable_sdf_split"]
+    assert options.beam.view_as(DebugOptions).experiments == ["mine", "prism_disable_sdf_split"]
     assert not any(
         "experiments" in flag
         for flag in added("--runner=PrismRunner", "--experiments=prism_disable_sdf_split")
@@ -146,10 +146,10 @@ def test_flink_streams_what_comes_as_a_stream():
 
 
 def test_flinks_key_groups_are_fixed():
-    assert parsed(*FLINK).view_as(FlinkRunnerOptions).max_parallelism == 128
+    assert parsed(*FLINK).beam.view_as(FlinkRunnerOptions).max_parallelism == 128
     assert (
         parsed(*FLINK, "--max_parallelism=400", "--parallelism=300")
-        .view_as(FlinkRunnerOptions)
+        .beam.view_as(FlinkRunnerOptions)
         .max_parallelism
         == 400
     )
@@ -203,8 +203,8 @@ def test_a_clusters_workers_are_given(flags):
 
 def test_dataflow_runs_one_process_a_worker_for_a_learner_and_pickles_no_main_module():
     options = parsed(*DATAFLOW)
-    assert options.view_as(DebugOptions).experiments == ["no_use_multiple_sdk_containers"]
-    assert options.view_as(SetupOptions).save_main_session is False
+    assert options.beam.view_as(DebugOptions).experiments == ["no_use_multiple_sdk_containers"]
+    assert options.beam.view_as(SetupOptions).save_main_session is False
     labelling = added(*DATAFLOW, of=infer, given=[*TRAIN, "--output=gs://b/o"])
     assert labelling == ["--no_save_main_session"]
 
@@ -333,7 +333,7 @@ VALUES = {
 def test_every_value_of_an_option_can_be_sent_to_a_runner():
     parser = argparse.ArgumentParser(add_help=False, conflict_handler="resolve")
     for group in all_groups():
-        group._add_argparse_args(parser)
+        group.add(parser)
     found = {
         action.dest: action.type(VALUES[action.type.__qualname__])
         for action in parser._actions

@@ -18,7 +18,7 @@ from model.reading.settings import ParseSettings
 from model.settings import TokeniserSettings
 from pipelines import archive, infer, stream, train
 from pipelines.cli.command import UsageError, parse
-from pipelines.graphs.sinks import SINKS, SinkOptions, write_mixtures
+from pipelines.graphs.sinks import SINKS, write_mixtures
 from pipelines.graphs.sources import (
     SOURCES,
     SourceSettings,
@@ -390,7 +390,7 @@ def test_what_a_sink_needs_and_does_not_have(flags, error, message):
 def test_servers_may_be_the_sinks_alone(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "timestamp": 0, "text": "word"}))
     given = [f"--input={tmp_path}/a.jsonl", "--sink=kafka", "--kafka_servers=b", "--output_topic=o"]
-    assert options_of(*given, of=stream).view_as(SinkOptions).sink == "kafka"
+    assert options_of(*given, of=stream).sink == "kafka"
     assert read(*given, of=stream)[0].documents is not None
 
 
