@@ -140,7 +140,7 @@ def test_no_value_is_measured_and_the_results_are_those_of_the_state(monkeypatch
 def test_beam_still_measures_what_is_cached(monkeypatch):
     """If this fails, local_runner.py can leave the cache, or has lost what it changes."""
     found = measured(monkeypatch)
-    pipeline = beam.Pipeline(options=OPTIONS)
+    pipeline = beam.Pipeline(options=OPTIONS.beam)
     sums(pipeline)
     pipeline.run()
     assert found
