@@ -16,12 +16,12 @@ install: $(STAMP) ## install the project and its tools into .venv
 $(STAMP):
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --editable '.[demo,report,docs,dev]'
-	$(RUN) -m model.warm
+	$(RUN) -m beam_topics.model.warm
 	rm -f $(VENV)/.installed-*
 	touch $@
 
 demo: $(STAMP) ## learn the State of the Union addresses, 1790 to today, and show the topics
-	$(RUN) -m pipelines.demo
+	$(RUN) -m beam_topics.pipelines.demo
 
 sample: $(STAMP) ## put the table and, with chromium, the page of a new demo into README.md and docs/images
 	$(RUN) docs_site/sample.py

@@ -50,19 +50,13 @@ setup(
     entry_points={"console_scripts": ["beam-topics = beam_topics.__main__:main"]},
     # By name: a bare find_packages() would ship tests/, whose name a dependency of apache-beam[gcp]
     # has taken.
-    packages=find_packages(
-        include=[
-            "beam_topics",
-            *("pipelines", "pipelines.*", "transforms", "transforms.*", "model", "model.*"),
-        ]
-    ),
+    # beam_topics/model, transforms and pipelines are links to the folders beside it.
+    packages=find_packages(include=["beam_topics", "beam_topics.*"]),
     package_data={
         "beam_topics": ["py.typed"],
-        "model": ["py.typed", "words/stop_words.txt", "words/LICENSE.stop_words"],
-        "pipelines": ["py.typed"],
-        "transforms": ["py.typed"],
-        "pipelines.beam_yaml": ["provider.yaml"],
-        "pipelines.pages": ["templates/*", "static/*", "vendor/*"],
+        "beam_topics.model.words": ["stop_words.txt", "LICENSE.stop_words"],
+        "beam_topics.pipelines.beam_yaml": ["provider.yaml"],
+        "beam_topics.pipelines.pages": ["templates/*", "static/*", "vendor/*"],
     },
     install_requires=requirements(),
     extras_require={

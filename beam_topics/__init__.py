@@ -2,7 +2,8 @@
 
 >>> from beam_topics import TopicModel  # doctest: +SKIP
 
-The code is in the packages ``model``, ``transforms`` and ``pipelines``, which come with this one.
+The code is in ``beam_topics.model``, ``beam_topics.transforms`` and ``beam_topics.pipelines``. In a
+clone these are links to the folders ``model``, ``transforms`` and ``pipelines``.
 Names are imported when they are first used, so ``import beam_topics`` is fast.
 """
 
@@ -11,33 +12,29 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from beam_topics.siblings import check_siblings
-
-check_siblings()
-
 if TYPE_CHECKING:
-    from model.publishing.catalogue import CatalogueStore
-    from model.publishing.manifest import Manifest
-    from model.publishing.store import ModelStore
-    from model.snapshot import Snapshot
-    from pipelines.estimator.mixtures import read_mixtures
-    from pipelines.estimator.topic_model import TopicModel
+    from beam_topics.model.publishing.catalogue import CatalogueStore
+    from beam_topics.model.publishing.manifest import Manifest
+    from beam_topics.model.publishing.store import ModelStore
+    from beam_topics.model.snapshot import Snapshot
+    from beam_topics.pipelines.estimator.mixtures import read_mixtures
+    from beam_topics.pipelines.estimator.topic_model import TopicModel
 
 __all__ = ["CatalogueStore", "Manifest", "ModelStore", "Snapshot", "TopicModel", "read_mixtures"]
 
 _MODULES = {
-    "CatalogueStore": "model.publishing.catalogue",
-    "Manifest": "model.publishing.manifest",
-    "ModelStore": "model.publishing.store",
-    "Snapshot": "model.snapshot",
-    "TopicModel": "pipelines.estimator.topic_model",
-    "read_mixtures": "pipelines.estimator.mixtures",
+    "CatalogueStore": "beam_topics.model.publishing.catalogue",
+    "Manifest": "beam_topics.model.publishing.manifest",
+    "ModelStore": "beam_topics.model.publishing.store",
+    "Snapshot": "beam_topics.model.snapshot",
+    "TopicModel": "beam_topics.pipelines.estimator.topic_model",
+    "read_mixtures": "beam_topics.pipelines.estimator.mixtures",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("model").__version__
+        return importlib.import_module("beam_topics.model").__version__
     if name not in _MODULES:
         raise AttributeError(f"module 'beam_topics' has no attribute {name!r}")
     try:

@@ -26,12 +26,12 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, FloatArray, LongArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 from benchmarks.corpora import minibatches
 from benchmarks.ledger import Ledger, Result, Run, mean_and_error, print_table, size_of
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.records import Document, FloatArray, LongArray, TokenisedDocument
-from model.snapshot import Snapshot
 
 TOPICS, CHANGING, WORDS, TOKENS = 20, 5, 1000, 60
 THETA, PHI = 0.1, 0.02

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.publishing.snapshots import snapshot_to_file
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from benchmarks.corpora import minibatches
 from benchmarks.scale.made_up import made_up_words
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.publishing.snapshots import snapshot_to_file
-from model.records import Document, Minibatch, TokenisedDocument
 
 _WORDS, _FIRST, _EACH = 100, 300, 50
 # The name of a row, the options of the learner, and the number of documents that are measured.

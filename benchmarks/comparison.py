@@ -3,9 +3,9 @@
 Each row learns T = 50 topics from the same file by a command of its own, which starts, reads,
 splits, learns and writes:
 
-* ``one pass``: ``pipelines.train`` with its default settings, in the order of dates.
+* ``one pass``: ``beam-topics train`` with its default settings, in the order of dates.
 * ``small reservoir``: the same with fewer documents of the past at hand, and fewer visits.
-* ``batch``: ``pipelines.train --learner=batch-gibbs``, 200 sweeps, flat prior.
+* ``batch``: ``beam-topics train --learner=batch-gibbs``, 200 sweeps, flat prior.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
   ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python
   that ``BERTOPIC_PYTHON`` names (:mod:`benchmarks.other_models`).
@@ -24,7 +24,7 @@ fixed point of
   bounded.
   BERTopic has no P(w | z): it has no perplexity, and its own θ is classified.
 * NPMI: of the first ten words of a topic in the training documents; the mean, and the number of
-  topics that are judged mixed (:mod:`model.evaluation.mixed`).
+  topics that are judged mixed (:mod:`beam_topics.model.evaluation.mixed`).
 
 A run is one line of ``docs/results/comparison.jsonl``; see :mod:`benchmarks.ledger`.
 """
@@ -45,16 +45,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.evaluation.classification import svm_accuracy
+from beam_topics.model.evaluation.coherence import coherence
+from beam_topics.model.evaluation.mixed import judge_words, most_telling
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document, FloatArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 from benchmarks.corpora import content_words, may_body, may_words, records, stop_words
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from benchmarks.runners import ROOT
 from benchmarks.scale.commands import CHILD
-from model.evaluation.classification import svm_accuracy
-from model.evaluation.coherence import coherence
-from model.evaluation.mixed import judge_words, most_telling
-from model.publishing.store import ModelStore
-from model.records import Document, FloatArray, TokenisedDocument
-from model.snapshot import Snapshot
 
 TOPICS, FOLD_IN, TOP_WORDS, LEAST, SHORT = 50, 50, 10, 5, 20
 FOREVER = 36500
@@ -143,10 +143,10 @@ def python_of(row: str) -> str:
 
 
 def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
-    """Return a command of ``pipelines.train``, and what reads its newest version."""
+    """Return a command of ``beam-topics train``, and what reads its newest version."""
     command = [
         "-m",
-        "pipelines.train",
+        "beam_topics.pipelines.train",
         f"--input={folder}/documents.jsonl",
         f"--model_store={folder}/models",
         f"--dead_letters={folder}/dead",
@@ -161,7 +161,7 @@ def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Pat
 
 
 def batch(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
-    """Return a command of ``pipelines.train`` that runs batch Gibbs sampling, flat prior."""
+    """Return a command of ``train`` that runs batch Gibbs sampling with the flat prior."""
     given = "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"
     return ours(folder, seed, *given, *flags)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from model.records import Document, Minibatch, TokenisedDocument
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 
 SUBSETS = {
     "diff3": ("rec.sport.baseball", "sci.space", "alt.atheism"),

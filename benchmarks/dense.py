@@ -3,7 +3,7 @@
 :mod:`benchmarks.speed` compares the kernels with it. Each of P particles has a whole table of W
 rows. To resample it would have to copy them, and it never does. The uniforms, the draw, the weights
 and the joint probabilities are those of
-:func:`model.learners.particles.kernels.first_pass.first_pass`.
+:func:`beam_topics.model.learners.particles.kernels.first_pass.first_pass`.
 
 Word w of particle p is row ``w * word_step + p * particle_step``. (P, 1) puts the rows of a word
 side by side, int32[W, P, Tp], so that a token reads contiguous memory. This is the fastest layout
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.jit import kernel, page_kernel
-from model.kernels.random import FIRST_PASS, fill_uniforms
-from model.learners.particles.kernels.draw import draw, new_scratch, padded
-from model.learners.particles.kernels.particles import PAGE, normalise, times
-from model.learners.particles.kernels.resampling import normalise_weights
+from beam_topics.model.kernels.jit import kernel, page_kernel
+from beam_topics.model.kernels.random import FIRST_PASS, fill_uniforms
+from beam_topics.model.learners.particles.kernels.draw import draw, new_scratch, padded
+from beam_topics.model.learners.particles.kernels.particles import PAGE, normalise, times
+from beam_topics.model.learners.particles.kernels.resampling import normalise_weights
 
 
 class Dense(NamedTuple):

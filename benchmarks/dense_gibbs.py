@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.gibbs.kernels.dense import dense_rows, draw_topic
-from model.gibbs.kernels.records import Document
-from model.gibbs.kernels.sparse_lda import longest_document
-from model.inference.corpus import Corpus
-from model.kernels.jit import kernel, page_kernel
-from model.kernels.random import INFERENCE, fill_uniforms
-from model.records import IntArray, LongArray
-from model.snapshot import Snapshot
+from beam_topics.model.gibbs.kernels.dense import dense_rows, draw_topic
+from beam_topics.model.gibbs.kernels.records import Document
+from beam_topics.model.gibbs.kernels.sparse_lda import longest_document
+from beam_topics.model.inference.corpus import Corpus
+from beam_topics.model.kernels.jit import kernel, page_kernel
+from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
+from beam_topics.model.records import IntArray, LongArray
+from beam_topics.model.snapshot import Snapshot
 
 
 class DenseFixed(NamedTuple):
@@ -96,7 +96,7 @@ def sweep_document(document: Any, fixed: Any, sampled: Any, workspace: Any, firs
     """Draw the topic of each token of one document once, in place.
 
     Args:
-        document: :class:`~model.gibbs.kernels.records.Document`.
+        document: :class:`~beam_topics.model.gibbs.kernels.records.Document`.
         fixed: :class:`DenseFixed`.
         sampled: :class:`DenseSampled`.
         workspace: :class:`DenseWorkspace`.
@@ -132,10 +132,10 @@ def sweep_documents(documents: Any, fixed: Any, sampled: Any, name: Any) -> None
     """Draw the topic of each token once, document by document, in place.
 
     Args:
-        documents: :class:`~model.gibbs.kernels.records.Documents`.
+        documents: :class:`~beam_topics.model.gibbs.kernels.records.Documents`.
         fixed: :class:`DenseFixed`.
         sampled: :class:`DenseSampled`.
-        name: :class:`~model.gibbs.kernels.records.SweepName`.
+        name: :class:`~beam_topics.model.gibbs.kernels.records.SweepName`.
     """
     t_count, offsets = fixed.alpha.shape[0], documents.offsets
     workspace = DenseWorkspace(

@@ -29,20 +29,20 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.classification import svm_accuracy
+from beam_topics.model.evaluation.held_out import clusters
+from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
+from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
+from beam_topics.model.records import TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 from benchmarks.corpora import SUBSETS, minibatches, shuffled
 from benchmarks.drift_report import report
 from benchmarks.drift_streams import COURSES, course, domain, posts
 from benchmarks.ledger import Ledger, Result, Run, size_of
-from model.compositions import compose
-from model.evaluation.agreement import nmi
-from model.evaluation.classification import svm_accuracy
-from model.evaluation.held_out import clusters
-from model.evaluation.perplexity import Score, first_moment
-from model.evaluation.settings import EvaluationSettings
-from model.inference import Gibbs3, PublishedModel, inference_for
-from model.learners import LEARNER, LearnerSettings, learner_for
-from model.records import TokenisedDocument
-from model.snapshot import Snapshot
 
 TRIPLES = {
     "hockey": ("rec.sport.hockey", "sci.med", "soc.religion.christian"),

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.records import Document, TokenisedDocument
 from benchmarks.corpora import letters_of, may_words, records, shuffled, stop_words
-from model.records import Document, TokenisedDocument
 
 FIRST_CATEGORIES = ("cs.NI", "cs.DC", "cs.SI", "cs.SY", "cs.GT", "cs.DB", "cs.HC", "cs.DL", "cs.CE")
 THIRD_CATEGORIES = ("cs.CR", "cs.RO", "cs.SE", "cs.CY", "cs.IR", "cs.NE", "cs.PL", "cs.SD", "cs.OH")

@@ -1,8 +1,8 @@
 """Labelling with two workers against one: ``python -m benchmarks fanout``.
 
-``pipelines.infer`` labels abstracts of arXiv by Gibbs3 with 100 sweeps, in worker processes of the
-local runner. Seconds are the clock's, starting included, so the machine should have nothing else to
-do. ``BENCHMARK_EVERY=4`` (the default) takes every fourth abstract.
+``beam-topics infer`` labels abstracts of arXiv by Gibbs3 with 100 sweeps, in worker
+processes of the local runner. Seconds are the clock's, starting included, so the machine should
+have nothing else to do. ``BENCHMARK_EVERY=4`` (the default) takes every fourth abstract.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def label(folder: Path, workers: int, number: int) -> None:
 def pipeline(name: str, arguments: list[str]) -> None:
     """Run a pipeline in a process of its own, as a user would."""
     subprocess.run(
-        [sys.executable, "-m", f"pipelines.{name}", *arguments],
+        [sys.executable, "-m", f"beam_topics.pipelines.{name}", *arguments],
         cwd=ROOT,
         check=True,
         stderr=subprocess.DEVNULL,

@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipelines.demo import corpus_folder, records
+from beam_topics.pipelines.demo import corpus_folder, records
 
 ROOT = Path(__file__).parent.parent
 WANTED_SECONDS, WANTED_OPTIONS = 180, 3

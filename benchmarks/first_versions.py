@@ -27,15 +27,15 @@ from unittest.mock import patch
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.learners.particles import initial_batch
+from beam_topics.model.learners.particles.initial_batch import Chains
+from beam_topics.model.learners.particles.state import ParticleState
+from beam_topics.model.records import TokenisedDocument
 from benchmarks.comparison import Model, log_probability, model_of
 from benchmarks.corpora import abstracts, minibatches, newsgroups
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.learners.base import LearnerSettings
-from model.learners.particles import initial_batch
-from model.learners.particles.initial_batch import Chains
-from model.learners.particles.state import ParticleState
-from model.records import TokenisedDocument
 
 OTHERS = 60
 LEARNERS = ("default", "o-lda")

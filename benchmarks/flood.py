@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.held_out import EvaluationSettings, clusters
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.records import Document, TokenisedDocument
 from benchmarks.drift import TRIPLES, Pass
 from benchmarks.drift_streams import posts
-from model.compositions import compose
-from model.evaluation.agreement import nmi
-from model.evaluation.held_out import EvaluationSettings, clusters
-from model.learners import LEARNER
-from model.records import Document, TokenisedDocument
 
 COPIES_EACH = 4
 CHANGED = 0.1

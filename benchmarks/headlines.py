@@ -2,8 +2,8 @@
 
 The abstracts of arXiv are cut into pieces of twelve words, in the order of their dates, until there
 are a million. A piece comes every ten seconds of event time, so the archive lasts 116 days and has
-a version a day. ``pipelines.train`` learns it with default settings from ``--source=replay``, on
-Prism and on a Flink that runs within the job server.
+a version a day. ``beam-topics train`` learns it with default settings from
+``--source=replay``, on Prism and on a Flink that runs within the job server.
 
 Measured for each tenth of the documents: the memory of the workers (this process) and of Prism,
 what each stateful step keeps, and documents a second of the worker's processor. From the first
@@ -13,7 +13,7 @@ minibatch on: a runner takes up to half a minute to start, in which the workers 
 ``BENCHMARK_EVERY=10`` (the default) learns a tenth of the million. ``BEAM_TOPICS_PRISM`` is the
 path of Prism, ``BEAM_TOPICS_JOB_SERVER`` that of Flink's job server; a runner without a path is
 left out. ``python -m benchmarks.headlines --help`` has the options of a single run; those that it
-does not know go to ``pipelines.train``.
+does not know go to ``beam-topics train``.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from beam_topics.model.records import Document
+from beam_topics.pipelines import train
+from beam_topics.transforms.write import shard_start, write_shard
 from benchmarks.corpora import records
 from benchmarks.soak import PASSES, PRISM, Watch, observe, report, sampled
-from model.records import Document
-from pipelines import train
-from transforms.write import shard_start, write_shard
 
 JOB_SERVER = "BEAM_TOPICS_JOB_SERVER"
 RUNNERS = {"prism": PRISM, "flink": JOB_SERVER}
@@ -74,7 +74,7 @@ def learn(runner: str, count: int, rate: float = RATE, flags: Sequence[str] = ()
         runner: One of :data:`RUNNERS`.
         count: The number of headlines.
         rate: Documents a second, on Prism.
-        flags: More options of ``pipelines.train``.
+        flags: More options of ``beam-topics train``.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -91,7 +91,7 @@ def learn(runner: str, count: int, rate: float = RATE, flags: Sequence[str] = ()
                 ]
             )
         if status:
-            raise SystemExit(f"pipelines.train ended with {status}")
+            raise SystemExit(f"beam-topics train ended with {status}")
     report(watch, since=1)
 
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
-from model.learners import (
+from beam_topics.model.learners import (
     AfterResampling,
     FullHistory,
     Given,
@@ -24,9 +23,15 @@ from model.learners import (
     Residual,
     learner_for,
 )
-from model.learners.particles.kernels.full_history import NIL, Tree, new_tree, with_free_rows
-from model.learners.particles.kernels.particles import PAGE
-from model.learners.particles.kernels.shared_rows import inherit, own_row
+from beam_topics.model.learners.particles.kernels.full_history import (
+    NIL,
+    Tree,
+    new_tree,
+    with_free_rows,
+)
+from beam_topics.model.learners.particles.kernels.particles import PAGE
+from beam_topics.model.learners.particles.kernels.shared_rows import inherit, own_row
+from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 
 PARTICLES, MOVES, RESAMPLINGS = 100, 30, 200
 DOCUMENTS = 300

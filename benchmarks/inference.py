@@ -21,19 +21,25 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import agreement
+from beam_topics.model.inference import (
+    METHOD,
+    Gibbs3,
+    InferenceSettings,
+    PublishedModel,
+    inference_for,
+)
+from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.inference.corpus import Corpus, CorpusSampler, build_corpora
+from beam_topics.model.inference.fitting import fit, make_pair
+from beam_topics.model.inference.gibbs2 import fit_alpha
+from beam_topics.model.inference.settings import FEATURES, FitSettings
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.records import Document, FloatArray, TokenisedDocument, TopicMixture
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.pipelines.cli.terminal import thin
 from benchmarks.corpora import records, stop_words
-from model.compositions import compose
-from model.evaluation.agreement import agreement
-from model.inference import METHOD, Gibbs3, InferenceSettings, PublishedModel, inference_for
-from model.inference.classifier import Classifier, Provenance
-from model.inference.corpus import Corpus, CorpusSampler, build_corpora
-from model.inference.fitting import fit, make_pair
-from model.inference.gibbs2 import fit_alpha
-from model.inference.settings import FEATURES, FitSettings
-from model.kernels.random import stream_key
-from model.records import Document, FloatArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot, TopicWordPrior
-from pipelines.cli.terminal import thin
 
 _LETTERS = re.compile(r"[a-z]{2,}")
 ALPHA, BETA = 0.1, 0.01

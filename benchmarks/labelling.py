@@ -20,18 +20,24 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import agreement, divergence
+from beam_topics.model.inference import (
+    METHOD,
+    Gibbs2,
+    InferenceSettings,
+    PublishedModel,
+    inference_for,
+)
+from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain
+from beam_topics.model.records import FloatArray, TokenisedDocument, TopicMixture
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 from benchmarks.corpora import numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 from benchmarks.sparse import ALPHA, BETA, seconds_of
-from model.compositions import compose
-from model.evaluation.agreement import agreement, divergence
-from model.inference import METHOD, Gibbs2, InferenceSettings, PublishedModel, inference_for
-from model.inference.classifier import Classifier, Provenance
-from model.kernels.random import stream_key
-from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.records import FloatArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot, TopicWordPrior
 
 TRAINED, ITERATIONS, REPETITIONS = 100, 100, 3
 METHODS: dict[str, dict[str, Any]] = {

@@ -11,9 +11,9 @@ import json
 import time
 from collections import Counter
 
+from beam_topics.model.records import Document
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.corpora import records
-from model.records import Document
-from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 ROUNDS = 3
 SHOWN = 4

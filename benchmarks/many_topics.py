@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.particles import priors, stepping
 from benchmarks.corpora import abstracts, minibatches
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.learners.particles import priors, stepping
 
 TOPICS = (50, 100, 200, 257, 512, 1000, 2000, 5000)
 DOCUMENTS, MINIBATCH = 1000, 50

@@ -24,16 +24,16 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.evaluation.held_out import clusters
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
+from beam_topics.model.records import Minibatch, TokenisedDocument
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 from benchmarks.may_report import report
-from model.compositions import compose
-from model.evaluation.agreement import nmi
-from model.evaluation.held_out import clusters
-from model.evaluation.settings import EvaluationSettings
-from model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
-from model.records import Minibatch, TokenisedDocument
 
 DATASETS = ("diff3", "rel3", "sim3")
 PARTS = 10

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
 from benchmarks.corpora import abstracts, minibatches, vocabulary
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
 
 PASSES = 10
 # Small enough for ten passes in a few minutes; what could grow does not depend on the number of

@@ -1,9 +1,9 @@
 """Half-lives compared, and chosen by evidence: ``python -m benchmarks.memory_lengths --help``.
 
-Each run is one pass of the learner and the publisher of ``pipelines.train`` over a stream, in this
-process. A version is published after every fifth minibatch of 100 documents, and predicts the
-documents that come until the next one: the figure is their first-moment perplexity over the words
-that the version has, and the processor time is that of the whole run.
+Each run is one pass of the learner and the publisher of ``beam-topics train`` over a
+stream, in this process. A version is published after every fifth minibatch of 100 documents, and
+predicts the documents that come until the next one: the figure is their first-moment perplexity
+over the words that the version has, and the processor time is that of the whole run.
 
 Streams that are made up have ten topics of 1,000 words and 60 tokens a document:
 
@@ -30,20 +30,20 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.learner_log.local import learn_documents
+from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.learners.particles.settings import AUTO
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.words.tokeniser import tokeniser_settings
 from benchmarks.corpora import abstracts
 from benchmarks.drift_streams import posts
 from benchmarks.ledger import Ledger, Result, Run, mean_and_error, print_table
-from model.compositions import compose
-from model.evaluation.perplexity import Score, first_moment
-from model.learner_log.local import learn_documents
-from model.learner_log.options import LearnOptions, Publication, RunSettings
-from model.learners import LEARNER
-from model.learners.particles.settings import AUTO
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
-from model.records import Document, TokenisedDocument
-from model.settings import SequenceSettings
-from model.words.tokeniser import tokeniser_settings
 
 STREAMS = ("stationary", "rotating", "stops", "20news", "arxiv")
 TOPICS, WORDS, LENGTH, ROTATION, SCALE = 10, 1000, 60, 20, 100.0

@@ -19,14 +19,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.reporting.names import (
+    Counted,
+    Expected,
+    counted_words,
+    names_by_documents,
+    words_of,
+)
+from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.model.snapshot import Snapshot
 from benchmarks.corpora import may_words, minibatches, records, stop_words
 from benchmarks.vocabulary import mixtures, newsgroups
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.records import Document, TokenisedDocument
-from model.reporting.names import Counted, Expected, counted_words, names_by_documents, words_of
-from model.reporting.relevance import word_statistics
-from model.snapshot import Snapshot
 
 TOPICS = 50
 _FIRST = 3

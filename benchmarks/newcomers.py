@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.classification import svm_accuracy
+from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.tokeniser import Tokeniser
 from benchmarks.corpora import minibatches, records
 from benchmarks.vocabulary import mixtures
-from model.compositions import compose
-from model.evaluation.classification import svm_accuracy
-from model.learners import LEARNER, LearnerSettings, learner_for
-from model.records import Document, TokenisedDocument
-from model.settings import TokeniserSettings
-from model.snapshot import Snapshot
-from model.words.tokeniser import Tokeniser
 
 WORDS = ("blockchain", "lstm", "word2vec", "gan", "bert")
 

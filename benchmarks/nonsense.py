@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.serving import NoneShares, base_probabilities
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 from benchmarks.names import learned, without_headers
 from benchmarks.vocabulary import newsgroups
-from model.inference.features import numbered
-from model.inference.serving import NoneShares, base_probabilities
-from model.records import Document, TokenisedDocument
-from model.snapshot import Snapshot
 
 SEED = 1
 

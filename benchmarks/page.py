@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pipelines import report
+from beam_topics.pipelines import report
 
 ROOT = Path(__file__).parent.parent
 OPENED = 10

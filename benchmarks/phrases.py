@@ -19,17 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import main_topics, nmi
+from beam_topics.model.evaluation.classification import svm_accuracy
+from beam_topics.model.evaluation.coherence import coherence
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.phrases import JOINER
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.comparison import fold_in
 from benchmarks.corpora import minibatches, records, stop_words
-from model.compositions import compose
-from model.evaluation.agreement import main_topics, nmi
-from model.evaluation.classification import svm_accuracy
-from model.evaluation.coherence import coherence
-from model.learners import LEARNER, learner_for
-from model.records import Document, TokenisedDocument
-from model.snapshot import Snapshot
-from model.words.phrases import JOINER
-from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 TOPICS, FIRST, SEEDS = 50, 10, (1, 2)
 

@@ -12,17 +12,17 @@ import os
 import tempfile
 from pathlib import Path
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.reading.parsing import parse_line
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.records import Document, Minibatch
+from beam_topics.model.sequencing import chain_start, sequence_documents
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.pipelines import train
 from benchmarks.corpora import records
 from benchmarks.speed import learn, seconds
-from model.compositions import compose
-from model.learners import LEARNER
-from model.reading.parsing import parse_line
-from model.reading.settings import ParseSettings
-from model.records import Document, Minibatch
-from model.sequencing import chain_start, sequence_documents
-from model.settings import SequenceSettings, TokeniserSettings
-from model.words.tokeniser import Tokeniser
-from pipelines import train
 
 SEQUENCE = SequenceSettings(window=30 * 86_400_000_000)
 
@@ -74,5 +74,5 @@ def _train(source: Path, folder: Path, learner: str) -> float:
     status: list[int] = []
     spent = seconds(lambda: status.append(train.main(arguments)))
     if status[0]:
-        raise SystemExit(f"pipelines.train ended with {status[0]}")
+        raise SystemExit(f"beam-topics train ended with {status[0]}")
     return spent

@@ -1,4 +1,4 @@
-"""``pipelines.train`` on every runner of this machine, against the bare learner.
+"""``beam-topics train`` on every runner of this machine, against the bare learner.
 
 Run ``python -m benchmarks runners``. Each runner learns the same archive twice: all of it, and its
 first hundred documents, whose time is almost only the start. ``BENCHMARK_EVERY=20`` (the default)
@@ -23,10 +23,10 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from beam_topics.model.learners import ParticleFilter
 from benchmarks.corpora import records
 from benchmarks.pipeline import batches_of
 from benchmarks.speed import learn
-from model.learners import ParticleFilter
 
 ROOT = Path(__file__).parent.parent
 FEW = 100
@@ -148,7 +148,7 @@ def train(source: Path, folder: Path, flags: list[str]) -> None:
             f"--dead_letters={store}/dead",
         ]
         subprocess.run(
-            [sys.executable, "-m", "pipelines.train", *places, *FLAGS, *flags],
+            [sys.executable, "-m", "beam_topics.pipelines.train", *places, *FLAGS, *flags],
             cwd=ROOT,
             check=True,
             stderr=subprocess.DEVNULL,

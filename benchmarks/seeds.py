@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, TokenisedDocument
 from benchmarks.corpora import letters_of, minibatches, records, stop_words
 from benchmarks.names import without_headers
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.records import Document, TokenisedDocument
 
 TOPICS, FIRST, SEEDS = 50, 10, range(1, 6)
 STRENGTHS = (100, 1000)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import regex
 
-from model.words.segmenters import segmenter_of
+from beam_topics.model.words.segmenters import segmenter_of
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 Places = set[tuple[int, int]]

@@ -159,7 +159,13 @@ def trained(folder: Path, documents: int) -> str:
     archive, store = folder / "abstracts.jsonl", folder / "models"
     rows = list(records("arxiv-cs-1994-2019"))[:documents]
     archive.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [sys.executable, "-m", "pipelines.train", f"--input={archive}", "--window=30d"]
+    command = [
+        sys.executable,
+        "-m",
+        "beam_topics.pipelines.train",
+        f"--input={archive}",
+        "--window=30d",
+    ]
     command += [f"--model_store={store}", f"--dead_letters={folder / 'dead'}"]
     subprocess.run([*command, "--publish_every=3650d"], check=True, stdout=subprocess.DEVNULL)
     return str(store)
@@ -182,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     bodies = [json.dumps({"text": text}).encode() for text in texts]
     with tempfile.TemporaryDirectory() as folder:
         store, port = trained(Path(folder), wanted.documents), free_port()
-        command = [sys.executable, "-m", "pipelines.serve", f"--model_store={store}"]
+        command = [sys.executable, "-m", "beam_topics.pipelines.serve", f"--model_store={store}"]
         command += [f"--port={port}", f"--method={wanted.method}"]
         pinned = {"preexec_fn": lambda: os.sched_setaffinity(0, {0})}
         server = subprocess.Popen(command, stderr=subprocess.DEVNULL, **pinned)

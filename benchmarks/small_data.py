@@ -26,12 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, TokenisedDocument
 from benchmarks.comparison import Corpus, Model, corpus, fold_in, model_of, scores
 from benchmarks.corpora import letters_of, minibatches, records, stop_words
-from model.compositions import compose
-from model.evaluation.agreement import nmi
-from model.learners import LEARNER, learner_for
-from model.records import Document, TokenisedDocument
 
 DOCUMENTS, LENGTH, FIRST, MINIBATCH = 600, 12, 75, 20
 SUBJECTS, WORDS, TOPICS = (2, 3, 5, 10), (6, 12, 30), 50

@@ -27,14 +27,14 @@ from typing import Any
 
 import psutil
 
+from beam_topics.model import sequencing
+from beam_topics.model.learner_log.log import Session
+from beam_topics.model.publishing.publication import Publisher
+from beam_topics.model.records import Document
+from beam_topics.model.times import parse_time
+from beam_topics.pipelines import train
+from beam_topics.transforms.write import shard_start, write_shard
 from benchmarks.corpora import records
-from model import sequencing
-from model.learner_log.log import Session
-from model.publishing.publication import Publisher
-from model.records import Document
-from model.times import parse_time
-from pipelines import train
-from transforms.write import shard_start, write_shard
 
 PRISM = "BEAM_TOPICS_PRISM"
 PASSES = 10
@@ -211,7 +211,7 @@ def run(folder: Path, speed: float) -> None:
         ]
     )
     if status:
-        raise SystemExit(f"pipelines.train ended with {status}")
+        raise SystemExit(f"beam-topics train ended with {status}")
 
 
 def report(watch: Watch, since: int = 2) -> None:

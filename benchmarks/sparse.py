@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain
 from benchmarks.corpora import numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
-from model.kernels.random import stream_key
-from model.learners.batch_gibbs.sparse_chains import SparseChain
 
 ALPHA, BETA = 0.1, 0.01
 WARM, SWEEPS, ROUNDS = 40, 5, 2

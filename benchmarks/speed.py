@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import abstracts, minibatches, newsgroups, numbered, shuffled, vocabulary
-from benchmarks.dense import filter_documents, new_dense
-from model.compositions import compose
-from model.learners import (
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import (
     LEARNER,
     BatchGibbs,
     Flat,
@@ -26,8 +24,10 @@ from model.learners import (
     Residual,
     learner_for,
 )
-from model.learners.particles.kernels.draw import padded
-from model.records import Minibatch, TokenisedDocument
+from beam_topics.model.learners.particles.kernels.draw import padded
+from beam_topics.model.records import Minibatch, TokenisedDocument
+from benchmarks.corpora import abstracts, minibatches, newsgroups, numbered, shuffled, vocabulary
+from benchmarks.dense import filter_documents, new_dense
 
 REPETITIONS = 3
 FILTER: dict[str, Any] = {

@@ -5,8 +5,9 @@ other documents score it. A row has the words of a list and the share of tokens 
 the accuracy of a linear SVM on the mixtures of the scoring documents, and the normalised mutual
 information of their labels and their largest topics, where documents have labels; the NPMI of the
 first ten words of a topic in the training documents; the topics that are judged mixed
-(:mod:`model.evaluation.mixed`); and the perplexity of the words that no list leaves out, each
-given the words before it in a document at even places. ``max_df`` is the option of the learner.
+(:mod:`beam_topics.model.evaluation.mixed`); and the perplexity of the words that no list leaves
+out, each given the words before it in a document at even places. ``max_df`` is the option of the
+learner.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import main_topics, nmi
+from beam_topics.model.evaluation.classification import svm_accuracy
+from beam_topics.model.evaluation.coherence import coherence
+from beam_topics.model.evaluation.mixed import judge
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, FloatArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words import stop_lists
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.comparison import fold_in, log_probability
 from benchmarks.corpora import minibatches, records, stop_words
-from model.compositions import compose
-from model.evaluation.agreement import main_topics, nmi
-from model.evaluation.classification import svm_accuracy
-from model.evaluation.coherence import coherence
-from model.evaluation.mixed import judge
-from model.learners import LEARNER, learner_for
-from model.records import Document, FloatArray, TokenisedDocument
-from model.snapshot import Snapshot
-from model.words import stop_lists
-from model.words.tokeniser import Tokeniser, tokeniser_settings
 
 TOPICS, FIRST, SEEDS = 30, 10, (1, 2)
 # The words of a long paper, and of a short text, that are taken.

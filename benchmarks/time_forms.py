@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
-from model.reading.time_forms import read_time
+from beam_topics.model.reading.time_forms import read_time
 
 _COUNT = 20_000
 _MAIL = "%a, %d %b %Y %H:%M:%S +0100"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
+from beam_topics.model.records import Minibatch, TokenisedDocument
 from benchmarks.corpora import minibatches
 from benchmarks.speed import seconds
 from benchmarks.vocabulary import TOPICS, de_news
-from model.compositions import compose
-from model.learners import LEARNER, LearnerSettings, learner_for
-from model.records import Minibatch, TokenisedDocument
 
 REPETITIONS = 3
 CHUNK = 256

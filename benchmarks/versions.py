@@ -17,29 +17,29 @@ from typing import Any
 import fastavro
 import numpy as np
 
-from benchmarks.corpora import minibatches
-from benchmarks.newcomers import abstracts
-from model import wire
-from model.compositions import compose
-from model.learner_log.options import LearnOptions
-from model.learners import LEARNER, ParticleFilter, learner_for
-from model.publishing.candidates import Candidate
-from model.publishing.held import Held
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.snapshots import (
+from beam_topics.model import wire
+from beam_topics.model.compositions import compose
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learners import LEARNER, ParticleFilter, learner_for
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.held import Held
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.snapshots import (
     MAGIC,
     Facts,
     SnapshotFile,
     snapshot_from_bytes,
     snapshot_to_file,
 )
-from model.publishing.store import ModelStore
-from model.publishing.succession import changes, match_topics
-from model.scaled import Scaled
-from model.settings import SequenceSettings
-from model.snapshot import Snapshot, TopicWordPrior
-from model.wire import unpack_columns
-from model.words.tokeniser import tokeniser_settings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import changes, match_topics
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.wire import unpack_columns
+from beam_topics.model.words.tokeniser import tokeniser_settings
+from benchmarks.corpora import minibatches
+from benchmarks.newcomers import abstracts
 
 SIZES = (7_000, 30_000)
 READ = ((30_000, 50), (50_000, 1_000))

@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.classification import svm_accuracy
+from beam_topics.model.evaluation.coherence import TOP_WORDS, Reference
+from beam_topics.model.inference import METHOD, PublishedModel, inference_for
+from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
+from beam_topics.model.records import Document, FloatArray, TokenisedDocument
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.tokeniser import Tokeniser
 from benchmarks.corpora import data_folder, minibatches, records
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
-from model.compositions import compose
-from model.evaluation.classification import svm_accuracy
-from model.evaluation.coherence import TOP_WORDS, Reference
-from model.inference import METHOD, PublishedModel, inference_for
-from model.learners import LEARNER, LearnerSettings, learner_for
-from model.records import Document, FloatArray, TokenisedDocument
-from model.settings import TokeniserSettings
-from model.snapshot import Snapshot
-from model.words.tokeniser import Tokeniser
 
 TOPICS = 50
 METHODS = ("variational",)

@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import agreement
+from beam_topics.model.inference import METHOD, Gibbs3, PublishedModel
+from beam_topics.model.inference.corpus import Corpus, CorpusSampler, build_corpora
+from beam_topics.model.inference.coverage import tally_documents
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.records import Document, TokenisedDocument, TopicMixture
 from benchmarks.corpora import letters_of, records, stop_words
 from benchmarks.dense_gibbs import DenseSampler
 from benchmarks.inference import BETA, classify, empty_model, infer, papers, split, train
 from benchmarks.ledger import Result
-from model.compositions import compose
-from model.evaluation.agreement import agreement
-from model.inference import METHOD, Gibbs3, PublishedModel
-from model.inference.corpus import Corpus, CorpusSampler, build_corpora
-from model.inference.coverage import tally_documents
-from model.kernels.random import stream_key
-from model.records import Document, TokenisedDocument, TopicMixture
 
 TEST_YEAR = 2019
 

@@ -31,18 +31,18 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
 
 def options_page() -> str:
     """Return the page, with a section for each command."""
-    from pipelines.__main__ import COMMANDS
+    from beam_topics.pipelines.__main__ import COMMANDS
 
     return "\n".join([_TITLE, *(section(name) for name in COMMANDS)])
 
 
 def section(name: str) -> str:
     """Return the section of one command: its summary and its tables of options."""
-    from pipelines.__main__ import summary
-    from pipelines.cli.command import parser_for
-    from pipelines.cli.help import every_section
+    from beam_topics.pipelines.__main__ import summary
+    from beam_topics.pipelines.cli.command import parser_for
+    from beam_topics.pipelines.cli.help import every_section
 
-    program = importlib.import_module(f"pipelines.{name}")
+    program = importlib.import_module(f"beam_topics.pipelines.{name}")
     required = getattr(program, "REQUIRED", {})
     parser = parser_for(name, "", program.GROUPS, required)
     sections = every_section(parser, program.GROUPS)

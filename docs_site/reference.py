@@ -16,9 +16,9 @@ import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-PACKAGES = ("beam_topics", "model", "transforms")
-# Read so that beam_topics can show what it exports from there.
-_ESTIMATOR = "pipelines.estimator"
+_PACKAGE = "beam_topics"
+# Programs have the page of options; what beam_topics exports from there is on its own page.
+_NO_PAGE = ("kernels", "pipelines")
 _SECTION = "Reference"
 _ROLE = re.compile(r":(?:attr|class|data|func|meth|mod):`~?([\w.]+)`")
 _CODE = re.compile(r"(``?[^`]+``?)")
@@ -42,10 +42,9 @@ class Reference:
         loader = griffe.GriffeLoader(
             search_paths=[root], docstring_parser="google", allow_inspection=False
         )
-        loaded = [loader.load(name, try_relative_path=False) for name in PACKAGES]
-        loader.load(_ESTIMATOR, try_relative_path=False)
+        loaded = loader.load(_PACKAGE, try_relative_path=False)
         loader.resolve_aliases(implicit=True, external=False)
-        self.pages = {page.path: page for name in loaded for page in packages(name)}
+        self.pages = {page.path: page for page in packages(loaded)}
         self._places = dict(self._iter_places())
 
     def _iter_places(self) -> Iterator[tuple[str, str]]:
@@ -130,11 +129,11 @@ class Reference:
 
 
 def packages(package: Any) -> Iterator[Any]:
-    """Iterate over a package and the packages in it, without kernels."""
+    """Iterate over a package and the packages in it, without kernels and programs."""
     yield package
     for name in sorted(package.modules):
         member = package.modules[name]
-        if not member.is_alias and member.is_init_module and name != "kernels":
+        if not member.is_alias and member.is_init_module and name not in _NO_PAGE:
             yield from packages(member)
 
 

@@ -17,7 +17,7 @@ import tempfile
 from contextlib import redirect_stdout
 from pathlib import Path
 
-from pipelines import demo, show
+from beam_topics.pipelines import demo, show
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "report.png"

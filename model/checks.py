@@ -8,8 +8,8 @@ is allowed.
 >>> within("topics", np.array([0, 4]), 0, 3)  # doctest: +NORMALIZE_WHITESPACE
 Traceback (most recent call last):
     ...
-model.errors.DamagedDataError: topics: found 4, allowed is 0 to 2. The data are damaged; restore
-them from a copy.
+beam_topics.model.errors.DamagedDataError: topics: found 4, allowed is 0 to 2. The data are
+damaged; restore them from a copy.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, NoReturn, Union, get_args, get_origin, get_t
 import numpy as np
 import numpy.typing as npt
 
-from model.errors import DamagedDataError
+from beam_topics.model.errors import DamagedDataError
 
 # The largest count that is stored. Sums and products of a few of them fit int64, and float64 holds
 # each exactly.

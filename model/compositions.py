@@ -5,7 +5,7 @@ options, and parts whose kinds are chosen by options of their own, for example `
 option that is given and is not part of what is chosen would have no effect, so it is refused, and
 the message says where it belongs:
 
->>> from model.learners import LEARNER
+>>> from beam_topics.model.learners import LEARNER
 >>> compose(LEARNER, {"learner": "o-lda", "topics": 7}).topics
 7
 >>> compose(LEARNER, {"beta": 0.01})
@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
-from model.errors import MisplacedOptionError, one_of
-from model.options import Option, Record, options_of
+from beam_topics.model.errors import MisplacedOptionError, one_of
+from beam_topics.model.options import Option, Record, options_of
 
 R = TypeVar("R", bound=Record)
 

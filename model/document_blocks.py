@@ -17,15 +17,15 @@ from itertools import chain
 
 import numpy as np
 
-from model import checks, wire
-from model.records import (
+from beam_topics.model import checks, wire
+from beam_topics.model.records import (
     IntArray,
     LongArray,
     Minibatch,
     TokenisedDocument,
     numbered_together,
 )
-from model.settings import SequenceSettings
+from beam_topics.model.settings import SequenceSettings
 
 # A block ends with the document that reaches one of them.
 BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000

@@ -17,10 +17,10 @@ from typing import Any
 
 import fastavro
 
-from model import wire
-from model.inference.mixture_blocks import MixtureBlock, mixtures_of
-from model.records import Document, TopicMixture
-from model.times import to_iso
+from beam_topics.model import wire
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from beam_topics.model.records import Document, TopicMixture
+from beam_topics.model.times import to_iso
 
 NAME_CHARACTERS = 20
 # The fields that identify a mixture: an id may be used again at another time.

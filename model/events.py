@@ -4,7 +4,7 @@ A learner notes an event in the step that tells it (``StepInfo.events``): a chan
 topics that a challenger replaced. The head of the learner collects the events since the last
 candidate, and the manifest of the next version holds them with the ids of the published topics. The
 step that publishes adds births and deaths. Two more kinds follow from a manifest alone
-(:mod:`model.publishing.version_events`).
+(:mod:`beam_topics.model.publishing.version_events`).
 
 | kind | what happened | noted by |
 |---|---|---|
@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from model import checks
+from beam_topics.model import checks
 
 CHANGE, TOPICS_REPLACED = "change", "topics_replaced"
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
@@ -46,7 +46,7 @@ class Event:
         documents: The number of documents concerned. None if it is not known.
         tokens: The number of tokens concerned. None if it is not known.
         topics: The topics concerned. A learner gives its own numbers; in a manifest they are ids
-            (:mod:`model.publishing.succession`).
+            (:mod:`beam_topics.model.publishing.succession`).
         by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics,
             ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births and deaths.
         figures: The figures that decided, by name.

@@ -9,10 +9,11 @@ mallet         a Gibbs state of MALLET (:func:`to_mallet`)
 seeds          frozen topics, for ``--seeds`` (:func:`to_seeds`)
 =============  ================================================================================
 
-Each form has the topics that the catalogue shows (:class:`model.reporting.shown.Shown`): a merged
-topic is the sum of its group, a part has its counts and its share of alpha
-(:mod:`model.reporting.shown`), and ids of parts are below 0. Forms that number topics from 0 have
-them in this order. Hidden topics are there, so shares have sum 1; ``json`` marks them.
+Each form has the topics that the catalogue shows
+(:class:`beam_topics.model.reporting.shown.Shown`): a merged topic is the sum of its group, a part
+has its counts and its share of alpha (:mod:`beam_topics.model.reporting.shown`), and ids of parts
+are below 0. Forms that number topics from 0 have them in this order. Hidden topics are there, so
+shares have sum 1; ``json`` marks them.
 
 A model keeps no documents. ``pyldavis`` and ``mallet`` have one document for each topic in their
 place, which is about this topic alone and as long as the tokens of the topic. The shares of topics
@@ -35,13 +36,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.errors import OptionError
-from model.learners.particles.seeds import MOST_TOKENS
-from model.publishing.manifest import Manifest
-from model.records import FloatArray, LongArray
-from model.reporting.relevance import topic_shares, word_statistics
-from model.reporting.shown import Shown
-from model.times import to_iso
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners.particles.seeds import MOST_TOKENS
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.records import FloatArray, LongArray
+from beam_topics.model.reporting.relevance import topic_shares, word_statistics
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.times import to_iso
 
 # The most periods of a course.
 PERIODS = 200
@@ -265,10 +266,10 @@ def to_seeds(shown: Shown, topics: Sequence[int] = ()) -> bytes:
         "space": "orbit^9362144 nasa^8120331 launch^4401920"
 
     Each topic has the same number of prior tokens,
-    :data:`~model.learners.particles.seeds.MOST_TOKENS` for all together, in proportion to P(w | z).
-    A learner that begins with them moves P(w | z) by at most n_z / (n_z + s_z) in total variation.
-    Here n_z are the tokens that the topic learns and s_z its prior tokens
-    (:mod:`model.learners.particles.seeds`). The other topics learn as ever.
+    :data:`~beam_topics.model.learners.particles.seeds.MOST_TOKENS` for all together, in proportion
+    to P(w | z). A learner that begins with them moves P(w | z) by at most n_z / (n_z + s_z) in
+    total variation. Here n_z are the tokens that the topic learns and s_z its prior tokens
+    (:mod:`beam_topics.model.learners.particles.seeds`). The other topics learn as ever.
 
     The file has the words that cover :data:`COVER` of P(w | z), the most probable first, and for
     all topics together at most :data:`MOST_WORDS`, because seeded words never leave the vocabulary.
@@ -286,10 +287,10 @@ def to_seeds(shown: Shown, topics: Sequence[int] = ()) -> bytes:
     for topic in wanted:
         if topic not in ids or wanted.count(topic) > 1:
             allowed = f"ids of topics of version {shown.manifest.version}, each once"
-            raise OptionError("--freeze", topic, allowed, "pipelines.show lists them.")
+            raise OptionError("--freeze", topic, allowed, "beam-topics show lists them.")
     for name in names:
         if names.count(name) > 1:
-            remedy = "Rename one: python -m pipelines.topics."
+            remedy = "Rename one: beam-topics topics."
             raise OptionError("--freeze", name, "topics with names of their own", remedy)
     rows = np.arange(len(snapshot.words))
     weight = snapshot.rows(rows) + snapshot.prior.shares(rows)

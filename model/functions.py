@@ -19,7 +19,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 
 def load(flag: str, given: str, example: str) -> Callable[..., Any]:

@@ -4,15 +4,16 @@ A :class:`Document` is a text as it was read, and a :class:`TokenisedDocument` h
 documents of a window that a learner takes in one step are a :class:`Minibatch`, and as a link of
 their chain a :class:`NumberedMinibatch`. What inference says of a document is a
 :class:`TopicMixture`. A record that could not be processed becomes a :class:`DeadLetter`, so every
-record that is read is kept. A snapshot has a module of its own (:mod:`model.snapshot`).
+record that is read is kept. A snapshot has a module of its own (:mod:`beam_topics.model.snapshot`).
 
-Each record is immutable and has explicit, deterministic, versioned bytes (:mod:`model.wire`). Times
-are whole microseconds since 1970-01-01 UTC and may be negative. Values are checked where a record
-is read (:mod:`model.checks`), so later stages need not check them.
+Each record is immutable and has explicit, deterministic, versioned bytes
+(:mod:`beam_topics.model.wire`). Times are whole microseconds since 1970-01-01 UTC and may be
+negative. Values are checked where a record is read (:mod:`beam_topics.model.checks`), so later
+stages need not check them.
 
 :class:`Groups` are topics as people see them: a group is a topic with those that are merged into
-it. They are a linear map from shares of topics to shares of groups. :mod:`model.reporting.shown`
-makes them of a catalogue.
+it. They are a linear map from shares of topics to shares of groups.
+:mod:`beam_topics.model.reporting.shown` makes them of a catalogue.
 
 >>> both = Groups(ids=(0, 2), of=(0, 0, 1))
 >>> both.sums(np.array([0.25, 0.5, 0.25])).tolist()
@@ -31,9 +32,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.times import to_iso
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.times import to_iso
 
 IntArray = npt.NDArray[np.int32]
 LongArray = npt.NDArray[np.int64]
@@ -471,10 +472,11 @@ class TopicMixture:
         model_version: The name of the version.
         method: The name of the inference method.
         proportions: float64[T], with sum 1. A document without a known word has no topic, and its
-            proportions are 0 (:func:`model.inference.mixture_blocks.make_mixtures`).
+            proportions are 0 (:func:`beam_topics.model.inference.mixture_blocks.make_mixtures`).
         words_known: The number of tokens whose word the model knows.
         tokens: The number of tokens of the document.
-        none: The share of :mod:`model.inference.serving`; None where it was not computed.
+        none: The share of :mod:`beam_topics.model.inference.serving`; None where it was not
+            computed.
         names: The name of each topic, or of each group; empty where names are not wanted.
         topic_ids: The id of the topic in each place; empty where each is the number of its place.
         groups: The groups that are named; None where each topic is one.

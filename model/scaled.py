@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model import checks
-from model.records import FloatArray
+from beam_topics.model import checks
+from beam_topics.model.records import FloatArray
 
 _FORM = struct.Struct("<dq")
 _BELOW_ONE = math.nextafter(1.0, 0.0)

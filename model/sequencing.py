@@ -1,10 +1,11 @@
 """Cut documents into numbered minibatches, and decide their order.
 
-Everything is a function of a small head and a buffer of waiting documents (:mod:`model.pending`):
+Everything is a function of a small head and a buffer of waiting documents
+(:mod:`beam_topics.model.pending`):
 
 1. A document waits for the end of its event-time window. Windows have the length ``--window`` and
-   are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`model.times`). A document
-   whose window was closed already joins the next window
+   are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`beam_topics.model.times`).
+   A document whose window was closed already joins the next window
    after the last closed one, so no document is dropped for being late.
 2. When a window closes, its documents are sorted by (time, id, content). A second document with
    an id that the window has already becomes a dead letter.
@@ -15,7 +16,7 @@ Everything is a function of a small head and a buffer of waiting documents (:mod
 The order comes from sorting and never from arrival. Without late documents the result depends on
 the data alone:
 
->>> from model.records import Document, TokenisedDocument
+>>> from beam_topics.model.records import Document, TokenisedDocument
 >>> make = lambda id, time: TokenisedDocument.from_words(Document(id, time, ""), ["a", "b"])
 >>> settings = SequenceSettings(window=10, minibatch_size=2)
 >>> documents = [make("x", 12), make("y", 3), make("z", 19), make("w", 11)]
@@ -35,8 +36,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model import checks, pending, wire
-from model.document_blocks import (
+from beam_topics.model import checks, pending, wire
+from beam_topics.model.document_blocks import (
     DocumentBlock,
     block_of,
     documents_in,
@@ -45,11 +46,11 @@ from model.document_blocks import (
     times_in,
     to_bytes,
 )
-from model.errors import DamagedDataError, StoreConflictError
-from model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
-from model.records import DeadLetter, LongArray, NumberedMinibatch, TokenisedDocument
-from model.settings import SequenceSettings, TokeniserSettings
-from model.times import to_iso
+from beam_topics.model.errors import DamagedDataError, StoreConflictError
+from beam_topics.model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
+from beam_topics.model.records import DeadLetter, LongArray, NumberedMinibatch, TokenisedDocument
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.times import to_iso
 
 REPEATED_ID = "repeated_id"
 # The bytes that the timers of one bundle emit, about. The limit bounds the size of a bundle. The

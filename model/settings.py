@@ -1,10 +1,10 @@
 """Settings of the stages before the learner, checked when they are made.
 
 :class:`TokeniserSettings` are for text to words, :class:`SequenceSettings` for documents to
-numbered minibatches. The settings of learners are beside the learners (:mod:`model.learners`), and
-those of inference beside its methods. Options that do not change what is learned, such as threads,
-paths and the interval of checkpoints, are not settings. They may change between a run and its
-continuation.
+numbered minibatches. The settings of learners are beside the learners
+(:mod:`beam_topics.model.learners`), and those of inference beside its methods. Options that do not
+change what is learned, such as threads, paths and the interval of checkpoints, are not settings.
+They may change between a run and its continuation.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from model.errors import OptionError, at_least
-from model.options import Record, option, time_zone
-from model.times import check_zone, window_number, window_start
-from model.words.stop_lists import FUNCTIONS, LIBRARY
+from beam_topics.model.errors import OptionError, at_least
+from beam_topics.model.options import Record, option, time_zone
+from beam_topics.model.times import check_zone, window_number, window_start
+from beam_topics.model.words.stop_lists import FUNCTIONS, LIBRARY
 
 # The forms of words where releases up to 0.2 kept words with digits.
 _KEPT_DIGITS = ("digits", "marks", "numbers")
@@ -31,15 +31,17 @@ class TokeniserSettings(Record):
         stop_words: ``none``, the ISO code of a language (``en``), ``file``, with the words in
             ``stop_list``, or ``language``, each document's own with ``key_from``.
         stop_list: The words of a ``file``, sorted.
-        stop_lists: A name of :mod:`model.words.stop_lists`, with its release.
-        word_forms: Names of :mod:`model.words.word_forms`, sorted.
-        segmenter: A name of :mod:`model.words.segmenters`, with the releases of its packages.
+        stop_lists: A name of :mod:`beam_topics.model.words.stop_lists`, with its release.
+        word_forms: Names of :mod:`beam_topics.model.words.word_forms`, sorted.
+        segmenter: A name of :mod:`beam_topics.model.words.segmenters`, with the releases of its
+            packages.
         lemmas: ``none``, or a language of simplemma with the release.
-        strip: Names of :mod:`model.words.cleaning`, in the order in which they are applied.
+        strip: Names of :mod:`beam_topics.model.words.cleaning`, in the order in which they are
+            applied.
         function: ``none``, or ``module:function``: a function of the user that takes a text and
             returns its words.
-        key_from: ``none``, or ``language`` of :mod:`model.words.languages` with the release: the
-            key of a document is the language of its text.
+        key_from: ``none``, or ``language`` of :mod:`beam_topics.model.words.languages` with the
+            release: the key of a document is the language of its text.
     """
 
     stop_words: str = option(
@@ -133,8 +135,8 @@ class SequenceSettings(Record):
     """How documents become numbered minibatches.
 
     Attributes:
-        time_zone: The zone of windows of days, see :mod:`model.times`; on the command line it is
-            that of :class:`model.reading.settings.ParseSettings` too.
+        time_zone: The zone of windows of days, see :mod:`beam_topics.model.times`; on the command
+            line it is that of :class:`beam_topics.model.reading.settings.ParseSettings` too.
     """
 
     window: int = option(

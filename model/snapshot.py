@@ -20,12 +20,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.settings import TokeniserSettings
-from model.word_list import WordList, text_of
-from model.words.character_model import CharacterModel, StoredCharacters
-from model.words.known_words import bucket
-from model.words.phrases import JOINER, Phrases
+from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.word_list import WordList, text_of
+from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
+from beam_topics.model.words.known_words import bucket
+from beam_topics.model.words.phrases import JOINER, Phrases
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +109,17 @@ class Snapshot:
             and documents.
         alpha: float64[T], the Dirichlet prior of a document's topics.
         prior: of the topics over words.
-        words: the vocabulary; a :class:`~model.word_list.WordList` if the model was read.
+        words: the vocabulary; a :class:`~beam_topics.model.word_list.WordList` if the model was
+            read.
         offsets: int64[W + 1].
         topics: int32[nnz], ascending within a word.
         counts: float64[nnz].
         tokeniser: the settings that made the words.
         buckets: the number of buckets that other words are hashed to
-            (:mod:`model.words.known_words`),
+            (:mod:`beam_topics.model.words.known_words`),
             which are the first rows; 0 where other words have no row.
         joins_phrases: whether neighbouring words of a document become one word where the vocabulary
-            has their phrase (:mod:`model.words.phrases`).
+            has their phrase (:mod:`beam_topics.model.words.phrases`).
     """
 
     key: str
@@ -211,9 +212,9 @@ class Snapshot:
 
     @cached_property
     def _index(self) -> tuple[Any, Any, Any]:
-        """The arguments of :func:`model.words.kernels.word_index.find_words` for the vocabulary."""
+        """What :func:`beam_topics.model.words.kernels.word_index.find_words` looks words up in."""
         # Imported here, so that a model can be shown without kernels.
-        from model.words.kernels.word_index import build_index
+        from beam_topics.model.words.kernels.word_index import build_index
 
         text = text_of(self.words)
         return text, *build_index(text, len(self.words), len(self.words))
@@ -223,7 +224,7 @@ class Snapshot:
 
         Neither list is cut into strings where it is a text.
         """
-        from model.words.kernels.word_index import find_words
+        from beam_topics.model.words.kernels.word_index import find_words
 
         rows: LongArray = find_words(*self._index, text_of(words), len(words))
         return rows

@@ -31,7 +31,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from zoneinfo import ZoneInfo
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 # The units of a length of time, in microseconds.
 DURATION_UNITS = {

@@ -17,8 +17,8 @@ A document without a known word has no topic. It counts in ``none`` of its cell,
 its own, whose topic is None, has the share of such documents. So the mean shares of a window add
 up to 1.
 
-Columns have the ids of topics (:mod:`model.publishing.succession`). Documents of a window may be
-labelled by versions with different topics; the table has a column for each of them.
+Columns have the ids of topics (:mod:`beam_topics.model.publishing.succession`). Documents of a
+window may be labelled by versions with different topics; the table has a column for each of them.
 
 >>> table = Trends(topics=2)
 >>> table.add(0, "", [0.25, 0.75], tokens=4, words_known=4)
@@ -29,7 +29,8 @@ labelled by versions with different topics; the table has a column for each of t
 [0.5, 0.5]
 
 Tables become rows, which files hold as Parquet or JSON lines, and :func:`whole_rows` adds up the
-rows of parts. A row is a dictionary with the fields that :mod:`transforms.sinks.trends` describes.
+rows of parts. A row is a dictionary with the fields that :mod:`beam_topics.transforms.sinks.trends`
+describes.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.records import FloatArray
-from model.times import parse_time, to_iso
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import FloatArray
+from beam_topics.model.times import parse_time, to_iso
 
 # The fields that name a row.
 TREND_KEY = ("key", "window_start", "group", "topic", "part")

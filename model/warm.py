@@ -1,4 +1,4 @@
-"""Compile the kernels ahead of the first job: ``python -m model.warm``.
+"""Compile the kernels ahead of the first job: ``python -m beam_topics.model.warm``.
 
 The first job on a machine would otherwise begin with half a minute of compilation. numba keeps the
 compiled code beside the sources, or in the user's cache if those cannot be written. Run this when
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from model.compositions import compose
-from model.evaluation.held_out import evaluate
-from model.inference import METHOD, PublishedModel, inference_for, inference_names
-from model.inference.classifier import Classifier, Provenance
-from model.kernels.jit import remove_stale_caches
-from model.learners import (
+from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.held_out import evaluate
+from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
+from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.kernels.jit import remove_stale_caches
+from beam_topics.model.learners import (
     AfterResampling,
     BatchGibbs,
     CountOnce,
@@ -31,10 +31,10 @@ from model.learners import (
     Residual,
     learner_for,
 )
-from model.learners.base import LearnerSettings
-from model.learners.particles.kernels.arrivals import divergence
-from model.records import Document, Minibatch, TokenisedDocument
-from model.snapshot import Snapshot
+from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.learners.particles.kernels.arrivals import divergence
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
 # The third step holds a trial after 400 documents, with topics enough for its challengers to merge

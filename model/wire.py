@@ -26,7 +26,7 @@ The digest is checked before anything else is used:
 >>> unseal(line.replace(b"1", b"2", 1), "x.json")  # doctest: +ELLIPSIS
 Traceback (most recent call last):
     ...
-model.errors.DamagedDataError: x.json does not have the content that it was written with; ...
+beam_topics.model.errors.DamagedDataError: x.json does not have the content ...
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ import cramjam
 import numpy as np
 import numpy.typing as npt
 
-from model import checks
-from model.errors import DamagedDataError
+from beam_topics.model import checks
+from beam_topics.model.errors import DamagedDataError
 
 _U32 = struct.Struct("<I")
 _U64 = struct.Struct("<Q")

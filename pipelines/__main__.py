@@ -1,7 +1,8 @@
 """The command ``beam-topics``: one program for each subcommand.
 
-``beam-topics train data.csv`` is ``python -m pipelines.train data.csv``. :data:`COMMANDS` is the
-one table of programs. A program is imported when it runs, and none for the list of them.
+``beam-topics train data.csv`` is ``python -m beam_topics.pipelines.train data.csv``.
+:data:`COMMANDS` is the one table of programs. A program is imported when it runs, and none for the
+list of them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model.errors import InterruptedRunError
-from pipelines.cli.invocation import as_subcommand, quiet_pipes
-from pipelines.graphs.memory import end_uncollected
+from beam_topics.model.errors import InterruptedRunError
+from beam_topics.pipelines.cli.invocation import as_subcommand, quiet_pipes
+from beam_topics.pipelines.graphs.memory import end_uncollected
 
 COMMAND = "beam-topics"
 COMMANDS = (
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if given[0] in COMMANDS:
         try:
-            program = importlib.import_module(f"pipelines.{given[0]}")
+            program = importlib.import_module(f"beam_topics.pipelines.{given[0]}")
         except KeyboardInterrupt:
             print(f"{COMMAND}: interrupted.", file=sys.stderr)
             return InterruptedRunError.exit_status

@@ -1,7 +1,7 @@
 """Sort documents into an archive of Avro files, for --source=replay.
 
-``python -m pipelines.archive --input='raw/*.jsonl' --archive=archive --dead_letters=dead
---shard_period=30d``
+``beam-topics archive --input='raw/*.jsonl' --archive=archive
+--dead_letters=dead --shard_period=30d``
 
 The files are sorted by time, one for each period.
 """
@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     ArchiveOptions,
     ArchiveSettings,
     InputOptions,
     InputSettings,
     RecordOptions,
 )
-from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
 
 GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
@@ -31,10 +31,10 @@ def archive(options: Options) -> None:
     # Imported here, because --help needs no Beam.
     import apache_beam as beam
 
-    from pipelines.graphs.execute import run
-    from pipelines.graphs.learning import write_dead_letters
-    from transforms.read import ReadDocuments, check_patterns
-    from transforms.write import WriteArchive
+    from beam_topics.pipelines.graphs.execute import run
+    from beam_topics.pipelines.graphs.learning import write_dead_letters
+    from beam_topics.transforms.read import ReadDocuments, check_patterns
+    from beam_topics.transforms.write import WriteArchive
 
     def build(pipeline: beam.Pipeline, options: Options) -> None:
         patterns, settings = settings_of(options, InputSettings).input, read_settings_of(options)
@@ -47,7 +47,7 @@ def archive(options: Options) -> None:
     run(build, options)
 
 
-main = command("pipelines.archive", __doc__, GROUPS, REQUIRED, archive)
+main = command("archive", __doc__, GROUPS, REQUIRED, archive)
 
 if __name__ == "__main__":
     sys.exit(main())

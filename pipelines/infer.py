@@ -1,20 +1,21 @@
 """Label documents with the topic mixtures of a published model.
 
-``python -m pipelines.infer --input='new/*.jsonl' --model_store=models --output=mixtures
+``beam-topics infer --input='new/*.jsonl' --model_store=models --output=mixtures
 --dead_letters=dead``
 
 With ``--key_field`` each document is labelled by the model of its key, and a document of an unknown
-key becomes a dead letter. ``--method`` chooses the inference method (:mod:`model.inference`);
-``gibbs1`` and ``gibbs2`` infer all documents of a model together. Every run reports the share of
-each window's words that the model knows (:mod:`transforms.coverage`).
+key becomes a dead letter. ``--method`` chooses the inference method
+(:mod:`beam_topics.model.inference`); ``gibbs1`` and ``gibbs2`` infer all documents of a model
+together. Every run reports the share of each window's words that the model knows
+(:mod:`beam_topics.transforms.coverage`).
 """
 
 from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command, later
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
     InputOptions,
@@ -28,8 +29,8 @@ from pipelines.cli.options import (
     StoreOptions,
     TrainingDocumentsOptions,
 )
-from pipelines.graphs.sinks import SinkOptions
-from pipelines.graphs.sources import (
+from beam_topics.pipelines.graphs.sinks import SinkOptions
+from beam_topics.pipelines.graphs.sources import (
     SourceOptions,
 )
 
@@ -52,7 +53,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-main = command("pipelines.infer", __doc__, GROUPS, REQUIRED, later("infer.run_graph"))
+main = command("infer", __doc__, GROUPS, REQUIRED, later("infer.run_graph"))
 
 if __name__ == "__main__":
     sys.exit(main())

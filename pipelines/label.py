@@ -1,11 +1,11 @@
 """Print the topics of a text by the newest version of a model.
 
-``python -m pipelines.label --model_store=models --text='a ship came into the harbour'``
+``beam-topics label --model_store=models --text='a ship came into the harbour'``
 
 ``--text`` may be repeated. Without it, each line of standard input is a text. A text is labelled
 alone, and its id is a digest of it, so the same text gives the same topics. ``none`` is the
-probability that no topic explains the text (:mod:`model.inference.serving`). Models that were
-learned with ``--key_from=language`` label the texts of their language.
+probability that no topic explains the text (:mod:`beam_topics.model.inference.serving`). Models
+that were learned with ``--key_from=language`` label the texts of their language.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from model.publishing.settings import StoreSettings, VersionSettings
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     InferenceOptions,
     MethodOptions,
     ModelVersionOptions,
     StoreOptions,
     TextOptions,
 )
-from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, plain
+from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import console, plain
 
 if TYPE_CHECKING:
-    from model.reporting.shown import Shown
-    from pipelines.service.models import Loaded, Models
+    from beam_topics.model.reporting.shown import Shown
+    from beam_topics.pipelines.service.models import Loaded, Models
 
 # Texts of standard input that are labelled together.
 _TOGETHER = 1000
@@ -51,7 +51,7 @@ def label(options: Options) -> None:
         OptionError: there is no such version, or the method needs more than the model.
     """
     # Imported here, because --help needs no kernels.
-    from pipelines.service.models import Models
+    from beam_topics.pipelines.service.models import Models
 
     which = settings_of(options, VersionSettings)
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
@@ -117,7 +117,7 @@ def _together(texts: Iterable[str]) -> Iterator[list[str]]:
         yield part
 
 
-main = command("pipelines.label", __doc__, GROUPS, REQUIRED, label, graph=False)
+main = command("label", __doc__, GROUPS, REQUIRED, label, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

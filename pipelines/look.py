@@ -1,6 +1,6 @@
 """Show what an input is, and the options that train would choose for it.
 
-``python -m pipelines.look data.csv``
+``beam-topics look data.csv``
 
 A sample of the records is read, spread over all files. Nothing is learned and nothing is written,
 but for ``--json``.
@@ -15,22 +15,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.invocation import shown
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.invocation import shown
+from beam_topics.pipelines.cli.options import (
     FigureOptions,
     FigureSettings,
     InputOptions,
     InputSettings,
     RecordOptions,
 )
-from pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from model.profile.profile import Profile
+    from beam_topics.model.profile.profile import Profile
 
 GROUPS = (InputOptions, FigureOptions, RecordOptions)
 REQUIRED = {"input": "data.csv"}
@@ -44,8 +44,8 @@ def look(options: Options) -> None:
         UsageError: no file has a record.
     """
     # Imported here, because --help reads no file.
-    from pipelines.cli import profiling
-    from pipelines.cli.terminal import console, plain
+    from beam_topics.pipelines.cli import profiling
+    from beam_topics.pipelines.cli.terminal import console, plain
 
     given, path = (
         settings_of(options, InputSettings).input,
@@ -74,7 +74,7 @@ def field_table(profile: Profile) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from pipelines.cli.terminal import plain
+    from beam_topics.pipelines.cli.terminal import plain
 
     table = Table(show_edge=False)
     table.add_column("field", overflow="fold")
@@ -98,10 +98,10 @@ def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str
     chosen = {**profile.options, **profile.learning}
     options = [*flags, *(f"--{name}={value}" for name, value in chosen.items())]
     words = [shlex.join([*given, *options]), *(one.choices[0] for one in profile.questions)]
-    return " ".join([shown("pipelines.train"), *words])
+    return " ".join([shown("train"), *words])
 
 
-main = command("pipelines.look", __doc__, GROUPS, REQUIRED, look, graph=False)
+main = command("look", __doc__, GROUPS, REQUIRED, look, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

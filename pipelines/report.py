@@ -1,6 +1,7 @@
 """Write a page about the topics of a model store, as one HTML file.
 
-``python -m pipelines.report --model_store=models --mixtures=mixtures --output=report.html``
+``beam-topics report --model_store=models --mixtures=mixtures
+--output=report.html``
 
 The page loads nothing from elsewhere. ``--documents`` adds the texts of the documents that it
 shows, ``--dead_letters`` counts the records that could not be used, and ``--follow`` writes the
@@ -11,15 +12,15 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command, later
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import (
     LabelledOptions,
     ModelVersionOptions,
     RecordOptions,
     ReportOptions,
     StoreOptions,
 )
-from pipelines.cli.settings_options import flags
+from beam_topics.pipelines.cli.settings_options import flags
 
 # The options of all programs have one namespace, in which --output belongs to the sinks.
 # SinkOptions reads it.
@@ -35,7 +36,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "output": "report.html"}
 
 
-main = command("pipelines.report", __doc__, GROUPS, REQUIRED, later("report.report"))
+main = command("report", __doc__, GROUPS, REQUIRED, later("report.report"))
 
 if __name__ == "__main__":
     sys.exit(main())

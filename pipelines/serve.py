@@ -1,6 +1,6 @@
 """Serve the topics of texts over HTTP, read-only, by the newest version of a model.
 
-``python -m pipelines.serve --model_store=models``
+``beam-topics serve --model_store=models``
 
 The service listens on 127.0.0.1 unless ``--host`` names another address. It has no passwords and no
 encryption: put a proxy before it where others reach it.
@@ -12,25 +12,25 @@ import importlib.util
 import sys
 from typing import TYPE_CHECKING
 
-from model.errors import BeamTopicsError
-from model.publishing.settings import StoreSettings
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     InferenceOptions,
     LimitOptions,
     MethodOptions,
     ServiceOptions,
     StoreOptions,
 )
-from pipelines.cli.settings_from_options import inference_settings_of
-from pipelines.cli.settings_options import settings_of
-from pipelines.service.settings import LimitSettings, ServiceSettings
+from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings
 
 if TYPE_CHECKING:
     import uvicorn
 
-    from pipelines.service.models import Models
+    from beam_topics.pipelines.service.models import Models
 
 GROUPS = (StoreOptions, ServiceOptions, LimitOptions, MethodOptions, InferenceOptions)
 REQUIRED = {"model_store": "models"}
@@ -49,7 +49,7 @@ def serve(options: Options) -> None:
             raise BeamTopicsError(told)
     import uvicorn
 
-    from pipelines.service.models import Models
+    from beam_topics.pipelines.service.models import Models
 
     limits = settings_of(options, LimitSettings)
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
@@ -68,8 +68,8 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     """
     import uvicorn
 
-    from pipelines.service.app import Hosts, Service, names_of
-    from pipelines.service.limits import protocol_with
+    from beam_topics.pipelines.service.app import Hosts, Service, names_of
+    from beam_topics.pipelines.service.limits import protocol_with
 
     return uvicorn.Config(
         Hosts(Service(models, limits, wanted.poll / 1e6).app(), names_of(wanted)),
@@ -85,7 +85,7 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     )
 
 
-main = command("pipelines.serve", __doc__, GROUPS, REQUIRED, serve, graph=False)
+main = command("serve", __doc__, GROUPS, REQUIRED, serve, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

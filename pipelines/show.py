@@ -1,6 +1,6 @@
 """Show the topics of a model store, what changed in them, and the versions.
 
-``python -m pipelines.show --model_store=models``
+``beam-topics show --model_store=models``
 
 ``--topic_ids=3,17 --top_words=50`` lists some topics with more of their words.
 """
@@ -11,28 +11,28 @@ import sys
 from collections.abc import Sequence
 from itertools import compress
 
-from model.errors import OptionError
-from model.evaluation.mixed import judge
-from model.learner_log.restoring import documents_at_hand
-from model.learners.particles.settings import memory_text
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.manifest import Manifest, topics_in_use
-from model.publishing.settings import StoreSettings
-from model.publishing.store import ModelStore
-from model.publishing.version_events import summary_of
-from model.reporting.shown import Shown
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.mixed import judge
+from beam_topics.model.learner_log.restoring import documents_at_hand
+from beam_topics.model.learners.particles.settings import memory_text
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.manifest import Manifest, topics_in_use
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.version_events import summary_of
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     ShowOptions,
     ShowSettings,
     StoreOptions,
     TopicOptions,
 )
-from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import (
+from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     CURVES,
     PREQUENTIAL,
@@ -149,7 +149,7 @@ def empty_topics(shown: Shown) -> set[int]:
     return {topic for topic in without if topic not in shown.given}
 
 
-main = command("pipelines.show", __doc__, GROUPS, {"model_store": "models"}, show, graph=False)
+main = command("show", __doc__, GROUPS, {"model_store": "models"}, show, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,7 @@
 """Learn topics and label documents at once.
 
-``python -m pipelines.stream --input='data/*.jsonl.gz' --model_store=models --output=mixtures
---dead_letters=dead --window=1d``
+``beam-topics stream --input='data/*.jsonl.gz' --model_store=models
+--output=mixtures --dead_letters=dead --window=1d``
 
 Each document is labelled by the newest model that was published before the end of its window.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import sys
 
-from pipelines import train
-from pipelines.cli.command import command, later
-from pipelines.cli.options import (
+from beam_topics.pipelines import train
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
     MethodOptions,
@@ -20,7 +20,7 @@ from pipelines.cli.options import (
     OutputOptions,
     StreamOptions,
 )
-from pipelines.graphs.sinks import SinkOptions
+from beam_topics.pipelines.graphs.sinks import SinkOptions
 
 GROUPS = (
     *train.GROUPS[:4],
@@ -36,7 +36,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-main = command("pipelines.stream", __doc__, GROUPS, REQUIRED, later("train.stream"))
+main = command("stream", __doc__, GROUPS, REQUIRED, later("train.stream"))
 
 if __name__ == "__main__":
     sys.exit(main())

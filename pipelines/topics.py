@@ -1,11 +1,13 @@
 """Name, hide, pin and merge topics, in a catalogue that lies over the model.
 
-``python -m pipelines.topics --model_store=models --topic_ids=3 --topic_name='Health care'``
+``beam-topics topics --model_store=models --topic_ids=3 --topic_name='Health
+care'``
 
 Nothing that was learned changes. The names hold for all versions of a model key, and ``report``
 and ``show`` use them. ``--name_topics`` names all topics that nobody named, by documents
-(:mod:`model.reporting.names`) or by a function of yours (:mod:`model.reporting.names`). Without a
-change the catalogue is printed. ``--roll_back`` takes the digest of an earlier catalogue.
+(:mod:`beam_topics.model.reporting.names`) or by a function of yours
+(:mod:`beam_topics.model.reporting.names`). Without a change the catalogue is printed.
+``--roll_back`` takes the digest of an earlier catalogue.
 """
 
 from __future__ import annotations
@@ -16,16 +18,16 @@ from typing import Any
 
 from rich.table import Table
 
-from model.errors import OptionError
-from model.publishing.catalogue import Catalogue, CatalogueStore, Entry
-from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings
-from model.publishing.store import ModelStore
-from model.reporting.names import mean_length, model_names
-from model.reporting.relevance import word_statistics
-from pipelines.cli.command import command
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, Entry
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.names import mean_length, model_names
+from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     CatalogueOptions,
     LabelledOptions,
     ModelVersionOptions,
@@ -33,9 +35,9 @@ from pipelines.cli.options import (
     StoreOptions,
     TopicOptions,
 )
-from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, plain, titled
+from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (
     StoreOptions,
@@ -66,7 +68,7 @@ def topics(options: Options) -> None:
         digest, catalogue = _rolled_back(store, key, options.roll_back)
     elif options.name_topics:
         # Imported here, because everything else needs no Beam.
-        from pipelines.graphs.naming import automatic_names
+        from beam_topics.pipelines.graphs.naming import automatic_names
 
         names = automatic_names(ModelStore(root), manifest, catalogue, options)
         catalogue = catalogue.with_automatic(names)
@@ -107,7 +109,7 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
-                remedy = "pipelines.topics without a change lists them."
+                remedy = "beam-topics topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)
 
 
@@ -185,7 +187,7 @@ def _marks(entry: Entry, topic: int, root: int) -> str:
     return ", ".join(mark for mark, holds in marks.items() if holds)
 
 
-main = command("pipelines.topics", __doc__, GROUPS, {"model_store": "models"}, topics, graph=False)
+main = command("topics", __doc__, GROUPS, {"model_store": "models"}, topics, graph=False)
 
 if __name__ == "__main__":
     sys.exit(main())

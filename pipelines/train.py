@@ -1,15 +1,15 @@
 """Learn topics from documents, and publish versions of the model while it learns.
 
-``python -m pipelines.train --input='data/*.jsonl.gz' --model_store=models --dead_letters=dead
---window=1d --publish_every=30d``
+``beam-topics train --input='data/*.jsonl.gz' --model_store=models
+--dead_letters=dead --window=1d --publish_every=30d``
 """
 
 from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command, later
-from pipelines.cli.options import (
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import (
     InputOptions,
     KafkaOptions,
     KeepOptions,
@@ -20,7 +20,7 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.graphs.sources import SourceOptions
+from beam_topics.pipelines.graphs.sources import SourceOptions
 
 GROUPS = (
     InputOptions,
@@ -37,7 +37,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-main = command("pipelines.train", __doc__, GROUPS, REQUIRED, later("train.train"))
+main = command("train", __doc__, GROUPS, REQUIRED, later("train.train"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,6 +1,6 @@
 """Show shares, bursts and typical documents of written trends.
 
-``python -m pipelines.trends --rows=trends --model_store=models``
+``beam-topics trends --rows=trends --model_store=models``
 
 The rows are those that ``--trends`` of infer and stream wrote. Without ``--trends_group`` all
 groups are added up. Topics are named by the catalogue and by their words.
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import sys
 
-from pipelines.cli.command import command, later
-from pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
 
 GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions)
 
 
 main = command(
-    "pipelines.trends",
+    "trends",
     __doc__,
     GROUPS,
     {"rows": "trends", "model_store": "models"},

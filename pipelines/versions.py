@@ -1,6 +1,6 @@
 """List, pin, compare, roll back and expire the versions of a model store.
 
-``python -m pipelines.versions list --model_store=models``
+``beam-topics versions list --model_store=models``
 
 ``pin`` and ``unpin`` take ``--model_version``; no expiry removes a version that is pinned. ``diff``
 compares the first words of the topics of two versions. ``rollback`` makes an earlier version the
@@ -13,25 +13,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from model.errors import OptionError
-from model.publishing.blobs import blobs_at
-from model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
-from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings, VersionSettings
-from model.publishing.store import ModelStore
-from model.publishing.succession import TOP_WORDS, changes
-from pipelines.cli.command import command
-from pipelines.cli.groups import OptionGroup, Options
-from pipelines.cli.invocation import shown
-from pipelines.cli.options import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import TOP_WORDS, changes
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import OptionGroup, Options
+from beam_topics.pipelines.cli.invocation import shown
+from beam_topics.pipelines.cli.options import (
     BaseVersionOptions,
     KeepOptions,
     ModelVersionOptions,
     StoreOptions,
 )
-from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import change_table, console, day, figure_table
+from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (StoreOptions, ModelVersionOptions)
 # The options of all actions.
@@ -134,7 +134,7 @@ _STORE = {"model_store": "models"}
 def _action(
     name: str, run: Callable[[Options], None], *groups: OptionGroup, **more: str
 ) -> Callable[[Sequence[str] | None], int]:
-    prog, required = f"pipelines.versions {name}", {**_STORE, **more}
+    prog, required = f"versions {name}", {**_STORE, **more}
     return command(prog, str(run.__doc__), (*_WHICH, *groups), required, run, graph=False)
 
 
@@ -162,7 +162,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     asked = not given or given[0] in ("-h", "--help", "--help=all")
     out = sys.stdout if asked else sys.stderr
     if not asked:
-        print(f"{shown('pipelines.versions')}: {given[0]!r} was given", end="; ", file=out)
+        print(f"{shown('versions')}: {given[0]!r} was given", end="; ", file=out)
     print(f"the first argument is one of {', '.join(ACTIONS)}. Each has --help.", file=out)
     return 0 if asked else 2
 

@@ -30,20 +30,20 @@ from hypothesis import strategies as st
 from learner_options import REAL_LEARNERS, inferring, made
 from made import manifest_of
 
-from model import wire
-from model.document_blocks import DocumentBlock, documents_in
-from model.encoding import mixtures_to_avro, mixtures_to_json_lines
-from model.errors import BeamTopicsError
-from model.inference import PublishedModel, inference_for
-from model.inference.classifier import Classifier, Provenance
-from model.inference.mixture_blocks import MixtureBlock, make_mixtures
-from model.learners import learner_for
-from model.publishing import snapshots
-from model.publishing.catalogue import Catalogue
-from model.records import Groups, Minibatch, TokenisedDocument
-from model.reporting.shown import Shown
-from model.trends import Trends, added_up
-from model.wire import seal
+from beam_topics.model import wire
+from beam_topics.model.document_blocks import DocumentBlock, documents_in
+from beam_topics.model.encoding import mixtures_to_avro, mixtures_to_json_lines
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
+from beam_topics.model.learners import learner_for
+from beam_topics.model.publishing import snapshots
+from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.records import Groups, Minibatch, TokenisedDocument
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.trends import Trends, added_up
+from beam_topics.model.wire import seal
 
 SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.

@@ -7,17 +7,17 @@ stays. ``chance`` is a :class:`random.Random` that hypothesis seeds.
 
 from fake_learner import FAILURES, StepFailed
 
-from model import sequencing
-from model.document_blocks import to_bytes
-from model.inference.labelling import LabelHead, Labeller, Reference
-from model.learner_log.head import LearnerHead
-from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session, run_from_bytes, run_to_bytes
-from model.pending import ListBag, Mirror
-from model.publishing.candidates import Candidate
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.store import ModelStore
-from model.sequencing import SequenceHead
+from beam_topics.model import sequencing
+from beam_topics.model.document_blocks import to_bytes
+from beam_topics.model.inference.labelling import LabelHead, Labeller, Reference
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
+from beam_topics.model.pending import ListBag, Mirror
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.sequencing import SequenceHead
 
 
 def chunks(chance, items, most):

@@ -1,4 +1,4 @@
-"""What every kind of :class:`model.publishing.blobs.Blobs` promises.
+"""What every kind of :class:`beam_topics.model.publishing.blobs.Blobs` promises.
 
 Test modules subclass :class:`Battery`. Their ``root`` is an empty store.
 """
@@ -11,9 +11,9 @@ from multiprocessing import get_context
 import pytest
 from made import manifest_of
 
-from model.errors import StoreConflictError
-from model.publishing.blobs import blobs_at
-from model.publishing.store import ModelStore
+from beam_topics.model.errors import StoreConflictError
+from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing.store import ModelStore
 
 DEADLINE = 120
 LARGE = os.urandom(1 << 20) * 9

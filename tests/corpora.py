@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from model.learners import learner_for
-from model.records import Document, Minibatch, TokenisedDocument
+from beam_topics.model.learners import learner_for
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 
 
 def document_of(words, number=0, label=None):

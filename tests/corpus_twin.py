@@ -5,8 +5,8 @@
 
 import numpy as np
 
-from model.kernels.random import INFERENCE, fill_uniforms
-from model.records import Document, TokenisedDocument
+from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
+from beam_topics.model.records import Document, TokenisedDocument
 
 
 def corpus_of(lengths, words, seed=0):

@@ -10,10 +10,10 @@ import sys
 
 from made import manifest_of, random_snapshot
 
-from model.publishing import blobs, gcs, store
-from model.publishing.binding import Binding
-from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
+from beam_topics.model.publishing import blobs, gcs, store
+from beam_topics.model.publishing.binding import Binding
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
 
 WATCHED = {module.__file__ for module in (blobs, gcs, store)}
 

@@ -20,12 +20,12 @@ from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
-from model.learner_log.options import LearnOptions
-from model.learners import ParticleFilter
-from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
-from model.settings import SequenceSettings, TokeniserSettings
-from pipelines import archive, evaluate, fit_classifier, infer, stream, train
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learners import ParticleFilter
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.pipelines import archive, evaluate, fit_classifier, infer, stream, train
 
 DATAFLOW = [
     "--runner=DataflowRunner",

@@ -11,7 +11,7 @@ from apache_beam.runners.sdf_utils import (
 )
 from apache_beam.transforms.window import TimestampedValue
 
-from model.records import Document, TokenisedDocument
+from beam_topics.model.records import Document, TokenisedDocument
 
 
 @dataclass

@@ -2,16 +2,16 @@
 
 import random
 
-from model.compositions import compose
-from model.learner_log.local import learn_documents
-from model.learner_log.options import LearnOptions, Publication, RunSettings
-from model.learners import LEARNER
-from model.publishing.catalogue import Catalogue
-from model.publishing.store import ModelStore
-from model.records import Document
-from model.reporting.shown import Shown
-from model.settings import SequenceSettings
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.compositions import compose
+from beam_topics.model.learner_log.local import learn_documents
+from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 SEA = ["ship", "harbour", "sail", "captain", "storm", "wind", "deck", "cargo", "port", "crew"]
 LAW = ["court", "judge", "law", "trial", "jury", "appeal", "lawyer", "verdict", "witness", "case"]

@@ -14,13 +14,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from model import wire
-from model.events import CHANGE, Event
-from model.learners import InitialBatch, NoInitialBatch
-from model.learners.base import Arrivals, StepInfo, Summary, register
-from model.learners.particles.settings import StreamingParticles
-from model.scaled import Scaled
-from model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model import wire
+from beam_topics.model.events import CHANGE, Event
+from beam_topics.model.learners import InitialBatch, NoInitialBatch
+from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.particles.settings import StreamingParticles
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
 FIGURES = ("documents", "tokens", "loss", "scored")
 

@@ -2,9 +2,9 @@
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.cli.arguments import all_groups
-from pipelines.cli.groups import OptionGroup, parsed
-from pipelines.graphs.beam_options import add_beam_options
+from beam_topics.pipelines.cli.arguments import all_groups
+from beam_topics.pipelines.cli.groups import OptionGroup, parsed
+from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
 
 def given_by(*flags):

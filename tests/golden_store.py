@@ -15,33 +15,33 @@ from pathlib import Path
 import numpy as np
 from streams import run_settings
 
-from model import wire
-from model.compositions import compose
-from model.document_blocks import gathered
-from model.inference import METHOD, PublishedModel, inference_for, inference_names
-from model.inference.classifier_store import ClassifierStore
-from model.inference.fitting import fit_classifier, make_pair
-from model.inference.settings import FitSettings
-from model.kernels.special import dirichlet_weights
-from model.learner_log.head import checkpoint_from_bytes
-from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session
-from model.learner_log.options import LearnOptions
-from model.learners import LEARNER
-from model.learners.base import LEARNERS
-from model.options import record_from_json
-from model.pending import ListBag, Mirror
-from model.publishing.blobs import escape_key
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.settings import PublishSettings
-from model.publishing.store import ModelStore
-from model.reading.parsing import parse_line
-from model.reading.settings import FieldNames, ParseSettings
-from model.records import NumberedMinibatch
-from model.sequencing import SequenceHead, add_documents, chain_start, close_windows
-from model.settings import SequenceSettings, TokeniserSettings
-from model.wire import unseal
-from model.words.tokeniser import Tokeniser
+from beam_topics.model import wire
+from beam_topics.model.compositions import compose
+from beam_topics.model.document_blocks import gathered
+from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.fitting import fit_classifier, make_pair
+from beam_topics.model.inference.settings import FitSettings
+from beam_topics.model.kernels.special import dirichlet_weights
+from beam_topics.model.learner_log.head import checkpoint_from_bytes
+from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.log import Session
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.learners.base import LEARNERS
+from beam_topics.model.options import record_from_json
+from beam_topics.model.pending import ListBag, Mirror
+from beam_topics.model.publishing.blobs import escape_key
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.parsing import parse_line
+from beam_topics.model.reading.settings import FieldNames, ParseSettings
+from beam_topics.model.records import NumberedMinibatch
+from beam_topics.model.sequencing import SequenceHead, add_documents, chain_start, close_windows
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.wire import unseal
+from beam_topics.model.words.tokeniser import Tokeniser
 
 GOLDEN = Path(__file__).parent / "golden"
 DAY = 86_400_000_000

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from made import manifest_of, random_snapshot
 
-from model.publishing.store import ModelStore
-from model.settings import TokeniserSettings
-from model.wire import seal
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.wire import seal
 
 
 def stored(root):

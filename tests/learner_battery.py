@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from corpora import awkward, document_of, minibatches_of
 
-from model.errors import DamagedDataError
-from model.learners import Challengers, learner_for
-from model.learners.base import LearnsRuns
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import Challengers, learner_for
+from beam_topics.model.learners.base import LearnsRuns
 
 STREAM = minibatches_of(
     [replace(document, source=f"s{d % 4}") for d, document in enumerate(awkward())], 6

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from functools import cache
 
-from model.compositions import compose, placements
-from model.inference import METHOD
-from model.learners import LEARNER, Challengers, learner_names
+from beam_topics.model.compositions import compose, placements
+from beam_topics.model.inference import METHOD
+from beam_topics.model.learners import LEARNER, Challengers, learner_names
 
 # Without the learner of the tests, which is registered where they import it.
 REAL_LEARNERS = tuple(name for name in learner_names() if name != "fake")

@@ -6,12 +6,12 @@ and so is a kind of a part that no other settings choose, for example a prior.
 
 from learner_options import REAL_LEARNERS, made
 
-from model.compositions import placements
-from model.learners import LEARNER, Keep
-from model.learners.filters.settings import NoPhrases
-from model.learners.particles.settings import ParticleSettings
-from model.learners.variational.settings import VariationalSettings
-from model.options import Record, options_of
+from beam_topics.model.compositions import placements
+from beam_topics.model.learners import LEARNER, Keep
+from beam_topics.model.learners.filters.settings import NoPhrases
+from beam_topics.model.learners.particles.settings import ParticleSettings
+from beam_topics.model.learners.variational.settings import VariationalSettings
+from beam_topics.model.options import Record, options_of
 
 # Taken where they belong.
 SMALL = {

@@ -1,14 +1,14 @@
 """The laws of a log: each entry comes out once, in order, whatever is cut or lost.
 
-A log is what :class:`transforms.sources.log_source.LogSourceDoFn` reads. A test of a source calls
-:func:`check_laws` with a small log that ends. ``driving.py`` runs bundles by hand.
+A log is what :class:`beam_topics.transforms.sources.log_source.LogSourceDoFn` reads. A test of a
+source calls :func:`check_laws` with a small log that ends. ``driving.py`` runs bundles by hand.
 """
 
 from unittest import mock
 
 import driving
 
-from transforms.sources import log_source
+from beam_topics.transforms.sources import log_source
 
 
 def check_laws(make, element, ids):

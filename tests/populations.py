@@ -3,18 +3,22 @@
 import numpy as np
 from twins import Particle, uniform
 
-from model.kernels.random import FIRST_PASS, MOVE, TABLE_DRAWS
-from model.learners.particles.history import WHOLE_DOCUMENT, History
-from model.learners.particles.kernels.copy_on_write import new_table, row_of
-from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
-from model.learners.particles.kernels.particles import Draws, Prior
-from model.learners.particles.kernels.parts import PART
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling import resample
-from model.learners.particles.kernels.table_counts import closing_probabilities
-from model.learners.particles.population import new_population, with_capacity
-from model.learners.particles.priors import parts_each, word_rows
-from model.learners.particles.rejuvenation import Reservoir
+from beam_topics.model.kernels.random import FIRST_PASS, MOVE, TABLE_DRAWS
+from beam_topics.model.learners.particles.history import WHOLE_DOCUMENT, History
+from beam_topics.model.learners.particles.kernels.copy_on_write import new_table, row_of
+from beam_topics.model.learners.particles.kernels.first_pass import (
+    first_pass,
+    new_token_draws,
+    write_draws,
+)
+from beam_topics.model.learners.particles.kernels.particles import Draws, Prior
+from beam_topics.model.learners.particles.kernels.parts import PART
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.resampling import resample
+from beam_topics.model.learners.particles.kernels.table_counts import closing_probabilities
+from beam_topics.model.learners.particles.population import new_population, with_capacity
+from beam_topics.model.learners.particles.priors import parts_each, word_rows
+from beam_topics.model.learners.particles.rejuvenation import Reservoir
 
 KEY = (5, 6)
 

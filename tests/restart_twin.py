@@ -5,7 +5,7 @@ import math
 from populations import Pair
 from twins import normal, times, uniform
 
-from model.learners.particles.population import copy_of
+from beam_topics.model.learners.particles.population import copy_of
 
 TEXTS = [[0, 1, 2, 0, 0, 4], [3, 3, 1], [], [2, 5] * 30, [5, 4, 3, 2, 1, 0], [1]]
 KINDS = [(None, 0.0), ("minimal", 0.3), ("sampled", 0.0), ("sampled", 0.4)]
@@ -91,7 +91,7 @@ def absorb(particle, old, new):
 
 
 def loss(particle, x, y, omega):
-    """L(x, y) as :mod:`model.learners.particles.kernels.losses` has it; omega by document."""
+    """L(x, y) as :mod:`beam_topics.model.learners.particles.kernels.losses` has it."""
     found = 0.0
     for d, text in particle.texts.items():
         for w, z in zip(text, particle.topics[d], strict=True):

@@ -6,7 +6,7 @@ the two.
 
 The input is a list of events in the order in which they happen:
 
-* a :class:`model.records.TokenisedDocument` arrives, or
+* a :class:`beam_topics.model.records.TokenisedDocument` arrives, or
 * an integer t: event time has passed t, so windows that end at t or before are closed.
 
 The learner is the one of :mod:`fake_learner`. All functions are of one model key.
@@ -32,7 +32,7 @@ from fake_learner import (
     topic_of,
 )
 
-from model.records import Minibatch
+from beam_topics.model.records import Minibatch
 
 FOREVER = 2**62
 
@@ -361,7 +361,7 @@ def labelled(batches, references, before_first_model):
 
 
 def by_period(events, period):
-    """What :class:`transforms.stateful.PeriodDoFn` closes: (end, its records), in order.
+    """What :class:`beam_topics.transforms.stateful.PeriodDoFn` closes: (end, its records).
 
     The events are those of the stream, with (time, record) in place of documents.
     """

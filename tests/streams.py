@@ -9,16 +9,16 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.learner_log.head import checkpoint_from_bytes
-from model.learner_log.options import LearnOptions, Publication, RunSettings
-from model.options import options_of
-from model.publishing.store import ModelStore
-from model.records import Document, TokenisedDocument
-from model.sequencing import chain_start, sequence_documents
-from model.settings import SequenceSettings, TokeniserSettings
-from transforms.learn import Learn
-from transforms.publish import Publish
-from transforms.sequence import Sequence
+from beam_topics.model.learner_log.head import checkpoint_from_bytes
+from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.options import options_of
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.sequencing import chain_start, sequence_documents
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.transforms.learn import Learn
+from beam_topics.transforms.publish import Publish
+from beam_topics.transforms.sequence import Sequence
 
 SECOND = 1_000_000
 WORDS = ["tax", "law", "ship", "sea", "gold", "bank", "peace", "war"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import ModelStore
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -61,7 +61,8 @@ def child(folder, *command):
 
 
 def train(folder, *flags):
-    code = "import sys, examples; from pipelines import train; sys.exit(train.main(sys.argv[1:]))"
+    imported = "import sys, examples; from beam_topics.pipelines import train"
+    code = f"{imported}; sys.exit(train.main(sys.argv[1:]))"
     return child(folder, "-c", code, *flags)
 
 
@@ -79,7 +80,7 @@ def test_there_is_an_example_of_each_kind():
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_an_example_is_linted_and_formatted(path):
     # Ruff takes a module that is not in the tree for one of another project.
-    ours = "lint.isort.known-first-party = ['model', 'pipelines', 'transforms']"
+    ours = "lint.isort.known-first-party = ['beam_topics']"
     for command in (["check", "--config", ours], ["format", "--check"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, f"--stdin-filename={path}", "-"],
@@ -149,7 +150,7 @@ def test_a_learner_and_a_source_are_options_of_the_pipeline(contributed, tmp_pat
 def test_the_examples_are_in_the_help_and_their_options_belong_to_them(contributed):
     code = """if True:
         import contextlib, examples
-        from pipelines import infer, train
+        from beam_topics.pipelines import infer, train
 
         for program, flag in (
             (train, "--learner=forgetting"),

@@ -13,7 +13,6 @@ from runners.test_sdist import clean_python, distribution
 from runners.tools import fetch
 
 import beam_topics
-from beam_topics import siblings
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
@@ -60,15 +59,19 @@ def said(*command, where, status=0):
 
 def test_the_wheel_has_everything_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    packages = ("beam_topics", "model", "pipelines", "transforms")
     about = f"{wheel.name.partition('-py3')[0]}.dist-info"
-    assert {name.partition("/")[0] for name in names} == {*packages, about}
-    for package in packages:
-        assert f"{package}/py.typed" in names
-        sources = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
-        own = {name for name in names if name.startswith(f"{package}/") and name.endswith(".py")}
-        assert own == sources
-    assert {"pipelines/pages/static/main.js"} <= set(names)
+    assert {name.partition("/")[0] for name in names} == {"beam_topics", about}
+    folders = (
+        "beam_topics",
+        "beam_topics/model",
+        "beam_topics/pipelines",
+        "beam_topics/transforms",
+    )
+    sources = {
+        str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*.py")
+    }
+    assert {name for name in names if name.endswith(".py")} == sources
+    assert {"beam_topics/py.typed", "beam_topics/pipelines/pages/static/main.js"} <= set(names)
 
 
 def test_the_metadata(wheel, sdist):
@@ -97,29 +100,17 @@ def test_a_newcomer_comes_from_a_csv_to_topics(installed, tmp_path):
     assert fitted.startswith(str(installed.parent)) and "harbour" in fitted
 
 
-@pytest.mark.parametrize("name", siblings.PACKAGES)
-def test_a_folder_of_the_same_name_is_refused(installed, tmp_path, name):
-    (tmp_path / "home" / name).mkdir(parents=True)
-    (tmp_path / "home" / name / "__init__.py").write_text('"""Another one."""\n')
-    done = said(installed / "python", "-m", "beam_topics", where=tmp_path / "home", status=1)
-    last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"ImportError: beam-topics needs its own package '{name}' in ")
-    assert f"Python finds it at {tmp_path / 'home' / name / '__init__.py'}" in last
-    # The command looks into its environment first.
-    assert said(installed / "beam-topics", where=tmp_path / "home").stdout
-
-
-@pytest.mark.parametrize("name", siblings.PACKAGES)
-def test_a_distribution_that_wrote_over_a_package_is_refused(installed, tmp_path, name):
-    (place,) = installed.parent.glob(f"lib/*/site-packages/{name}/__init__.py")
-    own = place.read_text()
-    place.write_text('"""Another one."""\n')
-    try:
-        done = said(installed / "beam-topics", "--help", where=tmp_path, status=1)
-    finally:
-        place.write_text(own)
-    assert f"another distribution has written its own to {place}" in done.stderr.splitlines()[-1]
-
-
-def test_the_editable_environment_of_these_tests_is_accepted():
-    siblings.check_siblings()
+@pytest.mark.parametrize("initial", [True, False], ids=["packages", "folders"])
+def test_it_works_beside_folders_of_the_same_names(installed, tmp_path, initial):
+    home = tmp_path / "home"
+    for name in ("model", "pipelines", "transforms"):
+        (home / name).mkdir(parents=True)
+        if initial:
+            (home / name / "__init__.py").write_text("raise RuntimeError('not ours')\n")
+    (home / "posts.csv").write_text(CSV)
+    for start in ([installed / "beam-topics"], [installed / "python", "-m", "beam_topics"]):
+        assert "beam-topics train" in said(*start, "--help", where=home).stdout
+    # Excel, Avro and Parquet are read in a child, and the trials' kernels are compiled in another.
+    flags = ("--topics=2", "--initial=none")
+    command = [installed / "python", "-m", "beam_topics", "train", "posts.csv", *flags]
+    assert "posts.topics/models" in said(*command, where=home).stderr

@@ -8,9 +8,9 @@ import pytest
 from learner_options import REAL_LEARNERS
 from test_contributing import EXAMPLES
 
-from pipelines.__main__ import COMMANDS
-from pipelines.cli.command import parser_for
-from pipelines.graphs.beam_options import add_beam_options
+from beam_topics.pipelines.__main__ import COMMANDS
+from beam_topics.pipelines.cli.command import parser_for
+from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(
@@ -23,12 +23,16 @@ PAGES = sorted(
 )
 FOLDERS = ("model", "transforms", "pipelines", "tests", "benchmarks", "docs", "docker")
 PATH = re.compile(rf"\b(?:{'|'.join(FOLDERS)})/[\w./-]*\w/?")
-MODULE = re.compile(r"\b(?:model|transforms|pipelines|benchmarks)(?:\.(?!md\b)[a-z_]\w*)+")
+MODULE = re.compile(r"\b(?:beam_topics|benchmarks)(?:\.(?!md\b)[a-z_]\w*)+")
+# A name that lacks its first part.
+BARE = re.compile(r"(?<![\w./])(?:model|transforms|pipelines)\.(?!md\b|json\b|html\b)[a-z_]\w*")
 OPTION = re.compile(r"(?<![\w-])--([A-Za-z]\w*)")
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]*)?\)")
 # Files that a reader of CONTRIBUTING.md is asked to write.
 TO_WRITE = set(EXAMPLES)
-MODULES_TO_WRITE = {path.removesuffix(".py").replace("/", ".") for path in EXAMPLES}
+MODULES_TO_WRITE = {
+    "beam_topics." + path.removesuffix(".py").replace("/", ".") for path in EXAMPLES
+}
 # Pages of results name options of the benchmarks.
 GUIDES = [page for page in PAGES if page.parent.name not in ("results", "benchmarks")]
 # Options of docker, gcloud, Beam YAML and Beam's pool of workers.
@@ -66,9 +70,8 @@ def missing_paths(text):
 
 def missing_modules(text):
     """The dotted names of a page that lead to no module, and to nothing in a module."""
-    return sorted(
-        name for name in set(MODULE.findall(text)) - MODULES_TO_WRITE if not names_something(name)
-    )
+    named = set(MODULE.findall(text)) - MODULES_TO_WRITE
+    return sorted([*(name for name in named if not names_something(name)), *BARE.findall(text)])
 
 
 def names_something(name):
@@ -85,7 +88,7 @@ def known_options():
     """The options of all pipelines, with Beam's."""
     names = set(OTHERS | RUNNERS | EXAMPLE_OPTIONS)
     for command in COMMANDS:
-        program = importlib.import_module(f"pipelines.{command}")
+        program = importlib.import_module(f"beam_topics.pipelines.{command}")
         parser = parser_for(command, "", program.GROUPS, {})
         add_beam_options(parser)
         names |= {flag[2:] for action in parser._actions for flag in action.option_strings}
@@ -123,7 +126,8 @@ def test_the_guides_name_options_that_exist():
 
 def test_a_wrong_name_is_found():
     assert missing_paths("see `model/no_such.py` and `model/wire.py`") == ["model/no_such.py"]
-    assert missing_modules("`model.wire.pack`, `model.wire.nothing`") == ["model.wire.nothing"]
+    named = "`beam_topics.model.wire.pack`, `beam_topics.model.wire.nothing`, `model.wire`"
+    assert missing_modules(named) == ["beam_topics.model.wire.nothing", "model.wire"]
     assert missing_options("`--topics=3 --topisc=3`", {"topics"}) == ["topisc"]
 
 

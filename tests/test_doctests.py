@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 # Their examples define records, and the names of types are looked up in the module.
-NOT_RUN = ("model.compositions", "model.options")
+NOT_RUN = ("beam_topics.model.compositions", "beam_topics.model.options")
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
-    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    ".".join(["beam_topics", *path.relative_to(ROOT).with_suffix("").parts])
     for folder in ("model", "transforms", "pipelines")
     for path in (ROOT / folder).rglob("*.py")
     if "\n>>> " in path.read_text()

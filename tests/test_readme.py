@@ -10,10 +10,10 @@ import apache_beam as beam
 import fake_learner
 import pytest
 
-from model.records import Document, TokenisedDocument, TopicMixture
-from pipelines import train
-from pipelines.__main__ import COMMANDS as SUBCOMMANDS
-from pipelines.cli.command import parse
+from beam_topics.model.records import Document, TokenisedDocument, TopicMixture
+from beam_topics.pipelines import train
+from beam_topics.pipelines.__main__ import COMMANDS as SUBCOMMANDS
+from beam_topics.pipelines.cli.command import parse
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,43 +23,54 @@ ESTIMATOR, *BLOCKS = re.findall(
 
 
 def commands_of(text):
-    """The pipelines' commands of a page, as words; dots stand for what the page does not repeat."""
+    """The commands of a page as (name, options), but for those with files in place of options.
+
+    Dots stand for what the page does not repeat.
+    """
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     lines = [
         shlex.split(line, comments=True)
         for block in blocks
         for line in block.replace("\\\n", " ").splitlines()
     ]
-    return [[word for word in words if word != "..."] for words in lines if words[1:2] == ["-m"]]
+    commands = [
+        (words[1], [word for word in words[2:] if word != "..."])
+        for words in lines
+        if words[:1] == ["beam-topics"]
+    ]
+    # The first argument of versions is what it does.
+    commands = [(name, given[1:] if name == "versions" else given) for name, given in commands]
+    return [
+        (name, given)
+        for name, given in commands
+        if given and all(one.startswith("--") for one in given)
+    ]
 
 
 COMMANDS = commands_of((ROOT / "docs" / "steps.md").read_text("utf-8"))
 # Their commands may leave out what other pages have said.
 GUIDES = [
-    words
+    command
     for page in sorted((ROOT / "docs").rglob("*.md"))
-    for words in commands_of(page.read_text())
-    if "pipelines" in words[2]
+    for command in commands_of(page.read_text())
 ]
 
 
 def test_there_are_examples():
     assert len(BLOCKS) == 2
-    assert len(COMMANDS) >= 6
+    assert len(COMMANDS) >= 6 and len(GUIDES) >= 40
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[2])
-def test_the_commands_have_options_that_exist(words):
-    program = importlib.import_module(words[2])
-    assert parse(words[3:], words[2], "", program.GROUPS, getattr(program, "REQUIRED", {}))
+@pytest.mark.parametrize(("name", "given"), COMMANDS)
+def test_the_commands_have_options_that_exist(name, given):
+    program = importlib.import_module(f"beam_topics.pipelines.{name}")
+    assert parse(given, name, "", program.GROUPS, getattr(program, "REQUIRED", {}))
 
 
-@pytest.mark.parametrize("words", GUIDES, ids=lambda words: " ".join(words[2:4]))
-def test_the_commands_of_the_guides_have_options_that_exist_and_go_together(words):
-    program = importlib.import_module(words[2])
-    # The first argument of versions is what it does.
-    options = words[4:] if words[2] == "pipelines.versions" else words[3:]
-    assert parse(options, words[2], "", program.GROUPS, {})
+@pytest.mark.parametrize(("name", "given"), GUIDES, ids=str)
+def test_the_commands_of_the_guides_have_options_that_exist_and_go_together(name, given):
+    program = importlib.import_module(f"beam_topics.pipelines.{name}")
+    assert parse(given, name, "", program.GROUPS, {})
 
 
 def test_learning_without_beam(capsys):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import digamma, gammaln
 from twins import uniform
 
-from model.kernels.random import LOCAL, stream_key
+from beam_topics.model.kernels.random import LOCAL, stream_key
 
 
 def draw(weights, alpha, in_document, u):

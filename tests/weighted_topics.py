@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.learners.particles.topic_weights import EVEN
+from beam_topics.model.learners.particles.topic_weights import EVEN
 
 # Most documents have the first topic alone, so that neither A nor gamma can be large.
 ROWS = {(6, 0): 20, (4, 2): 4, (0, 3): 2}

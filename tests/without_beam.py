@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from model.errors import DivergedError
-from model.learner_log.head import fingerprinter
-from model.learners import LearnerSettings, learner_for
-from model.records import NumberedMinibatch
+from beam_topics.model.errors import DivergedError
+from beam_topics.model.learner_log.head import fingerprinter
+from beam_topics.model.learners import LearnerSettings, learner_for
+from beam_topics.model.records import NumberedMinibatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The steps of the pipelines, one file for each stage; :mod:`model` has the logic."""
+"""The steps of the pipelines, one file for each stage; :mod:`beam_topics.model` has the logic."""

@@ -3,16 +3,16 @@
     tallies: (shard, bytes) -> reports: bytes (JSON), one for each key, version and window
 
 Windows are of event time. A document counts in the window in which it is labelled. In
-``pipelines.infer`` that is the window of its own time. ``pipelines.stream`` labels a document
-after its window has closed, so it counts in the window that is open then. A late document counts
-in the open window too.
+``beam-topics infer`` that is the window of its own time. ``beam-topics stream``
+labels a document after its window has closed, so it counts in the window that is open then. A late
+document counts in the open window too.
 
 A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning.
 All other reports are logged as information. The logger is ``beam_topics.coverage``.
 
-Each bundle of :mod:`transforms.infer` tallies its own documents. The tallies wait in state
-for the end of the window (:mod:`transforms.stateful`), where they are added up.
-:mod:`model.inference.coverage` has the logic.
+Each bundle of :mod:`beam_topics.transforms.infer` tallies its own documents. The tallies wait in
+state for the end of the window (:mod:`beam_topics.transforms.stateful`), where they are added up.
+:mod:`beam_topics.model.inference.coverage` has the logic.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model.errors import OptionError
-from model.inference.coverage import CoverageReport, Tally
-from model.inference.settings import RETRAIN_BELOW
-from model.wire import canonical_json
-from transforms.constants import NAMESPACE
-from transforms.stateful import SummingDoFn
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.coverage import CoverageReport, Tally
+from beam_topics.model.inference.settings import RETRAIN_BELOW
+from beam_topics.model.wire import canonical_json
+from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.stateful import SummingDoFn
 
 LOGGER = "beam_topics.coverage"
 # The output of a step that infers, with its tallies.
@@ -97,7 +97,7 @@ class Coverage(beam.PTransform):
         retrain_below: The coverage below which a report asks for retraining, as a share of the
             distinct words. None turns the signal off.
         streams: Whether windows close while the source is read, or all at its end. See
-            :class:`transforms.sequence.Sequence`.
+            :class:`beam_topics.transforms.sequence.Sequence`.
 
     Raises:
         OptionError: ``retrain_below`` is not between 0 and 1.

@@ -5,8 +5,8 @@
 Every version is scored on all documents. The documents are a side input, so a held-out set must
 fit into the memory of a worker. The same holds for the reference corpus, which measures the
 coherence of topics, and for the documents that a classifier is trained with.
-:mod:`model.evaluation` computes the figures. Figures that were measured during learning come from
-the manifest.
+:mod:`beam_topics.model.evaluation` computes the figures. Figures that were measured during learning
+come from the manifest.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dataclasses import dataclass
 
 import apache_beam as beam
 
-from model import wire
-from model.evaluation.classification import classification_figures
-from model.evaluation.held_out import evaluate
-from model.evaluation.mixed import coherence_figures
-from model.evaluation.settings import EvaluationSettings
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
-from model.publishing.succession import ranks_of
-from model.records import TokenisedDocument
-from model.times import to_iso
+from beam_topics.model import wire
+from beam_topics.model.evaluation.classification import classification_figures
+from beam_topics.model.evaluation.held_out import evaluate
+from beam_topics.model.evaluation.mixed import coherence_figures
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import ranks_of
+from beam_topics.model.records import TokenisedDocument
+from beam_topics.model.times import to_iso
 
 _LEARNED = ("documents", "tokens", "words")
 _AS_THEY_ARE = ("sequence", "event_time", "ess", "in_sample_nmi", "prequential_perplexity")

@@ -6,7 +6,7 @@ Gibbs3, or another method that takes one document at a time, makes the training 
 of workers. One worker fits the classifier to them. With ``most``, only a uniform sample of that
 many documents takes part. The sample depends on the documents and the seed, and not on their
 order. The source must be bounded. Progress goes to the logger ``beam_topics.fitting``.
-:mod:`model.inference.fitting` has the logic.
+:mod:`beam_topics.model.inference.fitting` has the logic.
 
     documents | FitClassifier("models", key="", version="latest")
 """
@@ -20,9 +20,9 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model.inference import Gibbs3, InferenceSettings, inference_for
-from model.inference.classifier_store import ClassifierStore
-from model.inference.fitting import (
+from beam_topics.model.inference import Gibbs3, InferenceSettings, inference_for
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.fitting import (
     FitProgress,
     Pair,
     fit_classifier,
@@ -30,12 +30,12 @@ from model.inference.fitting import (
     with_rank,
     without_rank,
 )
-from model.inference.serving import ServedModel, published_of
-from model.inference.settings import FitSettings
-from model.publishing.store import ModelStore
-from model.records import TokenisedDocument
-from transforms.constants import NAMESPACE
-from transforms.infer import check_alone
+from beam_topics.model.inference.serving import ServedModel, published_of
+from beam_topics.model.inference.settings import FitSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import TokenisedDocument
+from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.infer import check_alone
 
 LOGGER = "beam_topics.fitting"
 

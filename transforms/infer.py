@@ -18,8 +18,9 @@ For the models of many keys, three transforms give blocks of mixtures:
         -> blocks: bytes (MixtureBlock), tallies: (key, bytes), dead_letters: bytes (JSON)
 
 * :class:`InferByKey` takes one version for each key, chosen when the graph is built. Its documents
-  may come in blocks (:mod:`model.document_blocks`).
-* :class:`InferLabelled` takes documents that have a version of their own (:mod:`transforms.label`).
+  may come in blocks (:mod:`beam_topics.model.document_blocks`).
+* :class:`InferLabelled` takes documents that have a version of their own
+  (:mod:`beam_topics.transforms.label`).
 * :class:`InferTogether` takes methods in which the documents of a model learn from one another,
   such as Gibbs1 and Gibbs2. It is a batch job, with one element for each key.
 
@@ -27,7 +28,7 @@ One step serves all keys. It gathers the documents of a bundle, up to :data:`FLU
 infers those of each model together. The models that it has read are kept in memory, up to a number
 of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
 depend on the bundles, on the order of the documents, or on which models are in memory. All three
-tally the documents for :mod:`transforms.coverage`.
+tally the documents for :mod:`beam_topics.transforms.coverage`.
 
 A document whose key has no model becomes a dead letter; :class:`Route` keeps the others.
 """
@@ -45,28 +46,28 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows, Timestamp
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from model.document_blocks import documents_in
-from model.errors import OptionError
-from model.inference import (
+from beam_topics.model.document_blocks import documents_in
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import (
     Gibbs3,
     InferenceSettings,
     inference_for,
     inference_named,
     inference_names,
 )
-from model.inference.base import CLASSIFIER, TRAINING, Inference
-from model.inference.classifier_store import ClassifierStore
-from model.inference.coverage import Tally
-from model.inference.mixture_blocks import MixtureBlock
-from model.inference.serving import ServedModel, Serving, Waiting, Window, published_of
-from model.publishing.store import ModelStore
-from model.reading.refused import UNKNOWN_KEY
-from model.records import DeadLetter, TokenisedDocument
-from transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
-from transforms.coverage import TALLIES, sharded
-from transforms.logs import leave_out_harmless
-from transforms.metrics import Refusals
-from transforms.read import Documents, documents_of
+from beam_topics.model.inference.base import CLASSIFIER, TRAINING, Inference
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.coverage import Tally
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.serving import ServedModel, Serving, Waiting, Window, published_of
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.refused import UNKNOWN_KEY
+from beam_topics.model.records import DeadLetter, TokenisedDocument
+from beam_topics.transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
+from beam_topics.transforms.coverage import TALLIES, sharded
+from beam_topics.transforms.logs import leave_out_harmless
+from beam_topics.transforms.metrics import Refusals
+from beam_topics.transforms.read import Documents, documents_of
 
 # RunInference warns, on every worker without torch, that it cannot measure memory.
 leave_out_harmless()
@@ -237,7 +238,7 @@ class _Route(beam.DoFn):
 
 
 class Route(beam.PTransform):
-    """Keep the documents of some keys; gives :class:`transforms.read.Documents`.
+    """Keep the documents of some keys; gives :class:`beam_topics.transforms.read.Documents`.
 
     Args:
         keys: The keys that have a model.

@@ -8,10 +8,10 @@ document is therefore labelled or dead-lettered exactly once, and its window is 
 was learned.
 
 The step is keyed by (key, hash of the id mod shards), and references go to all shards of their key.
-Event-time timers (:class:`transforms.stateful.StatefulDoFn`) wait for the end of each window, or,
-in a job that does not stream, for the end of the input. A labelled document carries the time at
-which its label was decided, which is the same in both kinds of job.
-:mod:`model.inference.labelling` has the logic.
+Event-time timers (:class:`beam_topics.transforms.stateful.StatefulDoFn`) wait for the end of each
+window, or, in a job that does not stream, for the end of the input. A labelled document carries the
+time at which its label was decided, which is the same in both kinds of job.
+:mod:`beam_topics.model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations
@@ -28,14 +28,21 @@ from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.inference.labelling import NO_MODEL, LabelHead, Labeller, Labels, Reference, due_of
-from model.inference.settings import BeforeFirstModel, LabelWith
-from model.publishing.manifest import Manifest
-from model.records import NumberedMinibatch
-from transforms.constants import END_OF_LABELS, NAMESPACE
-from transforms.metrics import EventTime, Refusals
-from transforms.read import Documents, documents_of
-from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
+from beam_topics.model.inference.labelling import (
+    NO_MODEL,
+    LabelHead,
+    Labeller,
+    Labels,
+    Reference,
+    due_of,
+)
+from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.records import NumberedMinibatch
+from beam_topics.transforms.constants import END_OF_LABELS, NAMESPACE
+from beam_topics.transforms.metrics import EventTime, Refusals
+from beam_topics.transforms.read import Documents, documents_of
+from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _DOCUMENT, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
@@ -184,15 +191,15 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
 class Label(beam.PTransform):
     """Choose versions; applied to (minibatches, references).
 
-    It gives :class:`transforms.read.Documents`: (document, version), and dead letters.
+    It gives :class:`beam_topics.transforms.read.Documents`: (document, version), and dead letters.
 
     Args:
         before_first_model: What to do with a document that no version precedes. See
-            :mod:`model.inference.labelling`.
+            :mod:`beam_topics.model.inference.labelling`.
         label_with: ``window``, or ``latest``, which labels at once and is not reproducible.
         shards: The number of labellers of a key.
         streams: Whether documents are labelled while the source is read, or all at its end. See
-            :class:`transforms.sequence.Sequence`.
+            :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
     def __init__(

@@ -2,16 +2,17 @@
 
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
-The step decides no order: :class:`transforms.sequence.Sequence` has decided it.
-Minibatches of a key that one bundle sends travel in runs (:mod:`model.learner_log.log`).
-With ``silent_after`` a job that streams has a timer of event time for each learner, at the end of
-its last window and that time. When it fires, the learner leaves memory and its log leaves the state
-of the runner; the head stays. What comes later continues at the checkpoint.
+The step decides no order: :class:`beam_topics.transforms.sequence.Sequence` has decided it.
+Minibatches of a key that one bundle sends travel in runs
+(:mod:`beam_topics.model.learner_log.log`). With ``silent_after`` a job that streams has a timer of
+event time for each learner, at the end of its last window and that time. When it fires, the learner
+leaves memory and its log leaves the state of the runner; the head stays. What comes later continues
+at the checkpoint.
 
-A minibatch that comes before its turn waits in a bag. :mod:`model.learner_log.log` has the
-protocol. This module connects it to Beam's state, its counters and the progress log.
+A minibatch that comes before its turn waits in a bag. :mod:`beam_topics.model.learner_log.log` has
+the protocol. This module connects it to Beam's state, its counters and the progress log.
 
-:mod:`model.learner_log.progress` logs a record every so many tokens of a worker.
+:mod:`beam_topics.model.learner_log.progress` logs a record every so many tokens of a worker.
 """
 
 from __future__ import annotations
@@ -30,15 +31,21 @@ from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from model.interrupts import INTERRUPTS
-from model.learner_log.head import LearnerHead
-from model.learner_log.log import RUN_BYTES, RUN_MINIBATCHES, Session, run_from_bytes, run_to_bytes
-from model.learner_log.options import LearnOptions
-from model.learner_log.progress import Outcome, ProgressLog
-from model.publishing.candidates import Candidate
-from transforms.constants import END_OF_STREAM, NAMESPACE
-from transforms.metrics import EventTime
-from transforms.stateful import StatefulDoFn, timer_time
+from beam_topics.model.interrupts import INTERRUPTS
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.learner_log.log import (
+    RUN_BYTES,
+    RUN_MINIBATCHES,
+    Session,
+    run_from_bytes,
+    run_to_bytes,
+)
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.progress import Outcome, ProgressLog
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.transforms.constants import END_OF_STREAM, NAMESPACE
+from beam_topics.transforms.metrics import EventTime
+from beam_topics.transforms.stateful import StatefulDoFn, timer_time
 
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
@@ -61,7 +68,7 @@ class Run:
 
     Attributes:
         time: The earliest of their event times.
-        links: Their bytes (:class:`model.records.NumberedMinibatch`).
+        links: Their bytes (:class:`beam_topics.model.records.NumberedMinibatch`).
         size: The number of these bytes.
     """
 
@@ -256,7 +263,7 @@ class Learn(beam.PTransform):
 
     Args:
         options: What is learned, where it is kept, and when versions are due.
-        streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`).
+        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
     """
 
     def __init__(self, options: LearnOptions, *, streams: bool = False) -> None:

@@ -11,15 +11,15 @@ the newest time of all, and a gauge keeps what one of them wrote last.
     self._refusals = Refusals(REASONS)
     yield self._refusals.refuse(letter)
 
-A run reports them at its end (:mod:`model.reading.refused`). The examples are a metric of string
-sets, which the local runner, Prism and Flink support. A step reports an example only if its place
-comes before those that the step has reported already, so a metric holds a few examples for each
-worker.
+A run reports them at its end (:mod:`beam_topics.model.reading.refused`). The examples are a metric
+of string sets, which the local runner, Prism and Flink support. A step reports an example only if
+its place comes before those that the step has reported already, so a metric holds a few examples
+for each worker.
 
 **Documents without words.** :class:`Wordless` counts documents of which the tokeniser keeps no
 word, and says why for few of each file. The counter ``documents_without_words`` counts all. The
 counters ``lost_<reason>`` count the words of the first ones of a file, or of a bundle of messages
-(:mod:`model.words.losses`). Documents with words cost nothing.
+(:mod:`beam_topics.model.words.losses`). Documents with words cost nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.reading.refused import Example
-from model.records import DeadLetter
-from model.settings import TokeniserSettings
-from model.times import MICROSECONDS_PER_SECOND, to_iso
-from model.words.losses import MOST_TEXTS, REASONS, Losses
-from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
+from beam_topics.model.reading.refused import Example
+from beam_topics.model.records import DeadLetter
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
+from beam_topics.model.words.losses import MOST_TEXTS, REASONS, Losses
+from beam_topics.transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
 
 PREFIX = "event_time_"
 # The stages in their order. Documents are read, windows are sequenced and learned, versions are

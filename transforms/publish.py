@@ -3,14 +3,14 @@
     candidates: (key, bytes (Candidate)) -> references: (key, bytes (Manifest, JSON)),
                                             events: bytes (JSON)
 
-The step is stateful and has no timers. :mod:`model.publishing.publication` has the logic. The
-Beam key is the model key and not (key, sequence), because the topics of a version are matched with
-those of the version before it. Versions are therefore made in their order. A candidate names the
-candidate before it, and one that comes too early waits in state.
+The step is stateful and has no timers. :mod:`beam_topics.model.publishing.publication` has the
+logic. The Beam key is the model key and not (key, sequence), because the topics of a version are
+matched with those of the version before it. Versions are therefore made in their order. A candidate
+names the candidate before it, and one that comes too early waits in state.
 
-The events of a version (:mod:`model.publishing.version_events`) are an output of their own. Each is
-emitted when its version is made. The logger ``beam_topics.events`` gets one INFO record for all
-events of a version.
+The events of a version (:mod:`beam_topics.model.publishing.version_events`) are an output of their
+own. Each is emitted when its version is made. The logger ``beam_topics.events`` gets one INFO
+record for all events of a version.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from apache_beam.transforms.userstate import BagStateSpec
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.events import Event
-from model.learner_log.options import LearnOptions
-from model.publishing.candidates import Candidate
-from model.publishing.expiry import Expiry
-from model.publishing.manifest import Manifest, sequence_of
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.store import ModelStore
-from model.publishing.version_events import records_of, summary_of, superseding
-from transforms.constants import NAMESPACE
-from transforms.freed_memory import give_back
-from transforms.metrics import EventTime
-from transforms.stateful import StatefulDoFn
+from beam_topics.model.events import Event
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.expiry import Expiry
+from beam_topics.model.publishing.manifest import Manifest, sequence_of
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.version_events import records_of, summary_of, superseding
+from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.freed_memory import give_back
+from beam_topics.transforms.metrics import EventTime
+from beam_topics.transforms.stateful import StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
 EVENTS = "events"
@@ -152,10 +152,10 @@ class Publish(beam.PTransform):
     """Publish versions; gives the references (key, bytes) and the events (bytes).
 
     Args:
-        options: The options of :class:`transforms.learn.Learn`.
-        streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`). Its runner may
-            restore it to a state before some of its versions. It then supersedes those that it does
-            not come to again.
+        options: The options of :class:`beam_topics.transforms.learn.Learn`.
+        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`). Its
+            runner may restore it to a state before some of its versions. It then supersedes those
+            that it does not come to again.
     """
 
     def __init__(self, options: LearnOptions, *, streams: bool = False) -> None:

@@ -2,9 +2,10 @@
 
     patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-:class:`ReadDocuments` reads files of the formats of :mod:`model.reading.files`, on any file system
-that Beam knows. One worker reads a whole file, or some files of one document each, and many are
-read in parallel. With ``time_from="order"`` one worker reads all files in the order of their names.
+:class:`ReadDocuments` reads files of the formats of :mod:`beam_topics.model.reading.files`, on any
+file system that Beam knows. One worker reads a whole file, or some files of one document each, and
+many are read in parallel. With ``time_from="order"`` one worker reads all files in the order of
+their names.
 Beam's own readers are not used: they fail the job on the first damaged byte, or end without an
 error where a gzip is cut off.
 
@@ -32,18 +33,18 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model.document_blocks import Blocks, Gathering, to_bytes
-from model.errors import OptionError
-from model.files.matching import is_local, matching_files
-from model.learner_log.progress import counted
-from model.reading.files import check_formats, folder_of, format_of, read_file
-from model.reading.parsing import REASONS, not_future, parse_line
-from model.reading.settings import SMALL, ParseSettings, ReadSettings
-from model.records import DeadLetter, Document, TokenisedDocument
-from model.settings import TokeniserSettings
-from model.words.tokeniser import Tokeniser, check_tokeniser
-from transforms.constants import DEAD_LETTERS, NAMESPACE
-from transforms.metrics import EventTime, Refusals, Wordless
+from beam_topics.model.document_blocks import Blocks, Gathering, to_bytes
+from beam_topics.model.errors import OptionError
+from beam_topics.model.files.matching import is_local, matching_files
+from beam_topics.model.learner_log.progress import counted
+from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
+from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
+from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
+from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
+from beam_topics.transforms.constants import DEAD_LETTERS, NAMESPACE
+from beam_topics.transforms.metrics import EventTime, Refusals, Wordless
 
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.
@@ -277,8 +278,8 @@ class ReadDocuments(beam.PTransform):
         patterns: Paths or globs.
         settings: How the files are read.
         tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
-        blocks: Which documents share a block (:mod:`model.document_blocks`), at the earliest time
-            of its documents. None gives each document alone.
+        blocks: Which documents share a block (:mod:`beam_topics.model.document_blocks`), at the
+            earliest time of its documents. None gives each document alone.
     """
 
     def __init__(
@@ -362,15 +363,15 @@ def documents_of(
 
 
 class ReadPubSub(beam.PTransform):
-    """Read a Pub/Sub subscription; gives :class:`transforms.read.Documents`.
+    """Read a Pub/Sub subscription; gives :class:`beam_topics.transforms.read.Documents`.
 
     Args:
         subscription: ``projects/<project>/subscriptions/<name>``.
         timestamp_attribute: The attribute of the messages that holds their time, or None.
         settings: How messages are parsed.
         tokeniser: The settings of the tokeniser.
-        max_future: As of :class:`transforms.read.ParseMessages`, against the time of publishing or
-            the time in the attribute.
+        max_future: As of :class:`beam_topics.transforms.read.ParseMessages`, against the time of
+            publishing or the time in the attribute.
 
     Raises:
         OptionError: The name of the subscription has another form, or the extra ``gcp`` is not

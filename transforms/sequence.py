@@ -4,13 +4,13 @@
         -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
 
 One stateful step in the global window decides the order. Its input must carry event times and may
-come in any order. :mod:`model.sequencing` has the logic. A block of documents has the earliest time
-of its documents, so that it holds the watermark for each of them.
+come in any order. :mod:`beam_topics.model.sequencing` has the logic. A block of documents has the
+earliest time of its documents, so that it holds the watermark for each of them.
 
-The step has event-time timers (:class:`transforms.stateful.StatefulDoFn`). In a job that streams,
-there is one for the end of each window that waits. In any other job there is one for the end of the
-input, and the whole archive is held in state until then. A firing closes all windows that are due,
-in their order. Each minibatch carries the end of its own window as its event time.
+The step has event-time timers (:class:`beam_topics.transforms.stateful.StatefulDoFn`). In a job
+that streams, there is one for the end of each window that waits. In any other job there is one for
+the end of the input, and the whole archive is held in state until then. A firing closes all windows
+that are due, in their order. Each minibatch carries the end of its own window as its event time.
 
 When the stream ends or is drained, an end marker follows, so that the last state of a learner is
 published too.
@@ -30,15 +30,15 @@ from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model import sequencing
-from model.document_blocks import by_key
-from model.learner_log.options import LearnOptions
-from model.learner_log.restoring import SequenceStart
-from model.records import NumberedMinibatch
-from model.sequencing import ClosedWindow, SequenceHead
-from transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
-from transforms.metrics import EventTime, Refusals
-from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
+from beam_topics.model import sequencing
+from beam_topics.model.document_blocks import by_key
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.restoring import SequenceStart
+from beam_topics.model.records import NumberedMinibatch
+from beam_topics.model.sequencing import ClosedWindow, SequenceHead
+from beam_topics.transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
+from beam_topics.transforms.metrics import EventTime, Refusals
+from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _TIME_BYTES = 8
 _FIRST_HEADS = 1000
@@ -174,9 +174,9 @@ class Sequence(beam.PTransform):
             the model store has learned. Documents of a window that was learned already join the
             next one.
         streams: Whether windows close while the source is read
-            (:func:`pipelines.graphs.runners.streams`), or all at its end. The minibatches are the
-            same. A source without an end needs True. On a runner that reads the whole source first,
-            False saves a bundle for each window.
+            (:func:`beam_topics.pipelines.graphs.runners.streams`), or all at its end. The
+            minibatches are the same. A source without an end needs True. On a runner that reads the
+            whole source first, False saves a bundle for each window.
     """
 
     def __init__(self, options: LearnOptions, *, streams: bool) -> None:

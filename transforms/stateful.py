@@ -3,8 +3,8 @@
 **Heads.** The *head* of a step is a small record with explicit bytes, one for each key. It says
 what the rest of the state must contain. A step reads the head once for each bundle and key, and
 afterwards it reads what it wrote itself. If a bundle fails, the runner discards its writes, and the
-next bundle reads the head again. Mirrors (:mod:`model.pending`) live as long as the process. A step
-uses a mirror only if it agrees with the head.
+next bundle reads the head again. Mirrors (:mod:`beam_topics.model.pending`) live as long as the
+process. A step uses a mirror only if it agrees with the head.
 
 **Periods.** In a :class:`PeriodDoFn` records wait in state until event time has passed the end of
 their period. An event-time timer of the period closes it; no clock is read. Results therefore come
@@ -38,10 +38,10 @@ from apache_beam.transforms.userstate import (
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from model import pending
-from model.pending import Mirror, PendingHead
-from model.sequencing import FIRING_BYTES
-from transforms.constants import LAST_TIME
+from beam_topics.model import pending
+from beam_topics.model.pending import Mirror, PendingHead
+from beam_topics.model.sequencing import FIRING_BYTES
+from beam_topics.transforms.constants import LAST_TIME
 
 _MIRRORS = 64
 # The number of waiting records of a period at which they are added up.
@@ -61,7 +61,7 @@ class TimerSchedule:
     everything is due once the input has ended, and one firing closes all windows in their order.
 
     Attributes:
-        streams: Whether the job streams (:func:`pipelines.graphs.runners.streams`).
+        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
         end: When the step fires in a job that does not stream, in microseconds of event time.
     """
 
@@ -165,7 +165,7 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
     Args:
         period: The length of a period in microseconds.
         streams: Whether periods close while the source is read, or all at its end. See
-            :class:`transforms.sequence.Sequence`.
+            :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
     PENDING = BagStateSpec("pending", BytesCoder())

@@ -2,9 +2,9 @@
 
     records: bytes -> paths of the files written
 
-:mod:`model.encoding` makes the bytes of a file. A reader sees a whole file or none. On a local disk
-a file is written under a temporary name in its folder and then renamed. Object stores do this by
-themselves. There are three ways.
+:mod:`beam_topics.model.encoding` makes the bytes of a file. A reader sees a whole file or none. On
+a local disk a file is written under a temporary name in its folder and then renamed. Object stores
+do this by themselves. There are three ways.
 
 :class:`WriteRecords` collects the records of a bundle. It writes them when the bundle ends, or
 earlier when they reach 32 MB. A bundle that is retried writes the same file again. If a runner cuts
@@ -14,10 +14,10 @@ once. The key of a mixture is (key, id, timestamp, model version).
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
 :class:`WriteByPeriod` is for a runner that streams, whose bundles last a tenth of a second. Records
-wait in state for the end of their period of event time (:mod:`transforms.stateful`), so they appear
-later, by up to a period. A shard writes earlier when it holds :data:`MAX_RECORDS` records or
-:data:`FLUSH_BYTES` bytes. A bundle that is retried writes the same file again, unless more records
-came in between.
+wait in state for the end of their period of event time (:mod:`beam_topics.transforms.stateful`), so
+they appear later, by up to a period. A shard writes earlier when it holds :data:`MAX_RECORDS`
+records or :data:`FLUSH_BYTES` bytes. A bundle that is retried writes the same file again, unless
+more records came in between.
 
     mixtures | WriteByPeriod(
         "gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000,
@@ -53,7 +53,7 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.typehints import KV
 from apache_beam.utils.windowed_value import WindowedValue
 
-from model.encoding import (
+from beam_topics.model.encoding import (
     content_name,
     documents_to_avro,
     json_lines,
@@ -61,13 +61,13 @@ from model.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from model.errors import FULL_DISK, OptionError, OutputError, one_of
-from model.pending import PendingHead
-from model.publishing.local_files import write_beside
-from model.records import Document
-from model.times import to_compact_iso
-from transforms.constants import NAMESPACE
-from transforms.stateful import PeriodDoFn
+from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
+from beam_topics.model.pending import PendingHead
+from beam_topics.model.publishing.local_files import write_beside
+from beam_topics.model.records import Document
+from beam_topics.model.times import to_compact_iso
+from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.stateful import PeriodDoFn
 
 FLUSH_BYTES = 32 * 2**20
 
@@ -271,7 +271,7 @@ class WriteByPeriod(beam.PTransform):
         encode: A function that makes the bytes of a file from a batch in any order.
         period: The length of a period of event time in microseconds.
         streams: Whether periods close while the source is read, or all at its end. See
-            :class:`transforms.sequence.Sequence`.
+            :class:`beam_topics.transforms.sequence.Sequence`.
 
     Raises:
         OptionError: The period is not above 0.

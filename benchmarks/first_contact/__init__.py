@@ -25,11 +25,11 @@ from pathlib import Path
 
 import numpy as np
 
+from beam_topics.model.evaluation.agreement import nmi_of_table
+from beam_topics.model.publishing.store import ModelStore
 from benchmarks.first_contact.cases import shared_cases
 from benchmarks.first_contact.inputs import INPUTS, MOST_QUESTIONS, Input
 from benchmarks.first_contact.subjects import of_words
-from model.evaluation.agreement import nmi_of_table
-from model.publishing.store import ModelStore
 
 _OPTION = re.compile(r"--[a-z_]+=(?:'[^']*'|[^\s;,)]+)")
 _FOUND = re.compile(r"train: (--.*?) \(")

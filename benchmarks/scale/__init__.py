@@ -67,7 +67,7 @@ def scale() -> None:
     trees = [Tree(Path(name).resolve()) for name in named]
     for tree in trees:
         # Otherwise the first row compiles the kernels of a fresh clone.
-        tree.cost(sys.executable, "-m", "model.warm")
+        tree.cost(sys.executable, "-m", "beam_topics.model.warm")
     seconds = [f"s, tree {number}" for number in range(1, len(trees) + 1)]
     change = ["change"] if len(trees) > 1 else []
     titles = ["row", *seconds, *change, "ratio", "wanted", "facts"]

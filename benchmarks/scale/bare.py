@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from model.compositions import compose
-from model.inference import MaxEnt, PublishedModel, inference_for
-from model.inference.classifier_store import ClassifierStore
-from model.inference.serving import BATCH
-from model.learners import LEARNER, learner_for
-from model.publishing.store import ModelStore
-from model.reading.files import ReadSettings, read_file
-from model.records import Document, Minibatch, TokenisedDocument
-from model.sequencing import chain_start, sequence_documents
-from model.settings import SequenceSettings, TokeniserSettings
-from model.words.tokeniser import Tokeniser
+from beam_topics.model.compositions import compose
+from beam_topics.model.inference import MaxEnt, PublishedModel, inference_for
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.serving import BATCH
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.files import ReadSettings, read_file
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
+from beam_topics.model.sequencing import chain_start, sequence_documents
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.tokeniser import Tokeniser
 
 _MONTH = 30 * 86_400_000_000
 
@@ -107,9 +107,9 @@ def version() -> list[float]:
         number is its bytes in relation to those of an Avro file.
     """
     # Here, so that they are not in the memory of the other works.
+    from beam_topics.model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
+    from beam_topics.model.publishing.succession import changes, match_topics
     from benchmarks.versions import avro, fresh, milliseconds, models, published
-    from model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
-    from model.publishing.succession import changes, match_topics
 
     *_, (before, after) = models()
     encode, file = milliseconds(lambda: snapshot_to_file(after))

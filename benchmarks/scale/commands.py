@@ -66,7 +66,7 @@ class Tree:
 
     def spent(self, program: str, *flags: str) -> Command:
         """Run a program as a user would, and return what it cost."""
-        return self.cost(sys.executable, "-m", f"pipelines.{program}", *flags)
+        return self.cost(sys.executable, "-m", f"beam_topics.pipelines.{program}", *flags)
 
     def least(self, program: str, *flags: str) -> float:
         """Return the least seconds of three runs; the first may compile byte code."""

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.errors import OptionError
-from model.records import FloatArray, TopicMixture
+from beam_topics.model.errors import OptionError
+from beam_topics.model.records import FloatArray, TopicMixture
 
 
 def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:

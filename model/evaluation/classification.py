@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.errors import OptionError
-from model.inference import Gibbs3, PublishedModel, inference_for
-from model.records import FloatArray, TokenisedDocument
-from model.snapshot import Snapshot
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
+from beam_topics.model.records import FloatArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 
 
 def check_classifier(option: str, given: object) -> None:

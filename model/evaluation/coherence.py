@@ -12,7 +12,7 @@ all pairs of its first ten words (Newman, Karimi and Cavedon 2009). That of a mo
 its topics.
 
 The share of pairs that never occur together is reported, too. It falls with the size of the
-reference corpus. :mod:`model.evaluation.mixed` judges which topics are mixtures.
+reference corpus. :mod:`beam_topics.model.evaluation.mixed` judges which topics are mixtures.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.records import FloatArray, TokenisedDocument
+from beam_topics.model.records import FloatArray, TokenisedDocument
 
 TOP_WORDS = 10
 

@@ -13,14 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from model.evaluation.agreement import main_topics, nmi
-from model.evaluation.kernels import held_out
-from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
-from model.evaluation.settings import EvaluationSettings
-from model.inference.settings import RETRAIN_BELOW
-from model.kernels import random
-from model.records import TokenisedDocument
-from model.snapshot import Snapshot
+from beam_topics.model.evaluation.agreement import main_topics, nmi
+from beam_topics.model.evaluation.kernels import held_out
+from beam_topics.model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.inference.settings import RETRAIN_BELOW
+from beam_topics.model.kernels import random
+from beam_topics.model.records import TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 
 Figures = dict[str, float | int | bool | None]
 

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from model.evaluation.coherence import TOP_WORDS, Reference, coherence
-from model.records import FloatArray, LongArray, TokenisedDocument
-from model.snapshot import Snapshot
+from beam_topics.model.evaluation.coherence import TOP_WORDS, Reference, coherence
+from beam_topics.model.records import FloatArray, LongArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 
 MIXED = 1.1
 SMALLEST = 3

@@ -24,11 +24,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.evaluation.kernels import held_out
-from model.gibbs.kernels.dense import dense_rows
-from model.kernels import random
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.snapshot import Snapshot
+from beam_topics.model.evaluation.kernels import held_out
+from beam_topics.model.gibbs.kernels.dense import dense_rows
+from beam_topics.model.kernels import random
+from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import logging
 import stat
 from pathlib import Path
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),

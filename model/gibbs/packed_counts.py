@@ -1,9 +1,9 @@
 """Counts of many words in packed rows side by side, on which SparseLDA samples.
 
-A row (:mod:`model.gibbs.kernels.packed_rows`) has room for the topics of its word, in whole blocks.
-It is moved to the end of all rows when it needs more. The space that it leaves is recovered when
-the rows are packed anew. A table of 400 topics and 1,740 papers takes a twentieth of a dense one.
-No sampled bit depends on where rows are.
+A row (:mod:`beam_topics.model.gibbs.kernels.packed_rows`) has room for the topics of its word, in
+whole blocks. It is moved to the end of all rows when it needs more. The space that it leaves is
+recovered when the rows are packed anew. A table of 400 topics and 1,740 papers takes a twentieth of
+a dense one. No sampled bit depends on where rows are.
 
 >>> counts = PackedCounts(np.array([3, 1]), topics=4)
 >>> counts.bits, counts.begins.tolist(), counts.capacities.tolist()
@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import LANES, copy_rows
-from model.gibbs.kernels.records import PackedRows, SweepPosition
-from model.records import IntArray, LongArray
+from beam_topics.model.gibbs.kernels.packed_rows import LANES, copy_rows
+from beam_topics.model.gibbs.kernels.records import PackedRows, SweepPosition
+from beam_topics.model.records import IntArray, LongArray
 
 _INT32_LIMIT = 2**31
 # Free entries behind the rows, as a share of the rows.
@@ -70,7 +70,7 @@ class PackedCounts:
         Args:
             documents: D.
             kernel: continues a sweep from its position, as
-                :func:`model.gibbs.kernels.sparse_lda.sweep_documents` does.
+                :func:`beam_topics.model.gibbs.kernels.sparse_lda.sweep_documents` does.
         """
         position = SweepPosition(np.zeros(2, np.int64), np.zeros(1))
         kernel(self.rows, position)

@@ -1,9 +1,10 @@
 """Topic proportions of new documents, given a model.
 
-:mod:`model.inference.base` has the contract. Importing a method's module here registers the method.
+:mod:`beam_topics.model.inference.base` has the contract. Importing a method's module here registers
+the method.
 """
 
-from model.inference.base import (
+from beam_topics.model.inference.base import (
     METHOD,
     InferenceSettings,
     PublishedModel,
@@ -11,7 +12,7 @@ from model.inference.base import (
     inference_named,
     inference_names,
 )
-from model.inference.settings import (
+from beam_topics.model.inference.settings import (
     Gibbs2,
     Gibbs3,
     Hybrid,

@@ -4,7 +4,7 @@ A method infers the topic proportions of new documents, given a model. It is a s
 state. ``prepare`` does once for a model what does not depend on a document. ``infer`` takes some
 documents and returns a mixture for each, in their order:
 
->>> from model.inference import Gibbs3, inference_for
+>>> from beam_topics.model.inference import Gibbs3, inference_for
 >>> inference_for(Gibbs3(sweeps=2)).needs_all_documents
 False
 
@@ -29,13 +29,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from model.compositions import Choice
-from model.options import Implementations, Kinds, Record
+from beam_topics.model.compositions import Choice
+from beam_topics.model.options import Implementations, Kinds, Record
 
 if TYPE_CHECKING:
-    from model.inference.classifier import Classifier
-    from model.records import TokenisedDocument, TopicMixture
-    from model.snapshot import Snapshot
+    from beam_topics.model.inference.classifier import Classifier
+    from beam_topics.model.records import TokenisedDocument, TopicMixture
+    from beam_topics.model.snapshot import Snapshot
 
 CLASSIFIER = "classifier"
 TRAINING = "training"
@@ -65,7 +65,8 @@ class PublishedModel:
     Attributes:
         snapshot: the model.
         version: its name, for the mixtures.
-        classifier: the classifier of ``pipelines.fit_classifier`` for this version, or None.
+        classifier: the classifier of ``beam-topics fit_classifier`` for this version, or
+            None.
         training: the documents that the model was learned from; empty unless a method reads them.
         ids: the ids of the topics by place; empty where each is the number of its place.
     """

@@ -1,9 +1,10 @@
 """A classifier beside a snapshot.
 
 For the words w of a document x, p(t | x) ~ exp(sum_w lambda_wt f(n_w) / tau).
-:mod:`model.inference.maxent` uses a classifier, and :mod:`model.inference.fitting` fits one. Its
-bytes are a function of its content, so their SHA-256 names it. The provenance beside the weights
-says which model it belongs to and how it was made.
+:mod:`beam_topics.model.inference.maxent` uses a classifier, and
+:mod:`beam_topics.model.inference.fitting` fits one. Its bytes are a function of its content, so
+their SHA-256 names it. The provenance beside the weights says which model it belongs to and how it
+was made.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.inference.settings import FEATURES
-from model.records import FloatArray, LongArray
-from model.snapshot import Snapshot
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.inference.settings import FEATURES
+from beam_topics.model.records import FloatArray, LongArray
+from beam_topics.model.snapshot import Snapshot
 
 SingleArray = npt.NDArray[np.float32]
 # The largest weight. Sums over a document's words are then finite in 32 bits.
@@ -75,7 +76,7 @@ class Classifier:
         rows: int64[R], ascending: the model's words that have weights. All others have weight 0.
         weights: float32[R, T], lambda_wt.
         temperature: tau.
-        features: f, one of :data:`~model.inference.settings.FEATURES`.
+        features: f, one of :data:`~beam_topics.model.inference.settings.FEATURES`.
         provenance: what the classifier was made of.
     """
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict
 
-from model import checks
-from model.errors import OptionError
-from model.inference.classifier import Classifier
-from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
-from model.publishing.manifest import sequence_of
-from model.wire import seal, unseal
+from beam_topics.model import checks
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.classifier import Classifier
+from beam_topics.model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
+from beam_topics.model.publishing.manifest import sequence_of
+from beam_topics.model.wire import seal, unseal
 
 
 class ClassifierStore:
@@ -83,7 +83,10 @@ class ClassifierStore:
                 f" in {self.root}"
             )
             raise OptionError(
-                option, method, allowed, "Fit one first: python -m pipelines.fit_classifier."
+                option,
+                method,
+                allowed,
+                "Fit one first: beam-topics fit_classifier.",
             )
         return digest
 

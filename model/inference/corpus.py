@@ -4,7 +4,7 @@ A :class:`Corpus` holds documents as word numbers, with their topics. A sampler 
 that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
 change.
 
->>> from model.snapshot import Snapshot, TopicWordPrior
+>>> from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
 >>> prior = TopicWordPrior.flat(0.2, 2, 2, topics=2)
 >>> facts = dict(key="", sequence=0, event_time=0, fingerprint="")
@@ -25,19 +25,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.gibbs.kernels import sparse_lda
-from model.gibbs.kernels.packed_rows import LANES
-from model.gibbs.kernels.records import (
+from beam_topics.model.gibbs.kernels import sparse_lda
+from beam_topics.model.gibbs.kernels.packed_rows import LANES
+from beam_topics.model.gibbs.kernels.records import (
     Documents,
     PackedRows,
     SparseFixed,
     SweepName,
     SweepPosition,
 )
-from model.gibbs.packed_counts import PackedCounts
-from model.inference.features import known_tokens
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.snapshot import Snapshot
+from beam_topics.model.gibbs.packed_counts import PackedCounts
+from beam_topics.model.inference.features import known_tokens
+from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
 
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
 # above the number of documents in a corpus.

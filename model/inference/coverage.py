@@ -21,11 +21,11 @@ from itertools import chain, compress
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.inference.features import NumberedDocuments, numbered
-from model.records import TokenisedDocument
-from model.snapshot import Snapshot
-from model.times import to_iso
+from beam_topics.model import checks, wire
+from beam_topics.model.inference.features import NumberedDocuments, numbered
+from beam_topics.model.records import TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.times import to_iso
 
 _WORDS = "<u8"
 # Words whose digests are at hand: those that many documents have and the model does not know.
@@ -92,7 +92,7 @@ def tally_documents(
     Args:
         snapshot: The model.
         documents: The documents. The rows of their words are not looked up again if they are
-            :class:`~model.inference.features.NumberedDocuments`.
+            :class:`~beam_topics.model.inference.features.NumberedDocuments`.
         windows: The number of each document's window.
     """
     by_window: dict[int, list[int]] = {}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.records import FloatArray, IntArray, LongArray, TokenisedDocument
-from model.snapshot import Snapshot
-from model.words.known_words import first_uses, known_words
+from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.known_words import first_uses, known_words
 
 # Documents whose words are looked up in one call.
 _TOGETHER = 256
@@ -24,7 +24,7 @@ def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     Square roots are correctly rounded on every processor; logarithms are not.
 
     Args:
-        features: one of :data:`~model.inference.settings.FEATURES`.
+        features: one of :data:`~beam_topics.model.inference.settings.FEATURES`.
         occurrences: float[N].
 
     Returns:

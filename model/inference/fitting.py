@@ -33,14 +33,19 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from model import __version__, checks, wire
-from model.errors import OptionError
-from model.inference import InferenceSettings, PublishedModel, inference_for
-from model.inference.classifier import Classifier, Provenance, SingleArray, log_likelihoods
-from model.inference.features import feature_values, word_counts
-from model.inference.settings import FitSettings
-from model.publishing.manifest import Manifest
-from model.records import FloatArray, LongArray, TokenisedDocument
+from beam_topics.model import __version__, checks, wire
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
+from beam_topics.model.inference.classifier import (
+    Classifier,
+    Provenance,
+    SingleArray,
+    log_likelihoods,
+)
+from beam_topics.model.inference.features import feature_values, word_counts
+from beam_topics.model.inference.settings import FitSettings
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.records import FloatArray, LongArray, TokenisedDocument
 
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
@@ -104,7 +109,7 @@ class FitResult:
         rows: int64[R], ascending: the words that have weights.
         weights: float32[R, T].
         temperature, variance, held_out_loss, iterations: as in
-            :class:`model.inference.classifier.Provenance`.
+            :class:`beam_topics.model.inference.classifier.Provenance`.
     """
 
     rows: LongArray

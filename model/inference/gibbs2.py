@@ -32,20 +32,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.errors import OptionError
-from model.inference.base import TRAINING, PreparedModel, PublishedModel, register
-from model.inference.corpus import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.base import TRAINING, PreparedModel, PublishedModel, register
+from beam_topics.model.inference.corpus import (
     CORPUS_STRIDE,
     Corpus,
     CorpusSampler,
     build_corpora,
     canonical_order,
 )
-from model.inference.features import numbered
-from model.inference.mixture_blocks import make_mixtures, posterior_mean
-from model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
-from model.kernels import random
-from model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
+from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_mean
+from beam_topics.model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
+from beam_topics.model.kernels import random
+from beam_topics.model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
 
 # The alpha of a topic that no document uses would converge to 0 and stay there.
 SMALLEST_ALPHA = 1e-4

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.gibbs.kernels import gibbs3
-from model.gibbs.kernels.gibbs3 import sorted_rows
-from model.gibbs.kernels.records import DocumentWords, ModelCounts
-from model.inference.base import PreparedModel, PublishedModel, register
-from model.inference.features import numbered, word_counts
-from model.inference.mixture_blocks import make_mixtures, posterior_means
-from model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
-from model.kernels import random
-from model.records import LongArray, TokenisedDocument, TopicMixture
-from model.snapshot import Snapshot
+from beam_topics.model.gibbs.kernels import gibbs3
+from beam_topics.model.gibbs.kernels.gibbs3 import sorted_rows
+from beam_topics.model.gibbs.kernels.records import DocumentWords, ModelCounts
+from beam_topics.model.inference.base import PreparedModel, PublishedModel, register
+from beam_topics.model.inference.features import numbered, word_counts
+from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_means
+from beam_topics.model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
+from beam_topics.model.kernels import random
+from beam_topics.model.records import LongArray, TokenisedDocument, TopicMixture
+from beam_topics.model.snapshot import Snapshot
 
 
 def counts_of(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, ModelCounts]:

@@ -22,11 +22,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from model import checks, pending, wire
-from model.inference.settings import BeforeFirstModel, LabelWith
-from model.pending import Bag, Mirror, PendingHead
-from model.records import DeadLetter, Document, TokenisedDocument
-from model.words.tokeniser import Tokeniser
+from beam_topics.model import checks, pending, wire
+from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
+from beam_topics.model.pending import Bag, Mirror, PendingHead
+from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
+from beam_topics.model.words.tokeniser import Tokeniser
 
 NO_MODEL = "no_model"
 PRIOR = ""

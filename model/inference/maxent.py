@@ -6,7 +6,7 @@
   P(w | z), and the proportions are estimated from the draws. This is repeated ``repeats`` times. It
   corrects proportions that are too extreme.
 
-Both need a classifier, which ``pipelines.fit_classifier`` fits for a model version.
+Both need a classifier, which ``beam-topics fit_classifier`` fits for a model version.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.errors import OptionError
-from model.gibbs.kernels.dense import repeat_words
-from model.inference import variational
-from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
-from model.inference.classifier import SingleArray
-from model.inference.features import WordCounts, numbered, word_counts
-from model.inference.kernels.hybrid import sample_document
-from model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
-from model.inference.settings import Hybrid, MaxEnt
-from model.kernels import random
-from model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
+from beam_topics.model.errors import OptionError
+from beam_topics.model.gibbs.kernels.dense import repeat_words
+from beam_topics.model.inference import variational
+from beam_topics.model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
+from beam_topics.model.inference.classifier import SingleArray
+from beam_topics.model.inference.features import WordCounts, numbered, word_counts
+from beam_topics.model.inference.kernels.hybrid import sample_document
+from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
+from beam_topics.model.inference.settings import Hybrid, MaxEnt
+from beam_topics.model.kernels import random
+from beam_topics.model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)

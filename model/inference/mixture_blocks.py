@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from model import checks, wire
-from model.records import (
+from beam_topics.model import checks, wire
+from beam_topics.model.records import (
     MOST_PROPORTION,
     FloatArray,
     Groups,
@@ -103,8 +103,8 @@ class MixtureBlock:
         tokens: int64[D].
         proportions: float64[D, T].
         topic_ids: The ids of the topics by place; empty where each is the number of its place.
-        none: float64[D], the shares of :mod:`model.inference.serving`; empty where they were not
-            computed.
+        none: float64[D], the shares of :mod:`beam_topics.model.inference.serving`; empty where they
+            were not computed.
         names: The names of the topics, or of the groups; empty where they are not wanted.
         groups: The groups that are named; None where each topic is one.
     """

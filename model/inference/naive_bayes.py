@@ -3,7 +3,7 @@
 The score of topic t is prod_w P(w | t)^n_w; all topics have the same prior probability. Logarithms
 are split as ln(n_wt + s_t B(w)) = ln s_t + ln B(w) + ln(1 + n_wt / (s_t B(w))). Here ln B(w) is the
 same for all topics, so a batch is one product of sparse matrices. Proportions are at least
-:data:`~model.inference.base.SMALLEST_PROPORTION`.
+:data:`~beam_topics.model.inference.base.SMALLEST_PROPORTION`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.inference.base import PublishedModel, register
-from model.inference.features import numbered, word_counts
-from model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
-from model.inference.settings import NaiveBayes
-from model.records import FloatArray, TokenisedDocument, TopicMixture
+from beam_topics.model.inference.base import PublishedModel, register
+from beam_topics.model.inference.features import numbered, word_counts
+from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
+from beam_topics.model.inference.settings import NaiveBayes
+from beam_topics.model.records import FloatArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)

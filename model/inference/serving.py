@@ -13,8 +13,8 @@ With ``none_share``, mixtures have the probability that no topic explains a docu
 document is seen, each is as probable as the others:
 
 * the model: M = prod_i P(w_i | w_1 .. w_i-1), the first-moment estimate under the document's own
-  mixture (:func:`model.evaluation.kernels.held_out.first_moment`). Each token is predicted from
-  those before it, so a mixture that merely fits the tokens afterwards gains nothing;
+  mixture (:func:`beam_topics.model.evaluation.kernels.held_out.first_moment`). Each token is
+  predicted from those before it, so a mixture that merely fits the tokens afterwards gains nothing;
 * words without a topic, as frequent as in the whole model: Q = prod_i P(w_i);
 * words without a topic, all W of them equally frequent: W^-n.
 
@@ -35,20 +35,25 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from model.evaluation.kernels.held_out import first_moment
-from model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, inference_for
-from model.inference.classifier_store import ClassifierStore
-from model.inference.coverage import Tally, tally_documents
-from model.inference.features import NumberedDocuments, numbered
-from model.inference.labelling import PRIOR
-from model.inference.mixture_blocks import MixtureBlock, make_mixtures
-from model.options import MEGABYTE, Record
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.snapshots import ModelFile
-from model.publishing.store import ModelStore
-from model.records import FloatArray, Groups, TokenisedDocument, TopicMixture
-from model.reporting.shown import Shown
-from model.snapshot import Snapshot
+from beam_topics.model.evaluation.kernels.held_out import first_moment
+from beam_topics.model.inference.base import (
+    CLASSIFIER,
+    InferenceSettings,
+    PublishedModel,
+    inference_for,
+)
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.coverage import Tally, tally_documents
+from beam_topics.model.inference.features import NumberedDocuments, numbered
+from beam_topics.model.inference.labelling import PRIOR
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
+from beam_topics.model.options import MEGABYTE, Record
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.snapshots import ModelFile
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import FloatArray, Groups, TokenisedDocument, TopicMixture
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.snapshot import Snapshot
 
 # Beyond this power of two a ratio is 0 or infinite for the share.
 _MOST_EXPONENT = 1000
@@ -279,7 +284,7 @@ class Serving:
         topics: The number of topics of the prior, where there is no model yet.
         window: The length of the windows of coverage in microseconds.
         cache_mb: The memory of the models that are kept.
-        none_share: Whether mixtures have the share of :mod:`model.inference.serving`.
+        none_share: Whether mixtures have the share of :mod:`beam_topics.model.inference.serving`.
         topic_names: Whether mixtures have the names of the topics, by the catalogue and the model.
         cache: Where they are kept; None is the cache of the process.
         loads: The number of models that were loaded.

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from model.errors import OptionError
-from model.inference.base import InferenceSettings, implemented_in
-from model.options import Record, option
-from model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.base import InferenceSettings, implemented_in
+from beam_topics.model.options import Record, option
+from beam_topics.model.times import MICROSECONDS_PER_SECOND
 
 Kept = Literal["average", "last"]
 
@@ -107,7 +107,7 @@ class CorpusGibbs(GibbsSampling):
     learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
 
 
-@implemented_in("model.inference.gibbs2")
+@implemented_in("beam_topics.model.inference.gibbs2")
 @dataclass(frozen=True)
 class Gibbs2(GibbsSweeps, CorpusGibbs):
     """All documents together, in one batch."""
@@ -115,7 +115,7 @@ class Gibbs2(GibbsSweeps, CorpusGibbs):
     kind = "gibbs2"
 
 
-@implemented_in("model.inference.gibbs2")
+@implemented_in("beam_topics.model.inference.gibbs2")
 @dataclass(frozen=True)
 class Gibbs2S(CorpusGibbs):
     """All documents together, in two passes."""
@@ -123,7 +123,7 @@ class Gibbs2S(CorpusGibbs):
     kind = "gibbs2-s"
 
 
-@implemented_in("model.inference.gibbs2")
+@implemented_in("beam_topics.model.inference.gibbs2")
 @dataclass(frozen=True)
 class Gibbs1(GibbsSweeps, CorpusGibbs):
     """With the training documents sampled again."""
@@ -131,7 +131,7 @@ class Gibbs1(GibbsSweeps, CorpusGibbs):
     kind = "gibbs1"
 
 
-@implemented_in("model.inference.gibbs3")
+@implemented_in("beam_topics.model.inference.gibbs3")
 @dataclass(frozen=True)
 class Gibbs3(GibbsSweeps):
     """Each document alone, against the model's counts."""
@@ -139,7 +139,7 @@ class Gibbs3(GibbsSweeps):
     kind = "gibbs3"
 
 
-@implemented_in("model.inference.gibbs3")
+@implemented_in("beam_topics.model.inference.gibbs3")
 @dataclass(frozen=True)
 class Gibbs3S(GibbsSampling):
     """Each document alone, in two passes."""
@@ -147,7 +147,7 @@ class Gibbs3S(GibbsSampling):
     kind = "gibbs3-s"
 
 
-@implemented_in("model.inference.maxent")
+@implemented_in("beam_topics.model.inference.maxent")
 @dataclass(frozen=True)
 class MaxEnt(InferenceSettings):
     """By a classifier, see pipelines.fit_classifier."""
@@ -155,7 +155,7 @@ class MaxEnt(InferenceSettings):
     kind = "maxent"
 
 
-@implemented_in("model.inference.maxent")
+@implemented_in("beam_topics.model.inference.maxent")
 @dataclass(frozen=True)
 class Hybrid(Sampling):
     """By a classifier, and draws that begin where it ends."""
@@ -183,7 +183,7 @@ class Hybrid(Sampling):
         return (self.repeats + 1) // 2 if self.states == "average" else 1
 
 
-@implemented_in("model.inference.naive_bayes")
+@implemented_in("beam_topics.model.inference.naive_bayes")
 @dataclass(frozen=True)
 class NaiveBayes(InferenceSettings):
     """As if one topic had made the whole document: a baseline."""
@@ -191,7 +191,7 @@ class NaiveBayes(InferenceSettings):
     kind = "naive-bayes"
 
 
-@implemented_in("model.inference.variational")
+@implemented_in("beam_topics.model.inference.variational")
 @dataclass(frozen=True)
 class Variational(InferenceSettings):
     """Mean field: each document alone, nothing is drawn."""

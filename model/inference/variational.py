@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.inference.base import PublishedModel, register
-from model.inference.features import numbered, word_counts
-from model.inference.kernels.mean_field import TopicWords, infer_documents
-from model.inference.mixture_blocks import make_mixtures
-from model.inference.settings import Variational
-from model.records import TokenisedDocument, TopicMixture
+from beam_topics.model.inference.base import PublishedModel, register
+from beam_topics.model.inference.features import numbered, word_counts
+from beam_topics.model.inference.kernels.mean_field import TopicWords, infer_documents
+from beam_topics.model.inference.mixture_blocks import make_mixtures
+from beam_topics.model.inference.settings import Variational
+from beam_topics.model.records import TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Prepared:
 
     Attributes:
         published: the model.
-        trained: see :mod:`model.inference.kernels.mean_field`.
+        trained: see :mod:`beam_topics.model.inference.kernels.mean_field`.
     """
 
     published: PublishedModel

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined
+from beam_topics.model.kernels.jit import inlined
 
 # The hash of nothing.
 OFFSET = np.uint64(0xCBF29CE484222325)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.jit import inlined, kernel
 
 FIRST_PASS = 1
 MOVE = 2

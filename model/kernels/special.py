@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 
 _C1, _C3, _C5, _C7 = 1.0 / 24.0, 37.0 / 5760.0, 10313.0 / 2903040.0, 5509121.0 / 1393459200.0
 # Below this an expectation would be no normal number for long; a weight of 0 in every topic could

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.events import events_from_json
-from model.learners.base import ALGORITHM_VERSION, LearnerSettings
-from model.publishing.manifest import sequence_of
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.events import events_from_json
+from beam_topics.model.learners.base import ALGORITHM_VERSION, LearnerSettings
+from beam_topics.model.publishing.manifest import sequence_of
 
 _CHECKPOINT = b"BTl1"
 # Chain, fingerprint, witness, arrivals and seal; candidates come before the seal.
@@ -62,9 +62,10 @@ class LearnerHead:
             before it.
         counted: The number of documents whose topics were counted, in the order in which they came.
         arrived: The tokens and documents of each topic that were counted since the last candidate,
-            the bytes of float64[C, 2, T] (:meth:`model.learners.base.Learner.arrivals`); empty for
-            none.
-        events: What the stream did since the last candidate (:class:`model.events.Event` as JSON).
+            the bytes of float64[C, 2, T]
+            (:meth:`beam_topics.model.learners.base.Learner.arrivals`); empty for none.
+        events: What the stream did since the last candidate
+            (:class:`beam_topics.model.events.Event` as JSON).
         base: The newest version of the store when the run began, "" for none. A run writes nothing
             before it has come to this version, and a checkpoint does not have it.
     """

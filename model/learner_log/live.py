@@ -19,8 +19,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model.learner_log.head import LearnerHead
-from model.options import MEGABYTE
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.options import MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)

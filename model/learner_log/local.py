@@ -1,8 +1,8 @@
 """Learn a finite collection of documents into a model store, in this process and without Beam.
 
-:func:`learn_documents` does what ``pipelines.train`` does after reading: it sequences, learns on
-each island and publishes. The same documents and options give the same minibatches, checkpoints
-and versions, to the bit.
+:func:`learn_documents` does what ``beam-topics train`` does after reading: it sequences,
+learns on each island and publishes. The same documents and options give the same minibatches,
+checkpoints and versions, to the bit.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from model.document_blocks import gathered
-from model.learner_log.head import LearnerHead
-from model.learner_log.live import LiveLearners
-from model.learner_log.log import RUN_MINIBATCHES, Session
-from model.learner_log.options import LearnOptions
-from model.learner_log.progress import ProgressLog, counted
-from model.learner_log.restoring import SequenceStart
-from model.pending import ListBag, Mirror
-from model.publishing.candidates import Candidate
-from model.publishing.manifest import Manifest
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.store import ModelStore
-from model.records import DeadLetter, NumberedMinibatch, TokenisedDocument
-from model.sequencing import add_documents, check_newer, close_windows
+from beam_topics.model.document_blocks import gathered
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.log import RUN_MINIBATCHES, Session
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.progress import ProgressLog, counted
+from beam_topics.model.learner_log.restoring import SequenceStart
+from beam_topics.model.pending import ListBag, Mirror
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import DeadLetter, NumberedMinibatch, TokenisedDocument
+from beam_topics.model.sequencing import add_documents, check_newer, close_windows
 
 # The event time of Beam's transforms.constants.END_OF_STREAM. Candidates of the end of the input
 # carry it, and checkpoints hold candidates.

@@ -7,14 +7,14 @@ chain:
 
 1. If n is at or before the head, it is a repeat, and is checked and dropped. If n is beyond the
    next one, it goes to the gap bag.
-2. The live learner is checked out of :mod:`model.learner_log.live`, and used only if it stands
-   exactly where the head does. Otherwise the checkpoint is loaded and the log replayed. A replay
-   that comes to another fingerprint or witness is an error.
+2. The live learner is checked out of :mod:`beam_topics.model.learner_log.live`, and used only if it
+   stands exactly where the head does. Otherwise the checkpoint is loaded and the log replayed. A
+   replay that comes to another fingerprint or witness is an error.
 3. The learner steps, and the bytes of the minibatch join the log. Minibatches of the gap bag that
    are now contiguous follow. A learner that learns runs takes in one call what comes before the
-   next version or checkpoint (:mod:`model.learner_log.log`).
+   next version or checkpoint (:mod:`beam_topics.model.learner_log.log`).
 4. When a version is due, the snapshot is written to the store and offered as a
-   :class:`model.publishing.candidates.Candidate`.
+   :class:`beam_topics.model.publishing.candidates.Candidate`.
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
 
@@ -29,7 +29,7 @@ session cuts runs where the head of the learner must be known: after a minibatch
 a version or a checkpoint. The cuts depend on the minibatches alone, and what is learned does not
 depend on the runs.
 
-:mod:`model.learner_log.local` learns a finite collection of documents in the same way.
+:mod:`beam_topics.model.learner_log.local` learns a finite collection of documents in the same way.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from model import wire
-from model.errors import DamagedDataError, MemoryLimitError
-from model.events import Event, collected
-from model.learner_log import offering
-from model.learner_log.head import LearnerHead, checkpoint_to_bytes
-from model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
-from model.learner_log.offering import count_arrivals
-from model.learner_log.options import LearnOptions
-from model.learner_log.progress import Outcome, Step
-from model.learner_log.restoring import REPLAY, Replayer, find_start
-from model.learners.base import LearnsRuns, StepInfo
-from model.pending import Bag, ListBag
-from model.publishing.candidates import Candidate
-from model.publishing.manifest import CheckpointEntry
-from model.records import Minibatch, NumberedMinibatch
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError, MemoryLimitError
+from beam_topics.model.events import Event, collected
+from beam_topics.model.learner_log import offering
+from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
+from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
+from beam_topics.model.learner_log.offering import count_arrivals
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.progress import Outcome, Step
+from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
+from beam_topics.model.learners.base import LearnsRuns, StepInfo
+from beam_topics.model.pending import Bag, ListBag
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.records import Minibatch, NumberedMinibatch
 
 _RUN = b"BTA1"
 # The largest run. A learner is measured once a run, and the costs of a call are small beside it.
@@ -169,7 +169,7 @@ class Session(Replayer):
         There are such candidates only with ``resume_from``.
 
         Raises:
-            StoreConflictError: See :func:`model.learner_log.restoring.find_start`.
+            StoreConflictError: See :func:`beam_topics.model.learner_log.restoring.find_start`.
             OptionError: There is no such point to resume from.
         """
         start = find_start(self.options, self.key)

@@ -17,18 +17,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from model import checks, wire
-from model.events import Event, events_from_json, renumbered
-from model.learner_log.head import LearnerHead
-from model.learner_log.options import LearnOptions
-from model.learner_log.restoring import Replayer
-from model.learners.base import Learner, LearnerSettings, Summary
-from model.publishing.candidates import Candidate
-from model.publishing.choice import Standing, choose
-from model.publishing.held import CANDIDATES
-from model.publishing.succession import match_topics
-from model.records import FloatArray, Minibatch
-from model.times import window_number
+from beam_topics.model import checks, wire
+from beam_topics.model.events import Event, events_from_json, renumbered
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.restoring import Replayer
+from beam_topics.model.learners.base import Learner, LearnerSettings, Summary
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Standing, choose
+from beam_topics.model.publishing.held import CANDIDATES
+from beam_topics.model.publishing.succession import match_topics
+from beam_topics.model.records import FloatArray, Minibatch
+from beam_topics.model.times import window_number
 
 # What a candidate takes over from a summary.
 _FIGURES = ("documents", "tokens", "words", "log_evidence", "ess", "in_sample_nmi")

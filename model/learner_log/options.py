@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from model.errors import OptionError
-from model.learners.base import LEARNER, LearnerSettings
-from model.options import Record, StoredOption, option
-from model.publishing.settings import Keep, PublishSettings
-from model.settings import SequenceSettings, TokeniserSettings
-from model.times import duration_text
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners.base import LEARNER, LearnerSettings
+from beam_topics.model.options import Record, StoredOption, option
+from beam_topics.model.publishing.settings import Keep, PublishSettings
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.times import duration_text
 
 if TYPE_CHECKING:
-    from model.publishing.binding import Binding
+    from beam_topics.model.publishing.binding import Binding
 
 
 class Publication(NamedTuple):
@@ -88,7 +88,7 @@ class RunSettings(Record):
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """The options of a :class:`model.learner_log.log.Session`.
+    """The options of a :class:`beam_topics.model.learner_log.log.Session`.
 
     Attributes:
         settings: The settings of the learner.
@@ -143,7 +143,7 @@ class LearnOptions:
     def binding(self) -> Binding:
         """What the first version binds the store to."""
         # Imported here, because options are listed without NumPy.
-        from model.publishing.binding import Binding
+        from beam_topics.model.publishing.binding import Binding
 
         flags = {
             "learner.kind": StoredOption(LEARNER.option()),
@@ -165,6 +165,6 @@ class LearnOptions:
     def settings_digest(self) -> str:
         """The SHA-256 of the settings, hex."""
         # Imported here, because options are listed without NumPy.
-        from model import wire
+        from beam_topics.model import wire
 
         return hashlib.sha256(wire.canonical_json(self.bound_settings).encode()).hexdigest()

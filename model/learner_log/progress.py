@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from model.learner_log.head import LearnerHead
-from model.learners.base import StepInfo
-from model.publishing.candidates import Candidate
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.learners.base import StepInfo
+from beam_topics.model.publishing.candidates import Candidate
 
 
 class Step(NamedTuple):

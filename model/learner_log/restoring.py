@@ -24,17 +24,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from model.errors import DamagedDataError, DivergedError, OptionError
-from model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
-from model.learner_log.options import LearnOptions
-from model.learners import LEARNER, learner_for
-from model.learners.base import HoldsDocuments, LearnerSettings
-from model.options import record_from_json
-from model.publishing.candidates import Candidate
-from model.publishing.manifest import CheckpointEntry, Manifest
-from model.publishing.store import ModelStore
-from model.records import Document, NumberedMinibatch, TokenisedDocument
-from model.sequencing import SequenceHead, chain_start
+from beam_topics.model.errors import DamagedDataError, DivergedError, OptionError
+from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.base import HoldsDocuments, LearnerSettings
+from beam_topics.model.options import record_from_json
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document, NumberedMinibatch, TokenisedDocument
+from beam_topics.model.sequencing import SequenceHead, chain_start
 
 
 class Start(NamedTuple):

@@ -1,4 +1,4 @@
-"""Learners and their settings; :mod:`model.learners.base` defines the contract.
+"""Learners and their settings; :mod:`beam_topics.model.learners.base` defines the contract.
 
 An import of a learner's settings here registers the learner. The settings of this package are apart
 from the learners, which import kernels.
@@ -10,10 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from model.learners.base import LEARNER, Learner, LearnerSettings, implementation_of, learner_names
-from model.learners.batch_gibbs.settings import BatchGibbs
-from model.learners.filters.settings import CountOnce, Keep
-from model.learners.particles.rejuvenation import (
+from beam_topics.model.learners.base import (
+    LEARNER,
+    Learner,
+    LearnerSettings,
+    implementation_of,
+    learner_names,
+)
+from beam_topics.model.learners.batch_gibbs.settings import BatchGibbs
+from beam_topics.model.learners.filters.settings import CountOnce, Keep
+from beam_topics.model.learners.particles.rejuvenation import (
     AfterResampling,
     Challengers,
     EveryDocument,
@@ -23,7 +29,7 @@ from model.learners.particles.rejuvenation import (
     NoChallengers,
     Reservoir,
 )
-from model.learners.particles.settings import (
+from beam_topics.model.learners.particles.settings import (
     Given,
     Growing,
     IncrementalGibbs,
@@ -34,13 +40,13 @@ from model.learners.particles.settings import (
     ParticleFilter,
     Residual,
 )
-from model.learners.particles.topic_priors import (
+from beam_topics.model.learners.particles.topic_priors import (
     Flat,
     Hierarchical,
     MinimalTables,
     Urn,
 )
-from model.learners.variational.settings import (
+from beam_topics.model.learners.variational.settings import (
     FixvocHybrid,
     FixvocVb,
     Infvoc,
@@ -53,7 +59,7 @@ def learner_for(settings: LearnerSettings) -> Learner[Any]:
     if not settings.is_filtered:
         return learner
     # Imported here, so that settings can be listed without kernels.
-    from model.learners.filters.learner import filtered
+    from beam_topics.model.learners.filters.learner import filtered
 
     return filtered(learner)
 

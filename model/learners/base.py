@@ -3,7 +3,7 @@
 A learner is a small class without attributes. What it learns is in a state object: ``init`` makes
 it, only ``step`` changes it, and ``save`` turns it into bytes:
 
->>> from model.learners import NoInitialBatch, OLda, learner_for
+>>> from beam_topics.model.learners import NoInitialBatch, OLda, learner_for
 >>> settings = OLda(topics=2, initial=NoInitialBatch())
 >>> learner = learner_for(settings)
 >>> state = learner.init(settings, key="", island=0)
@@ -23,9 +23,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from model.compositions import Choice
-from model.errors import OptionError
-from model.learners.filters.settings import (
+from beam_topics.model.compositions import Choice
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners.filters.settings import (
     DUPLICATES,
     PHRASES,
     Duplicates,
@@ -33,13 +33,13 @@ from model.learners.filters.settings import (
     NoPhrases,
     PhraseSettings,
 )
-from model.options import Implementations, Kinds, Record, option, part
+from beam_topics.model.options import Implementations, Kinds, Record, option, part
 
 if TYPE_CHECKING:
-    from model.events import Event
-    from model.records import FloatArray, Minibatch
-    from model.scaled import Scaled
-    from model.snapshot import Snapshot
+    from beam_topics.model.events import Event
+    from beam_topics.model.records import FloatArray, Minibatch
+    from beam_topics.model.scaled import Scaled
+    from beam_topics.model.snapshot import Snapshot
 
 # Part of every learner's fingerprint. Raise it when the same settings and minibatches give other
 # bits than before.

@@ -21,9 +21,15 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from model.reading.found_forms import FoundForm, find_form, has_time_name, is_id_name, listed
-from model.reading.settings import FieldNames
-from model.reading.time_forms import UNITS, number_of, read_time
+from beam_topics.model.reading.found_forms import (
+    FoundForm,
+    find_form,
+    has_time_name,
+    is_id_name,
+    listed,
+)
+from beam_topics.model.reading.settings import FieldNames
+from beam_topics.model.reading.time_forms import UNITS, number_of, read_time
 
 Record = Mapping[str, Any]
 Records = Sequence[Record]

@@ -23,7 +23,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from model.profile.fields import (
+from beam_topics.model.profile.fields import (
     Field,
     Question,
     Record,
@@ -34,13 +34,13 @@ from model.profile.fields import (
     times_of,
     with_roles,
 )
-from model.profile.sampling import FileSample, Samples, sample_file
-from model.reading.delimited import Layout
-from model.reading.settings import ENCODED, ReadSettings
-from model.settings import TokeniserSettings
-from model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
-from model.words.cleaning import find_markup
-from model.words.languages import FoundLanguage, language_of
+from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
+from beam_topics.model.reading.delimited import Layout
+from beam_topics.model.reading.settings import ENCODED, ReadSettings
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
+from beam_topics.model.words.cleaning import find_markup
+from beam_topics.model.words.languages import FoundLanguage, language_of
 
 _WINDOWS = ("1min", "10min", "1h", "6h", "1d", "7d", "30d", "365d")
 _PERIODS = ("10min", "1h", "6h", "1d", "7d", "30d", "91d", "365d", "1461d", "3652d")

@@ -23,14 +23,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from model.errors import DamagedDataError
-from model.reading.chats import JsonFile, documents_of
-from model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
-from model.reading.encodings import find_encoding, is_utf_8, to_utf_8
-from model.reading.files import format_of, records
-from model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
-from model.reading.settings import ENCODED, ReadSettings
-from model.records import DeadLetter
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.chats import JsonFile, documents_of
+from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
+from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
+from beam_topics.model.reading.files import format_of, records
+from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
+from beam_topics.model.reading.settings import ENCODED, ReadSettings
+from beam_topics.model.records import DeadLetter
 
 Record = Mapping[str, Any]
 
@@ -343,8 +343,8 @@ def _sample_table(
     sample: FileSample, stream: BinaryIO, settings: ReadSettings, part: float
 ) -> None:
     # Imported here: most runs read no tables.
-    from model.reading.child import Request
-    from model.reading.tables import TableFile
+    from beam_topics.model.reading.child import Request
+    from beam_topics.model.reading.tables import TableFile
 
     sample.encoding, wanted = None, max(round(_RECORDS * part), _PLACES)
     largest = settings.parse.max_document_bytes

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from model import checks, wire
-from model.errors import StoreConflictError
-from model.options import Option, StoredOption
-from model.publishing.manifest import Manifest
-from model.times import duration_text
-from model.wire import seal
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import StoreConflictError
+from beam_topics.model.options import Option, StoredOption
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.times import duration_text
+from beam_topics.model.wire import seal
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
 Flags = Mapping[str, StoredOption]
@@ -28,7 +28,7 @@ class Binding:
         digest: The digest of the settings.
         settings: The settings.
         flags: The options behind the settings, for messages. See
-            :meth:`model.options.Record.flags`.
+            :meth:`beam_topics.model.options.Record.flags`.
     """
 
     digest: str
@@ -79,7 +79,8 @@ def check_rhythm(newest: Manifest, learned: int, every: tuple[str, int], name: s
         newest: The newest version of the store.
         learned: The sequence of the last version that the run does not make again; 0 if it starts
             at the beginning.
-        every: How often the run publishes, see :class:`model.learner_log.options.LearnOptions`.
+        every: How often the run publishes, see
+            :class:`beam_topics.model.learner_log.options.LearnOptions`.
         name: The name of the part of the store, for messages.
 
     Raises:

@@ -3,7 +3,7 @@
 Paths are relative to a root and use ``/``. Everything but a pointer is written once and never
 changed. The operation that needs most care is :meth:`Blobs.replace_pointer`, a compare-and-set. In
 a folder it is a lock around ``os.replace``; in an object store it is ``if_generation_match``
-(:mod:`model.publishing.gcs`).
+(:mod:`beam_topics.model.publishing.gcs`).
 
 >>> import tempfile
 >>> blobs = LocalBlobs(tempfile.mkdtemp())
@@ -33,8 +33,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote
 
-from model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
-from model.publishing.local_files import read_regular, sync_folder, write_beside
+from beam_topics.model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
+from beam_topics.model.publishing.local_files import read_regular, sync_folder, write_beside
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
@@ -360,7 +360,7 @@ def blobs_at(root: str) -> Blobs:
     """
     if root.startswith("gs://"):
         # Importing the client takes a second, so it is imported only where it is used.
-        from model.publishing.gcs import GcsBlobs
+        from beam_topics.model.publishing.gcs import GcsBlobs
 
         return GcsBlobs(root)
     if not root or "://" in root or Path(root).is_file():

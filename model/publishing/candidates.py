@@ -2,9 +2,9 @@
 
 A candidate refers to the snapshot that the island wrote. It has the figures that choose between
 islands and those that describe the version. Every island of a model key offers one
-:class:`Candidate` after the same minibatches, and :mod:`model.publishing.publication` chooses. A
-candidate names the one that its learner offered before, so versions are made in their order
-although candidates arrive in any order.
+:class:`Candidate` after the same minibatches, and :mod:`beam_topics.model.publishing.publication`
+chooses. A candidate names the one that its learner offered before, so versions are made in their
+order although candidates arrive in any order.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from model import checks, wire
-from model.events import events_from_json
-from model.publishing.choice import Rival, Standing, rivals_from_json
-from model.publishing.manifest import sequence_of
-from model.scaled import Scaled
+from beam_topics.model import checks, wire
+from beam_topics.model.events import events_from_json
+from beam_topics.model.publishing.choice import Rival, Standing, rivals_from_json
+from beam_topics.model.publishing.manifest import sequence_of
+from beam_topics.model.scaled import Scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,22 @@ class Candidate:
         chain: h_n, hex.
         fingerprint: The fingerprint of the learner, hex.
         witness: The witness of the learner, hex.
-        evidence: A :class:`model.scaled.Scaled` in hex, which decides which island is published.
-        posterior: A :class:`model.scaled.Scaled` in hex, which decides between equal evidence.
-        documents: As in :class:`model.learners.base.Summary`, like the fields up to in_sample_nmi.
+        evidence: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides which island is
+            published.
+        posterior: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides between equal
+            evidence.
+        documents: As in :class:`beam_topics.model.learners.base.Summary`, like the fields up to
+            in_sample_nmi.
         prequential_perplexity: Over the tokens scored since the previous offer; None for the first
             offer, and without such tokens.
         particle: The particle of the island that is offered; 0 where particles are resampled.
-        rivals: Particles that are better (:class:`model.publishing.choice.Rival`).
+        rivals: Particles that are better (:class:`beam_topics.model.publishing.choice.Rival`).
         replaced: The particle that was offered before, if it was another one.
         topic_tokens: The number of tokens of each topic that came since the previous offer.
         topic_documents: The same for documents, by the topic with most of their tokens.
-        events: What the stream did since the previous offer (:class:`model.events.Event` as JSON),
-            with the topic numbers of the snapshot.
+        events: What the stream did since the previous offer
+            (:class:`beam_topics.model.events.Event` as JSON), with the topic numbers of the
+            snapshot.
         base: The newest version of the store when the run of the learner began, "" for none.
     """
 
@@ -110,7 +114,7 @@ class Candidate:
         return Scaled.from_hex(self.evidence), Scaled.from_hex(self.posterior)
 
     def standing(self) -> Standing:
-        """Return what :func:`model.publishing.choice.choose` needs for the next offer."""
+        """Return what :func:`~beam_topics.model.publishing.choice.choose` needs for an offer."""
         replaced, name = self.replaced, "a candidate"
         rivals = rivals_from_json(self.rivals, f"field rivals of {name}")
         before = replaced and Rival.from_json(replaced, f"field replaced of {name}")

@@ -4,8 +4,8 @@
     <root>/<key>/catalogue/LATEST           the newest one
 
 A catalogue lies over a model and changes nothing in it. Its entries are by the ids of topics, which
-are never used twice (:mod:`model.publishing.succession`), so it holds for all versions of a model
-key, and a topic that takes the place of one that died has no entry.
+are never used twice (:mod:`beam_topics.model.publishing.succession`), so it holds for all versions
+of a model key, and a topic that takes the place of one that died has no entry.
 
 Files are named by their content and are never changed. A roll back writes an earlier catalogue
 again, as the newest one.
@@ -31,12 +31,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model import checks
-from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
-from model.publishing.manifest import Manifest
-from model.records import FloatArray
-from model.wire import seal, unseal
+from beam_topics.model import checks
+from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
+from beam_topics.model.publishing.blobs import blobs_at, create_named, escape_key, read_verified
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.records import FloatArray
+from beam_topics.model.wire import seal, unseal
 
 MOST_NAME, MOST_NOTE = 200, 2000
 _MOST_DIGITS = 12

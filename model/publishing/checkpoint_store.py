@@ -2,8 +2,8 @@
 
     <root>/<key>/checkpoints/<entry>          where a learner stood, and its state
 
-The file is a message (:mod:`model.wire`). Its header is a sealed entry, and its only blob is the
-state, whose digest the entry has. To choose a point, only headers are read.
+The file is a message (:mod:`beam_topics.model.wire`). Its header is a sealed entry, and its only
+blob is the state, whose digest the entry has. To choose a point, only headers are read.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import replace
 from itertools import islice
 from shlex import quote
 
-from model import checks, wire
-from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing.blobs import Blobs, blobs_at, create_named, path_in
-from model.publishing.manifest import CheckpointEntry, Manifest
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
+from beam_topics.model.publishing.blobs import Blobs, blobs_at, create_named, path_in
+from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
 
 _SHOWN = 5
 MAGIC = b"BTP1"
@@ -28,7 +28,7 @@ _HEADER_BYTES = 8192
 
 
 class CheckpointStore:
-    """The checkpoints under ``root``; :class:`model.publishing.store.ModelStore` has the rest."""
+    """The checkpoints of a :class:`beam_topics.model.publishing.store.ModelStore`."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -223,7 +223,7 @@ def rollback(root: str, key: str, version: str) -> str:
     """Return the command that makes a version the newest one again."""
     of_key = f" --model_key={quote(key)}" if key else ""
     return (
-        f"python -m pipelines.versions rollback --model_store={quote(root)}{of_key}"
+        f"beam-topics versions rollback --model_store={quote(root)}{of_key}"
         f" --model_version={version}"
     )
 

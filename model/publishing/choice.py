@@ -24,9 +24,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from model import checks
-from model.publishing.settings import PublishSettings
-from model.scaled import Scaled
+from beam_topics.model import checks
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.scaled import Scaled
 
 
 @dataclass(frozen=True, slots=True)

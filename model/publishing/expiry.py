@@ -24,14 +24,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from model.errors import DamagedDataError, OptionError
-from model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
-from model.publishing.checkpoint_store import ENTRY, sequence_in
-from model.publishing.manifest import VERSION_FORM, Manifest
-from model.publishing.settings import Brief, Keep
-from model.publishing.snapshots import header_of
-from model.publishing.store import ModelStore
-from model.wire import seal, unseal
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.publishing.blobs import Blobs, Stamp, blobs_at, escape_key, path_in
+from beam_topics.model.publishing.checkpoint_store import ENTRY, sequence_in
+from beam_topics.model.publishing.manifest import VERSION_FORM, Manifest
+from beam_topics.model.publishing.settings import Brief, Keep
+from beam_topics.model.publishing.snapshots import header_of
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.wire import seal, unseal
 
 _ENDING, _POINTER = ".json", ".latest"
 # The length of the name of a file that is named by its digest.
@@ -61,7 +61,7 @@ def pin(blobs: Blobs, manifest: Manifest) -> None:
             "--model_version",
             manifest.version,
             "a version whose model is there; this one has expired",
-            "python -m pipelines.versions list shows the versions.",
+            "beam-topics versions list shows the versions.",
         )
 
 

@@ -1,9 +1,9 @@
 """The bytes of the model store in Google Cloud Storage, chosen by ``gs://bucket/folder``.
 
-:class:`GcsBlobs` implements :class:`model.publishing.blobs.Blobs` over a bucket. An object changes
-as a whole, and each change gives it another *generation*. A write can be conditional on the
-generation that was read, or on generation 0, which means that there is no object. This makes writes
-safe against other writers:
+:class:`GcsBlobs` implements :class:`beam_topics.model.publishing.blobs.Blobs` over a bucket. An
+object changes as a whole, and each change gives it another *generation*. A write can be conditional
+on the generation that was read, or on generation 0, which means that there is no object. This makes
+writes safe against other writers:
 
 - ``create`` writes on condition that there is no object. The second writer compares what is there
   with what it wanted to write.
@@ -41,8 +41,8 @@ from google.cloud import storage
 from google.cloud.storage.exceptions import InvalidResponse
 from google.cloud.storage.retry import DEFAULT_RETRY
 
-from model.errors import OptionError
-from model.publishing.blobs import Stamp
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.blobs import Stamp
 
 SCHEME = "gs://"
 _ABSENT = 0

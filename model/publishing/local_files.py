@@ -16,7 +16,7 @@ import os
 import stat
 from pathlib import Path
 
-from model.errors import DamagedDataError
+from beam_topics.model.errors import DamagedDataError
 
 PREFIX = ".new-"
 OLD_SECONDS = 86_400

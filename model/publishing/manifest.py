@@ -1,6 +1,7 @@
 """Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Each is one sealed line (:mod:`model.wire`). The digest is checked before anything else is used.
+Each is one sealed line (:mod:`beam_topics.model.wire`). The digest is checked before anything else
+is used.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from model import checks
-from model.events import events_from_json
-from model.publishing.choice import Standing, rivals_from_json
-from model.settings import TokeniserSettings
-from model.times import to_iso
-from model.wire import seal, unseal
+from beam_topics.model import checks
+from beam_topics.model.events import events_from_json
+from beam_topics.model.publishing.choice import Standing, rivals_from_json
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.times import to_iso
+from beam_topics.model.wire import seal, unseal
 
 VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 # The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
@@ -136,12 +137,12 @@ class Manifest(_Sealed):
         topic_order: The permutation that gives the topics of the snapshot the places of those of
             the parent: its topic ``topic_order[i]`` is in place ``i`` of the version. [] if none is
             needed.
-        topic_ids: The id of the topic in each place (:mod:`model.publishing.succession`). [] if
-            each is the number of its place.
+        topic_ids: The id of the topic in each place
+            (:mod:`beam_topics.model.publishing.succession`). [] if each is the number of its place.
         changes: The words that entered and left the first ten of each topic since the parent
-            (:func:`model.publishing.succession.changes`), by its id.
+            (:func:`beam_topics.model.publishing.succession.changes`), by its id.
         new_words: For topics that have such words, ``topic``, its id, and ``words``, those of the
-            entered ones that are new (:func:`model.publishing.succession.new_words`).
+            entered ones that are new (:func:`beam_topics.model.publishing.succession.new_words`).
         documents: The number of documents learned so far.
         tokens: The number of tokens learned so far.
         words: The size of the vocabulary.
@@ -153,10 +154,11 @@ class Manifest(_Sealed):
         in_sample_nmi: For the labelled documents in the history of the learner; None without them.
         release: The release of this package.
         publishing: The settings by which island and particle were chosen
-            (:class:`model.publishing.settings.PublishSettings`); empty without such a rule.
+            (:class:`beam_topics.model.publishing.settings.PublishSettings`); empty without such a
+            rule.
         particle: The particle of the island that was published; 0 where particles are resampled.
         rivals: The islands that are better than the published one
-            (:class:`model.publishing.choice.Rival`).
+            (:class:`beam_topics.model.publishing.choice.Rival`).
         replaced: If the parent comes from another island or particle: its ``island`` and
             ``particle``, in how many ``versions`` in a row the new one was better, and ``since``
             when, the event time of the first of them. None otherwise.
@@ -165,8 +167,9 @@ class Manifest(_Sealed):
             if it is not known.
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
-        events: What the learner noted since the parent (:class:`model.events.Event` as JSON), with
-            the ids of the published topics and their first words; and their births and deaths.
+        events: What the learner noted since the parent (:class:`beam_topics.model.events.Event` as
+            JSON), with the ids of the published topics and their first words; and their births and
+            deaths.
         publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
             microseconds of event time}``; empty if it is not known.
         stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
@@ -323,7 +326,7 @@ class Manifest(_Sealed):
             checks.whole(since, before["since"], -bound, bound)
 
     def standing(self) -> Standing:
-        """Return what :func:`model.publishing.choice.choose` needs for the next version."""
+        """Return what :func:`~beam_topics.model.publishing.choice.choose` needs for a version."""
         return Standing(self.island, rivals_from_json(self.rivals, "field rivals"))
 
     def replacement(self) -> str:
@@ -357,7 +360,7 @@ class _Replaced:
 
 @dataclass(frozen=True)
 class _Change:
-    """One item of :func:`model.publishing.succession.changes`."""
+    """One item of :func:`beam_topics.model.publishing.succession.changes`."""
 
     topic: int
     entered: dict[str, int]
@@ -366,7 +369,7 @@ class _Change:
 
 @dataclass(frozen=True)
 class _NewWords:
-    """One item of :func:`model.publishing.succession.new_words`."""
+    """One item of :func:`beam_topics.model.publishing.succession.new_words`."""
 
     topic: int
     words: list[str]

@@ -1,11 +1,11 @@
 """Make versions of candidates: when all islands have offered, one of them becomes the next version.
 
-:mod:`model.publishing.choice` has the rule by which an island is chosen.
+:mod:`beam_topics.model.publishing.choice` has the rule by which an island is chosen.
 
 Candidates arrive in any order, and again after a failure. A version is made when every island has
 offered the same sequence and the version before it exists. The version before is needed because
-topics are matched with those of the parent (:mod:`model.publishing.succession`). What waits is in
-a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
+topics are matched with those of the parent (:mod:`beam_topics.model.publishing.succession`). What
+waits is in a :class:`PublishHead` and a bag. Making a version twice changes nothing in the store.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from model import __version__, checks, wire
-from model.errors import DivergedError
-from model.learner_log.options import LearnOptions
-from model.pending import Bag
-from model.publishing.candidates import Candidate
-from model.publishing.catalogue import name_topics
-from model.publishing.choice import Rival, Standing, choose
-from model.publishing.held import CANDIDATES, HELD, Held
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
-from model.publishing.succession import Succession
-from model.scaled import Scaled
-from model.snapshot import Snapshot
+from beam_topics.model import __version__, checks, wire
+from beam_topics.model.errors import DivergedError
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.pending import Bag
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.catalogue import name_topics
+from beam_topics.model.publishing.choice import Rival, Standing, choose
+from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import Succession
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Publisher:
         options: The options of the run.
         key: The model key.
         store: The model store.
-        on_superseded: See :meth:`model.publishing.store.ModelStore.publish`.
+        on_superseded: See :meth:`beam_topics.model.publishing.store.ModelStore.publish`.
         held: The models of the newest versions in this process.
     """
 

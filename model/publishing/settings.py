@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from model.options import Record, option
+from beam_topics.model.options import Record, option
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class PublishSettings(Record):
     """When a version may come from another particle or island than the version before it.
 
     Attributes:
-        margin: m of :mod:`model.publishing.choice`.
+        margin: m of :mod:`beam_topics.model.publishing.choice`.
         versions: the number of versions in a row in which another sampler has to be better.
     """
 

@@ -15,11 +15,11 @@ another history into the store is refused. LATEST moves forward, with two except
 runner restored may supersede versions of its own that it does not come to again
 (:meth:`ModelStore.publish`), and :meth:`ModelStore.roll_back` moves it back. Versions that LATEST
 does not lead to were abandoned, or the versions between have expired
-(:mod:`model.publishing.expiry`).
+(:mod:`beam_topics.model.publishing.expiry`).
 
 LATEST makes a history part of the store. What a run leaves there that published nothing binds no
 other run: settings without a version are replaced, and so are checkpoints
-(:meth:`model.publishing.checkpoint_store.CheckpointStore.remove_checkpoints_of`).
+(:meth:`beam_topics.model.publishing.checkpoint_store.CheckpointStore.remove_checkpoints_of`).
 """
 
 from __future__ import annotations
@@ -29,23 +29,29 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-from model import checks
-from model.errors import DamagedDataError, OptionError, StoreConflictError
-from model.publishing.binding import Binding, check_bound, check_rhythm
-from model.publishing.blobs import create_named, escape_key, path_in, read_verified, unescape_key
-from model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
-from model.publishing.manifest import VERSION_FORM, Manifest, Pointer
-from model.publishing.settings import Brief
-from model.publishing.snapshots import (
+from beam_topics.model import checks
+from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
+from beam_topics.model.publishing.binding import Binding, check_bound, check_rhythm
+from beam_topics.model.publishing.blobs import (
+    create_named,
+    escape_key,
+    path_in,
+    read_verified,
+    unescape_key,
+)
+from beam_topics.model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
+from beam_topics.model.publishing.manifest import VERSION_FORM, Manifest, Pointer
+from beam_topics.model.publishing.settings import Brief
+from beam_topics.model.publishing.snapshots import (
     MAGIC,
     ModelFile,
     has_digest,
     snapshot_from_bytes,
     snapshot_to_file,
 )
-from model.settings import TokeniserSettings
-from model.snapshot import Snapshot
-from model.wire import unseal
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.wire import unseal
 
 _SHOWN = 5
 _REMEMBERED = 100_000
@@ -115,7 +121,7 @@ class ModelStore(CheckpointStore):
 
         Args:
             newest: The newest version.
-            learned: As in :func:`model.publishing.binding.check_rhythm`.
+            learned: As in :func:`beam_topics.model.publishing.binding.check_rhythm`.
             every: How often the run publishes.
 
         Raises:

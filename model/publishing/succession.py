@@ -26,7 +26,8 @@ or more from the second version on (after 700 documents; .46 and more later), an
 topics which a challenger replaced is .28 or less, of 23 of them .24 or less.
 
 **Changes** are words that enter and leave the first words of a topic. The rank of a word in a topic
-is its place in the order of :meth:`model.snapshot.Snapshot.top_words`, with 1 for the first.
+is its place in the order of :meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the
+first.
 
 A word that entered is *new* if its share in what came to the topic is larger than its share in the
 topic's whole past, by an exact test of two Poisson counts. The topic had K tokens of the word among
@@ -46,7 +47,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from model.events import (
+from beam_topics.model.events import (
     BIRTH,
     DEATH,
     DOCUMENT_IDS,
@@ -56,10 +57,10 @@ from model.events import (
     events_from_json,
     renumbered,
 )
-from model.publishing.candidates import Candidate
-from model.records import FloatArray
-from model.snapshot import Snapshot
-from model.word_list import WordList
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.records import FloatArray
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.word_list import WordList
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from model import wire
-from model.events import (
+from beam_topics.model import wire
+from beam_topics.model.events import (
     BIRTH,
     CHAIN_REPLACED,
     CHANGE,
@@ -26,8 +26,8 @@ from model.events import (
     Event,
     events_from_json,
 )
-from model.publishing.manifest import Manifest
-from model.times import to_iso
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.times import to_iso
 
 _SHOWN_TOPICS, _SHOWN_WORDS = 5, 3
 _FIGURES = {

@@ -6,8 +6,8 @@ block alone, and reading continues behind the next marker. This module frames an
 blocks, so that every fault has a place. fastavro decodes the records.
 
 fastavro recurses in C and trusts every count that it reads, so a few bytes can exhaust the stack,
-the memory or the time of a process. Only :mod:`model.reading.child`, which has limits, imports this
-module.
+the memory or the time of a process. Only :mod:`beam_topics.model.reading.child`, which has limits,
+imports this module.
 
 Logical types are dropped for decoding, because a time outside Python's range would fail its whole
 block. Times are whole numbers of the unit in :attr:`AvroFile.units`.
@@ -28,7 +28,7 @@ from typing import Any, BinaryIO
 import cramjam
 import fastavro
 
-from model.errors import DamagedDataError, LimitError
+from beam_topics.model.errors import DamagedDataError, LimitError
 
 # (place, record), or (place, what cannot be read, why).
 Item = tuple[str, dict[str, Any]] | tuple[str, str, Exception]
@@ -49,7 +49,7 @@ _HEADER = fastavro.parse_schema(
         ],
     }
 )
-# The words of :data:`model.reading.tables.UNITS`.
+# The words of :data:`beam_topics.model.reading.tables.UNITS`.
 _TIME_UNITS = {"date": "d"} | {
     f"{local}timestamp-{name}": unit
     for local in ("", "local-")

@@ -26,10 +26,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from model.reading.arrays import read_json
-from model.reading.parsing import Table, parse_object, place_id
-from model.reading.settings import ReadSettings
-from model.records import DeadLetter
+from beam_topics.model.reading.arrays import read_json
+from beam_topics.model.reading.parsing import Table, parse_object, place_id
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.records import DeadLetter
 
 Record = Mapping[str, Any]
 

@@ -1,7 +1,7 @@
 """Read an Avro, Parquet or Excel file in a process of its own: the program of that process.
 
-:class:`model.reading.tables.TableFile` starts it. Its standard input is the file, its argument a
-:class:`Request` as JSON, and its standard output lines of JSON:
+:class:`beam_topics.model.reading.tables.TableFile` starts it. Its standard input is the file, its
+argument a :class:`Request` as JSON, and its standard output lines of JSON:
 
 * first ``{"names": ..., "units": ..., "count": ...}``, or ``{"fault": [reason, detail]}``
 * ``[number, byte]`` before the items of a block: of Avro, a row group of Parquet, or some rows
@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
-from model.errors import DamagedDataError, LimitError
+from beam_topics.model.errors import DamagedDataError, LimitError
 
 MEGABYTE = 10**6
 # The address space of the process, of which Python and the libraries take 330 MB.
@@ -130,17 +130,17 @@ def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]
     """Return the file, the number of its records if a sample is wanted, and its blocks."""
     # Imported here: each takes as long as all the rest.
     if request.format == "avro":
-        from model.reading.avro import AvroFile
+        from beam_topics.model.reading.avro import AvroFile
 
         file: Any = AvroFile(stream, request.name)
         blocks = file.blocks(request.start[0], request.start[1] or None)
     elif request.format == "xlsx":
-        from model.reading.sheets import SheetTable
+        from beam_topics.model.reading.sheets import SheetTable
 
         file = SheetTable(stream, request.name)
         blocks = file.blocks()
     else:
-        from model.reading.parquet import ParquetTable
+        from beam_topics.model.reading.parquet import ParquetTable
 
         rows = _BATCH // max(request.largest, 1)
         file = ParquetTable(stream, request.name, request.wanted, rows)

@@ -34,10 +34,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model.errors import DamagedDataError
-from model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
-from model.reading.parsing import BAD_ROW, DAMAGED, TOO_LARGE, Table, dead_letter, too_large
-from model.records import DeadLetter
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
+from beam_topics.model.reading.parsing import (
+    BAD_ROW,
+    DAMAGED,
+    TOO_LARGE,
+    Table,
+    dead_letter,
+    too_large,
+)
+from beam_topics.model.records import DeadLetter
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 # The part of a file that shows its layout, in bytes.

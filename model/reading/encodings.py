@@ -13,7 +13,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from model.errors import DamagedDataError, OptionError
+from beam_topics.model.errors import DamagedDataError, OptionError
 
 # The functions that read lines remove a byte order mark before UTF-8.
 _UTF_8 = ("utf-8", "utf-8-sig")

@@ -1,6 +1,6 @@
 r"""Read a whole file as documents and dead letters, in the order of the file.
 
-:mod:`transforms.read` does this for each file.
+:mod:`beam_topics.transforms.read` does this for each file.
 
 >>> import io
 >>> line = b'{"id": "a", "timestamp": 0, "text": "hello"}\n'
@@ -21,13 +21,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
-from model.errors import DamagedDataError, LimitError, OptionError
-from model.reading.chats import JsonFile
-from model.reading.delimited import CsvFile
-from model.reading.encodings import is_utf_8, to_utf_8
-from model.reading.found_forms import listed, missing
-from model.reading.lines import unix_lines, unzipped
-from model.reading.parsing import (
+from beam_topics.model.errors import DamagedDataError, LimitError, OptionError
+from beam_topics.model.reading.chats import JsonFile
+from beam_topics.model.reading.delimited import CsvFile
+from beam_topics.model.reading.encodings import is_utf_8, to_utf_8
+from beam_topics.model.reading.found_forms import listed, missing
+from beam_topics.model.reading.lines import unix_lines, unzipped
+from beam_topics.model.reading.parsing import (
     DAMAGED,
     SCHEMA,
     TOO_LARGE,
@@ -36,20 +36,20 @@ from model.reading.parsing import (
     needed_fields,
     parse_record,
 )
-from model.reading.settings import (
+from beam_topics.model.reading.settings import (
     BINARY_ENDINGS,
     ENCODED,
     TEXT_ENDINGS,
     Format,
     ReadSettings,
 )
-from model.reading.texts import TextFile
-from model.records import DeadLetter, Document
-from model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.reading.texts import TextFile
+from beam_topics.model.records import DeadLetter, Document
+from beam_topics.model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:
-    from model.reading.mails import MailFile
-    from model.reading.tables import TableFile
+    from beam_topics.model.reading.mails import MailFile
+    from beam_topics.model.reading.tables import TableFile
 
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
@@ -202,8 +202,8 @@ def _open_csv(source: Source) -> CsvFile | None:
 
 def _open_table(source: Source) -> TableFile:
     # Imported here, and below: most runs read none of these.
-    from model.reading.child import Request
-    from model.reading.tables import TableFile
+    from beam_topics.model.reading.child import Request
+    from beam_topics.model.reading.tables import TableFile
 
     settings = source.settings
     needed = needed_fields(settings.parse, settings.time_from == "field")
@@ -219,7 +219,7 @@ def _open_text(source: Source) -> TextFile:
 
 
 def _open_mail(source: Source) -> MailFile:
-    from model.reading.mails import MailFile
+    from beam_topics.model.reading.mails import MailFile
 
     return MailFile(unzipped(source.stream), source.name, source.settings.parse.max_document_bytes)
 
@@ -294,8 +294,8 @@ def parse_item(
     Args:
         item: A (place, record), or a dead letter, which is returned as it is.
         settings: How the file is read.
-        unit: As for :func:`model.reading.parsing.parse_record`.
-        time: As for :func:`model.reading.parsing.parse_record`.
+        unit: As for :func:`beam_topics.model.reading.parsing.parse_record`.
+        time: As for :func:`beam_topics.model.reading.parsing.parse_record`.
     """
     if isinstance(item, DeadLetter):
         return item

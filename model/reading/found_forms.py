@@ -40,8 +40,15 @@ from fractions import Fraction
 from itertools import pairwise
 from shlex import quote
 
-from model.reading.time_forms import OFFSET, UNITS, is_year, month_of, number_of, read_time
-from model.times import to_iso
+from beam_topics.model.reading.time_forms import (
+    OFFSET,
+    UNITS,
+    is_year,
+    month_of,
+    number_of,
+    read_time,
+)
+from beam_topics.model.times import to_iso
 
 # The share of the values that a form has to read.
 MOST = 0.9

@@ -28,9 +28,9 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from model.errors import DamagedDataError
-from model.reading.lines import BYTE_ORDER_MARK, HEAD
-from model.reading.parsing import (
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD
+from beam_topics.model.reading.parsing import (
     DAMAGED,
     NESTING,
     TOO_LARGE,
@@ -39,8 +39,8 @@ from model.reading.parsing import (
     place_id,
     too_large,
 )
-from model.records import DeadLetter
-from model.words.cleaning import without_html
+from beam_topics.model.records import DeadLetter
+from beam_topics.model.words.cleaning import without_html
 
 # The line before a mail of a mailbox has a time and a year.
 _BEGIN = re.compile(rb"From [^\n]{0,200}\d\d:\d\d[^\n]{0,40}\d{4}[^\n]{0,40}\r?\n")

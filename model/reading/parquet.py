@@ -3,7 +3,7 @@
 Only the wanted columns are read, in batches of a few rows. A row group that cannot be read, or that
 takes more memory than the process may have, costs the rest of that group, and reading continues
 with the next. Arrow takes all the memory that a file asks for, and some kilobytes can ask for
-gigabytes. Only :mod:`model.reading.child`, which has limits, imports this module.
+gigabytes. Only :mod:`beam_topics.model.reading.child`, which has limits, imports this module.
 
 A column of timestamps or dates gives whole numbers of the unit in :attr:`ParquetTable.units`,
 because a time outside Python's range would fail its whole batch.
@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from model.errors import DamagedDataError
-from model.reading.avro import Item
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.avro import Item
 
 # The most rows of a batch. Each may hold the largest document.
 _MOST_ROWS = 64

@@ -22,14 +22,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from model import checks, wire
-from model.errors import OptionError
-from model.publishing.blobs import escape_key
-from model.reading.found_forms import advice, missing
-from model.reading.settings import FieldNames, ParseSettings
-from model.reading.time_forms import accepted, read_time
-from model.records import DeadLetter, Document
-from model.times import TimeRangeError, duration_text, to_iso
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.blobs import escape_key
+from beam_topics.model.reading.found_forms import advice, missing
+from beam_topics.model.reading.settings import FieldNames, ParseSettings
+from beam_topics.model.reading.time_forms import accepted, read_time
+from beam_topics.model.records import DeadLetter, Document
+from beam_topics.model.times import TimeRangeError, duration_text, to_iso
 
 NOT_JSON = "not_json"
 WRONG_TYPE = "wrong_type"

@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from model import wire
-from model.reading.parsing import REASONS
-from model.records import DeadLetter
-from model.sequencing import REPEATED_ID
+from beam_topics.model import wire
+from beam_topics.model.reading.parsing import REASONS
+from beam_topics.model.records import DeadLetter
+from beam_topics.model.sequencing import REPEATED_ID
 
 # The reason of a document whose key has no model in this run.
 UNKNOWN_KEY = "unknown_key"

@@ -16,10 +16,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import BinaryIO
 
-from model.errors import OptionError
-from model.reading.files import open_avro, parse_item
-from model.reading.settings import ReadSettings
-from model.records import DeadLetter, Document
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reading.files import open_avro, parse_item
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.records import DeadLetter, Document
 
 Position = tuple[int, int, int, int]
 BEGINNING: Position = (0, 0, 0, 0)
@@ -40,7 +40,10 @@ def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
         if found is None:
             allowed = "files of an archive, archive-<start>-<content>.avro, when --source=replay"
             raise OptionError(
-                option, path, allowed, "python -m pipelines.archive makes one of any files."
+                option,
+                path,
+                allowed,
+                "beam-topics archive makes one of any files.",
             )
         other = by_start.setdefault(found[1], path)
         if other != path:

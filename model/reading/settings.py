@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.options import MEGABYTE, Record, nested, option, time_zone
-from model.reading.encodings import check_encoding
-from model.reading.time_forms import check_form
-from model.times import check_zone
+from beam_topics.model.options import MEGABYTE, Record, nested, option, time_zone
+from beam_topics.model.reading.encodings import check_encoding
+from beam_topics.model.reading.time_forms import check_form
+from beam_topics.model.times import check_zone
 
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
 Chats = Literal["conversation", "turn"]

@@ -5,7 +5,7 @@ columns. Dates become text in ISO 8601, whole numbers ints, and empty cells and 
 are missing.
 
 openpyxl holds all texts that cells share, and expands what a workbook declares. Only
-:mod:`model.reading.child`, which has limits, imports this module.
+:mod:`beam_topics.model.reading.child`, which has limits, imports this module.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.utils.escape import unescape
 
-from model.errors import DamagedDataError
-from model.reading.avro import Item
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.avro import Item
 
 # The rows of a block, for which the process has its time.
 _ROWS = 1000

@@ -1,9 +1,9 @@
 """Read Avro, Parquet and Excel files, in processes with limits.
 
 fastavro, Arrow and openpyxl trust what a file says of itself: some kilobytes can take gigabytes of
-memory, hours of time, or the stack of a process. So :mod:`model.reading.child` reads each file in a
-process of its own, with limits of memory and processor time, and passes the records on. A process
-that the system ends gives one dead letter after the records that it has read.
+memory, hours of time, or the stack of a process. So :mod:`beam_topics.model.reading.child` reads
+each file in a process of its own, with limits of memory and processor time, and passes the records
+on. A process that the system ends gives one dead letter after the records that it has read.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO
 
-from model.errors import DamagedDataError, LimitError, SourceError
-from model.reading import time_forms
-from model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
-from model.reading.parsing import DAMAGED, Table, dead_letter
-from model.records import DeadLetter
-from model.times import DURATION_UNITS
+from beam_topics.model.errors import DamagedDataError, LimitError, SourceError
+from beam_topics.model.reading import time_forms
+from beam_topics.model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
+from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter
+from beam_topics.model.records import DeadLetter
+from beam_topics.model.times import DURATION_UNITS
 
 Item = tuple[str, dict[str, Any]] | DeadLetter
 # The number and the first byte of a block.
@@ -60,7 +60,7 @@ class TableFile(Table):
         self._name = request.name
         with _on_disk(stream) as file:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "model.reading.child", request.to_json()],
+                [sys.executable, "-P", "-m", "beam_topics.model.reading.child", request.to_json()],
                 stdin=file,
                 stdout=subprocess.PIPE,
                 # It finds this project and the libraries where this process does. Arrow's own

@@ -19,11 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from model.errors import DamagedDataError
-from model.reading.lines import BYTE_ORDER_MARK, HEAD
-from model.reading.parsing import DAMAGED, TOO_LARGE, Table, dead_letter, too_large
-from model.reading.settings import ReadSettings
-from model.records import DeadLetter
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD
+from beam_topics.model.reading.parsing import DAMAGED, TOO_LARGE, Table, dead_letter, too_large
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.records import DeadLetter
 
 MODIFIED = "modified"
 _YEAR = r"(?P<year>1[0-9]{3}|20[0-9]{2})"

@@ -22,8 +22,8 @@ first; in an hour that a clock leaves out, it is what the clock would show witho
 >>> read_time("2001-01-31", zone="Asia/Tokyo") == read_time("2001-01-30T15:00Z")
 True
 
-A value of another form is refused. :mod:`model.reading.found_forms` finds the form of a field by
-its values, and the forms that read a value that was refused.
+A value of another form is refused. :mod:`beam_topics.model.reading.found_forms` finds the form of a
+field by its values, and the forms that read a value that was refused.
 
 >>> read_time("31/01/2001")
 Traceback (most recent call last):
@@ -40,8 +40,8 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from operator import itemgetter
 
-from model.errors import OptionError
-from model.times import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.times import (
     DURATION_UNITS,
     EPOCH,
     MAX_TIME,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.publishing.catalogue import Came
-from model.publishing.manifest import Manifest
-from model.records import FloatArray
-from model.times import to_iso
+from beam_topics.model.publishing.catalogue import Came
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.records import FloatArray
+from beam_topics.model.times import to_iso
 
 MOST_PERIODS = 120
 # The recent part of a stream: the last fifth of its time.

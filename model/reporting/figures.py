@@ -12,9 +12,10 @@ first places, and stress majorisation (SMACOF) improves them. Both are determini
 start, a fixed number of steps, and the signs of eigenvectors are set by their largest component.
 
 **Ranks of words.** Words are followed over the versions: their ranks in a topic, and where they
-first were. A rank is the place of a word in the order of :meth:`model.snapshot.Snapshot.top_words`,
-with 1 for the first, as in :mod:`model.publishing.succession`. Here all ranks of a topic come from
-one sort, because a report asks for hundreds of words.
+first were. A rank is the place of a word in the order of
+:meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the first, as in
+:mod:`beam_topics.model.publishing.succession`. Here all ranks of a topic come from one sort,
+because a report asks for hundreds of words.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from typing import Any
 
 import numpy as np
 
-from model import checks
-from model.errors import DamagedDataError
-from model.publishing.catalogue import Came
-from model.publishing.manifest import Manifest
-from model.publishing.version_events import events_of, line_of
-from model.records import DeadLetter, FloatArray
-from model.reporting.bursts import LEVEL, judged
-from model.reporting.course import calendar_unit, movements, period_of, periods
-from model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
-from model.reporting.names import mean_length, model_names
-from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
-from model.reporting.shown import Shown
-from model.snapshot import Snapshot
+from beam_topics.model import checks
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.publishing.catalogue import Came
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.version_events import events_of, line_of
+from beam_topics.model.records import DeadLetter, FloatArray
+from beam_topics.model.reporting.bursts import LEVEL, judged
+from beam_topics.model.reporting.course import calendar_unit, movements, period_of, periods
+from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
+from beam_topics.model.reporting.names import mean_length, model_names
+from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.snapshot import Snapshot
 
 FORM = 1
 _FIRST_WORDS = 10

@@ -1,8 +1,8 @@
 """Documents of a report: their mixtures, read again, and their texts.
 
 :func:`read_mixtures` gives the trends of mixtures, typical documents of each topic, and a sample of
-all documents. A mixture is a row that :mod:`model.encoding` wrote as JSON or Avro. Rows may be
-repeated, because outputs are at least once, and a document may have been labelled by several
+all documents. A mixture is a row that :mod:`beam_topics.model.encoding` wrote as JSON or Avro. Rows
+may be repeated, because outputs are at least once, and a document may have been labelled by several
 versions. Of each document (key, id, timestamp) the row of the newest version counts, once. So the
 rows are read twice: first to find the newest version of each document, then to count. Memory grows
 by some 100 bytes a document; everything else is bounded.
@@ -27,11 +27,11 @@ from typing import Any, BinaryIO
 import fastavro
 import numpy as np
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.records import DeadLetter, Document, FloatArray
-from model.times import parse_time
-from model.trends import Trends
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import DeadLetter, Document, FloatArray
+from beam_topics.model.times import parse_time
+from beam_topics.model.trends import Trends
 
 # Topics for which a report has room with the usual limits.
 _TOPICS = 50
@@ -173,7 +173,7 @@ def read_mixtures(
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
         sample: The size of the sample.
-        merge: Returns the shares of groups of topics (:mod:`model.reporting.shown`).
+        merge: Returns the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
 
     Raises:
         DamagedDataError: A row is not a mixture of this model.

@@ -8,8 +8,8 @@ the candidate w with the largest gain
 
 where own(w) is the share of own documents that hold w and no word chosen before, and other(w) is
 that of all other documents. Candidates are the first words by relevance with several values of
-lambda (:mod:`model.reporting.relevance`). Forms of one word are not chosen twice, and a further
-word that gains less than :data:`LEAST_GAIN` ends the name. Ties go to the word that is more
+lambda (:mod:`beam_topics.model.reporting.relevance`). Forms of one word are not chosen twice, and a
+further word that gains less than :data:`LEAST_GAIN` ends the name. Ties go to the word that is more
 frequent in the topic, so equal models and documents give equal names.
 
 **How many documents hold a word.** :class:`Expected` says it from the model alone. The model takes
@@ -55,12 +55,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.errors import OptionError
-from model.publishing.catalogue import MOST_NAME
-from model.publishing.manifest import Manifest
-from model.records import FloatArray, LongArray
-from model.reporting.relevance import WordStatistics, topic_shares, word_statistics
-from model.snapshot import Snapshot
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.catalogue import MOST_NAME
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.records import FloatArray, LongArray
+from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
+from beam_topics.model.snapshot import Snapshot
 
 MOST_WORDS = 4
 PRICE = 0.7

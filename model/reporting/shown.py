@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from model.publishing.catalogue import Came, Catalogue, Curves, came_to, curves
-from model.publishing.manifest import Manifest
-from model.publishing.succession import place_of
-from model.records import Groups, LongArray, sums_of
-from model.reporting.names import mean_length, model_names
-from model.reporting.relevance import word_statistics
-from model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.catalogue import Came, Catalogue, Curves, came_to, curves
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.succession import place_of
+from beam_topics.model.records import Groups, LongArray, sums_of
+from beam_topics.model.reporting.names import mean_length, model_names
+from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
 
 class Shown:

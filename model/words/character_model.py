@@ -41,13 +41,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.records import FloatArray, LongArray
-from model.scaled import Scaled
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import FloatArray, LongArray
+from beam_topics.model.scaled import Scaled
 
 if TYPE_CHECKING:
-    from model.words.kernels.ngram_trie import Trie
+    from beam_topics.model.words.kernels.ngram_trie import Trie
 
 # Unicode's scalar values: all code points but the surrogates.
 CHARACTERS = 0x110000 - 0x800
@@ -98,7 +98,7 @@ class NgramModel:
             float64 factors, and int64 exponents of 2 that belong to them.
         """
         # Imported here, so that a model can be read without kernels.
-        from model.words.kernels.ngram_trie import word_probabilities
+        from beam_topics.model.words.kernels.ngram_trie import word_probabilities
 
         text, lengths = code_points(words), np.fromiter(map(len, words), np.int64, len(words))
         products, exponents = np.empty(len(words)), np.empty(len(words), np.int64)
@@ -111,7 +111,7 @@ class NgramModel:
     @cached_property
     def _trie(self) -> Trie:
         """The trie of the runs, and of their last 1 to ``order`` characters."""
-        from model.words.kernels.ngram_trie import build_trie
+        from beam_topics.model.words.kernels.ngram_trie import build_trie
 
         # Counts that were read cannot be written, for which the kernel would be compiled anew.
         trie: Trie = build_trie(self.runs, self.counts.copy(), self.characters)

@@ -48,7 +48,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from html import unescape
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 _VERBS = "wrote|writes|schrieb|écrit|escribió|scritto|escreveu|schreef"
 _ARTICLE = r"On|At|In article|Am|Le|El|Il|Em|Op"

@@ -31,9 +31,9 @@ from typing import Any
 import numpy as np
 import regex
 
-from model.errors import OptionError
-from model.words import segmenters
-from model.words.stop_lists import languages_with_lists
+from beam_topics.model.errors import OptionError
+from beam_topics.model.words import segmenters
+from beam_topics.model.words.stop_lists import languages_with_lists
 
 NONE = "none"
 LANGUAGE = "language"

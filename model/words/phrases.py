@@ -20,13 +20,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.records import IntArray, LongArray, Minibatch, TokenisedDocument, own_dictionary
+from beam_topics.model.records import (
+    IntArray,
+    LongArray,
+    Minibatch,
+    TokenisedDocument,
+    own_dictionary,
+)
 
 JOINER = "_"
 
 
 class _Texts(NamedTuple):
-    """Texts of one dictionary, as the arrays of :class:`~model.records.Minibatch`."""
+    """Texts of one dictionary, as the arrays of :class:`~beam_topics.model.records.Minibatch`."""
 
     words: Sequence[str]
     tokens: IntArray

@@ -30,7 +30,7 @@ from collections.abc import Callable, Sequence
 
 import regex
 
-from model.errors import OptionError, one_of
+from beam_topics.model.errors import OptionError, one_of
 
 WORDS = "words"
 _EAST_ASIAN = regex.compile(

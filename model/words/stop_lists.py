@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from model.errors import OptionError, one_of
+from beam_topics.model.errors import OptionError, one_of
 
 FUNCTIONS, LIBRARY = "functions==1", "stopwordsiso==0.7.1"
 # What is left of addresses of the web.

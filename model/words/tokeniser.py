@@ -2,24 +2,25 @@
 
 A word is a run of Unicode letters, marks and digits. An apostrophe (or a zero-width joiner, as
 Persian and Hindi use it) between two of them belongs to the word, and so do signs that
-``--word_forms`` names (:mod:`model.words.word_forms`). The steps in their order: lower case,
-Unicode normal form C, Arabic and Hebrew marks of vowels, splitting into words, stop words, a
+``--word_forms`` names (:mod:`beam_topics.model.words.word_forms`). The steps in their order: lower
+case, Unicode normal form C, Arabic and Hebrew marks of vowels, splitting into words, stop words, a
 possessive 's, length limits, digits, stemming.
 
 Normal form C is used because one "é" may be written as one character or as two, which look the
 same. The compatibility forms are not used because they change what was written ("²" would become
 "2").
 
->>> from model.settings import TokeniserSettings
+>>> from beam_topics.model.settings import TokeniserSettings
 >>> Tokeniser(TokeniserSettings()).words("The nation's 12 rivers don't freeze. GPT-4 knew.")
 ['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
-Before them, ``--strip`` removes what is no text (:mod:`model.words.cleaning`). Splitting may be
-that of a segmenter or of a function of the user (:mod:`model.functions`), and lemmas may take the
-place of stems (both are in :mod:`model.words.segmenters`). With ``--key_from=language`` a document
-without a key gets the language of its text as its key (:mod:`model.words.languages`), and
+Before them, ``--strip`` removes what is no text (:mod:`beam_topics.model.words.cleaning`).
+Splitting may be that of a segmenter or of a function of the user
+(:mod:`beam_topics.model.functions`), and lemmas may take the place of stems (both are in
+:mod:`beam_topics.model.words.segmenters`). With ``--key_from=language`` a document without a key
+gets the language of its text as its key (:mod:`beam_topics.model.words.languages`), and
 ``--stop_words=language`` leaves out the stop words of the key, which are those of
-:mod:`model.words.stop_lists`.
+:mod:`beam_topics.model.words.stop_lists`.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from typing import Any
 
 import regex
 
-from model.errors import OptionError, one_of
-from model.files.matching import read_text
-from model.functions import load_function
-from model.records import Document, TokenisedDocument
-from model.settings import TokeniserSettings
-from model.words import languages, segmenters, stop_lists, word_forms
-from model.words.cleaning import clean, ordered
+from beam_topics.model.errors import OptionError, one_of
+from beam_topics.model.files.matching import read_text
+from beam_topics.model.functions import load_function
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words import languages, segmenters, stop_lists, word_forms
+from beam_topics.model.words.cleaning import clean, ordered
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _WORD = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]*(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*"
@@ -71,7 +72,7 @@ def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> 
     Args:
         stop_words_file: UTF-8 text, one word a line. Blank lines and lines that begin with ``#``
             are skipped. With it, ``stop_words`` must be ``file`` or the default.
-        **fields: Fields of :class:`model.settings.TokeniserSettings`, without releases.
+        **fields: Fields of :class:`beam_topics.model.settings.TokeniserSettings`, without releases.
 
     Raises:
         OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be

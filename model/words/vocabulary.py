@@ -8,8 +8,8 @@ part in ``memory``. Only products are used, so the bits are the same everywhere.
 The words are one text with a hash table (:class:`GrowingWords`). A list and a dictionary of Python
 take about 140 bytes for a word of ten letters: its string, its number, and its places in both. Here
 it takes about 40: its letters, where they begin, and 16 to 32
-bytes of the table (:mod:`model.words.kernels.word_index`). Strings are made where they are asked
-for.
+bytes of the table (:mod:`beam_topics.model.words.kernels.word_index`). Strings are made where they
+are asked for.
 
 >>> words = GrowingWords(["sea", "ship"])
 >>> words.add(["ship", "harbour"], 10).tolist(), words.view()
@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import wire
-from model.records import FloatArray, IntArray, LongArray
-from model.word_list import WordList, text_of
-from model.words.kernels.word_index import add_words, build_index, find_words
+from beam_topics.model import wire
+from beam_topics.model.records import FloatArray, IntArray, LongArray
+from beam_topics.model.word_list import WordList, text_of
+from beam_topics.model.words.kernels.word_index import add_words, build_index, find_words
 
 _ROOM = 8
 

@@ -37,7 +37,7 @@ from collections.abc import Callable, Sequence
 
 import regex
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 _MARKS = {"-": "H", ".": "D", "&": "A", "+": "P", "#": "S", "@": "T", "_": "U"}
 _MARKED = str.maketrans(_MARKS)

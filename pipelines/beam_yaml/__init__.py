@@ -25,17 +25,17 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
 from apache_beam.utils.timestamp import Timestamp
 
-from model.encoding import mixture_fields
-from model.errors import OptionError, RefusedInputError
-from model.inference.mixture_blocks import MixtureBlock
-from model.inference.settings import LabelSettings
-from model.options import plain_options
-from model.publishing.manifest import Manifest
-from model.reading.settings import ParseSettings
-from model.times import to_iso
-from pipelines.cli.command import parse
-from pipelines.cli.groups import names_of
-from pipelines.cli.options import (
+from beam_topics.model.encoding import mixture_fields
+from beam_topics.model.errors import OptionError, RefusedInputError
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.settings import LabelSettings
+from beam_topics.model.options import plain_options
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.times import to_iso
+from beam_topics.pipelines.cli.command import parse
+from beam_topics.pipelines.cli.groups import names_of
+from beam_topics.pipelines.cli.options import (
     CoverageOptions,
     InferenceOptions,
     KeepOptions,
@@ -50,19 +50,19 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.cli.settings_from_options import (
+from beam_topics.pipelines.cli.settings_from_options import (
     inference_settings_of,
     learn_options_of,
     read_settings_of,
 )
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.values import written
-from pipelines.graphs.infer import chosen_models, served_models
-from pipelines.graphs.learning import check_store, learn, serving_of
-from pipelines.graphs.runners import is_local
-from transforms.infer import InferByKey, InferLabelled
-from transforms.label import Label
-from transforms.read import Documents, ParseMessages
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.values import written
+from beam_topics.pipelines.graphs.infer import chosen_models, served_models
+from beam_topics.pipelines.graphs.learning import check_store, learn, serving_of
+from beam_topics.pipelines.graphs.runners import is_local
+from beam_topics.transforms.infer import InferByKey, InferLabelled
+from beam_topics.transforms.label import Label
+from beam_topics.transforms.read import Documents, ParseMessages
 
 _METHOD = (MethodOptions, InferenceOptions, ModelCacheOptions, CoverageOptions)
 LEARNING = (TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions, KeepOptions)

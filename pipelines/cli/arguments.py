@@ -1,7 +1,7 @@
 """Complete a command line: the options of a file, and those behind arguments without a name.
 
-:mod:`pipelines.cli.config` has the rules of the file. An argument without a name is a file of
-documents, or the folder of a run:
+:mod:`beam_topics.pipelines.cli.config` has the rules of the file. An argument without a name is a
+file of documents, or the folder of a run:
 
 ``train data.csv`` is ``train --input=data.csv`` with all that it writes in the folder
 ``data.topics`` beside the file. Other programs take that folder: ``show data.topics``. Every option
@@ -22,19 +22,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.errors import BeamTopicsError
-from model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
-from pipelines.cli import options
-from pipelines.cli.config import expanded, read_config
-from pipelines.cli.groups import Groups, OptionGroup, names_of
-from pipelines.cli.invocation import shown
-from pipelines.cli.settings_options import UsageError
-from pipelines.graphs.sinks import SinkOptions
-from pipelines.graphs.sources import SourceOptions
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
+from beam_topics.pipelines.cli import options
+from beam_topics.pipelines.cli.config import expanded, read_config
+from beam_topics.pipelines.cli.groups import Groups, OptionGroup, names_of
+from beam_topics.pipelines.cli.invocation import shown
+from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.graphs.sinks import SinkOptions
+from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"
 RUN_FILE = "run.yaml"
-# What the input of the run was (:mod:`model.profile`).
+# What the input of the run was (:mod:`beam_topics.model.profile`).
 PROFILE_FILE = "profile.json"
 # What a run writes into its folder, by option.
 _PARTS = {"model_store": "models", "dead_letters": "dead", "mixtures": "mixtures"}
@@ -171,7 +171,7 @@ def of_reader(
     """Return the options of a program that uses a model: where it is, and what else is there.
 
     Args:
-        prog: the name of the program, for example ``pipelines.show``.
+        prog: the name of the program, for example ``show``.
         bare: the arguments without a name: the folder of a run, and files or texts.
         given: the names of the options that are given.
         own: the names of the options that the program has.
@@ -187,7 +187,7 @@ def of_reader(
     takes = next((name for name in _TAKES if name in own), None)
     wrong = runs[1:]
     if not runs and "model_store" in own and "model_store" not in given:
-        runs = _only_run() if prog == "pipelines.label" else []
+        runs = _only_run() if prog == "label" else []
         wrong = [path for path in bare if _is_misspelt(path, takes, bool(runs))]
     others = [path for path in bare if path not in runs]
     if takes is None:
@@ -247,7 +247,7 @@ def _remedy(prog: str, path: str) -> str:
     if near := _near(path):
         return f"Did you mean {' or '.join(near)}?"
     return (
-        f"{shown('pipelines.train')} data.csv makes the folder data.topics, and {shown(prog)} takes"
+        f"{shown('train')} data.csv makes the folder data.topics, and {shown(prog)} takes"
         " it; --help lists the options."
     )
 
@@ -272,9 +272,9 @@ def _of_run(
     found = {name: options[name] for name in reads if name in options}
     parts = {name: str(folder / part) for name, part in _PARTS.items()}
     found |= {"model_store": parts["model_store"], "dead_letters": parts["dead_letters"]}
-    if prog == "pipelines.infer":
+    if prog == "infer":
         found["output"] = parts["mixtures"]
-    if prog == "pipelines.report":
+    if prog == "report":
         found["output"] = str(folder / "report.html")
         if (folder / PROFILE_FILE).is_file():
             found["input_profile"] = str(folder / PROFILE_FILE)
@@ -321,7 +321,7 @@ class Arranged:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            told = f"Next: {shown('pipelines.show')} {folder}, {shown('pipelines.report')} {folder}"
+            told = f"Next: {shown('show')} {folder}, {shown('report')} {folder}"
             _tell(told)
 
 
@@ -330,7 +330,7 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
 
     Args:
         argv: the command line as it was given.
-        prog: the name of the program, for example ``pipelines.train``.
+        prog: the name of the program, for example ``train``.
         groups: the groups of options that the program has.
 
     Raises:
@@ -346,7 +346,7 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     if bare and {"learner", "input"} <= own:
         return _learner(bare, rest, prog, own, known)
     pairs: list[tuple[str, str]] = []
-    if bare or prog == "pipelines.label":
+    if bare or prog == "label":
         pairs = [pair for pair in of_reader(prog, bare, given, own, known) if pair[0] not in given]
     stored = {name: value for name, value in pairs if name in READING}
     named = [path for path in bare if not is_run(path)]
@@ -386,7 +386,7 @@ def _as_the_input_is(
     if not reads or not (named or is_given) or options.get("source", "files") != "files":
         return None
     # Imported here, because --help reads no file.
-    from pipelines.cli import profiling
+    from beam_topics.pipelines.cli import profiling
 
     given = {name for name, _ in _values(rest)}
     try:
@@ -462,7 +462,7 @@ def _looked(
         The options that are found; files to keep for the programs that follow, by name.
     """
     # Imported here, because --help reads no file.
-    from pipelines.cli import profiling
+    from beam_topics.pipelines.cli import profiling
 
     files = profiling.files_of(patterns)
     if not files:
@@ -496,7 +496,7 @@ def _say(prog: str, options: Mapping[str, str], why: str) -> None:
 
 def _tell(line: str) -> None:
     # Imported here, because --help tells nothing.
-    from pipelines.cli.terminal import tell
+    from beam_topics.pipelines.cli.terminal import tell
 
     tell(line)
 

@@ -2,10 +2,10 @@
 
 Every option is checked before anything starts, and each error is one line.
 
->>> from pipelines.cli.options import StoreOptions
+>>> from beam_topics.pipelines.cli.options import StoreOptions
 >>> required = {"model_store": "models"}
 >>> run = lambda options: None
->>> main = command("pipelines.x", "What it does.", [StoreOptions], required, run)
+>>> main = command("x", "What it does.", [StoreOptions], required, run)
 >>> main(["--model_store=models"])
 0
 
@@ -32,17 +32,22 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
-from model.errors import BeamTopicsError, InterruptedRunError
-from model.interrupts import INTERRUPTS
-from pipelines.cli.arguments import all_groups, arranged
-from pipelines.cli.config import CONFIG_HELP
-from pipelines.cli.groups import Groups, Options, names_of
-from pipelines.cli.help import ALL, help_text, noted
-from pipelines.cli.invocation import quiet_pipes, shown
-from pipelines.cli.settings_from_options import check_outputs
-from pipelines.cli.settings_options import UsageError, check_settings
-from pipelines.graphs.memory import collect_now, collected_later, end_uncollected, limit_malloc
-from pipelines.graphs.runners import check_name, complete, is_local
+from beam_topics.model.errors import BeamTopicsError, InterruptedRunError
+from beam_topics.model.interrupts import INTERRUPTS
+from beam_topics.pipelines.cli.arguments import all_groups, arranged
+from beam_topics.pipelines.cli.config import CONFIG_HELP
+from beam_topics.pipelines.cli.groups import Groups, Options, names_of
+from beam_topics.pipelines.cli.help import ALL, help_text, noted
+from beam_topics.pipelines.cli.invocation import quiet_pipes, shown
+from beam_topics.pipelines.cli.settings_from_options import check_outputs
+from beam_topics.pipelines.cli.settings_options import UsageError, check_settings
+from beam_topics.pipelines.graphs.memory import (
+    collect_now,
+    collected_later,
+    end_uncollected,
+    limit_malloc,
+)
+from beam_topics.pipelines.graphs.runners import check_name, complete, is_local
 
 
 @contextmanager
@@ -134,7 +139,7 @@ def parser_for(
     """Make a parser of a program's groups.
 
     Args:
-        prog: the name of the program, for example ``pipelines.train``.
+        prog: the name of the program, for example ``train``.
         description: one line of help.
         groups: the groups of options that the pipeline has.
         required: options that must be given, each with an example.
@@ -179,7 +184,7 @@ def parse(
 
     Args:
         argv: the command line, without the name of the program.
-        prog: the name of the program, for example ``pipelines.train``.
+        prog: the name of the program, for example ``train``.
         description: one line of help.
         groups: the groups of options that the program has.
         required: options that must be given, each with an example.
@@ -212,7 +217,7 @@ def _parsed_with_beam(
     """Parse a command line that may have Beam's options."""
     from apache_beam.options.pipeline_options import PipelineOptions
 
-    from pipelines.graphs.beam_options import add_beam_options
+    from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
     add_beam_options(parser)
     given, unknown = parser.parse_known_args(list(argv), Options())
@@ -247,8 +252,8 @@ def _refuse_unknown(
         # No runner has an option of such a name.
         if flag.startswith("--") and flag[2:] in names_of(all_groups()):
             raise UsageError(
-                f"{given}: {prog} has no such option, only other pipelines have. Leave it out, or"
-                " run one of those."
+                f"{given}: {shown(prog)} has no such option, only other commands have. Leave it"
+                " out, or run one of those."
             )
         near = difflib.get_close_matches(flag, flags, 1, 0.8)
         # Flink and others have options of their own, which only their job server knows.
@@ -265,12 +270,13 @@ def later(name: str) -> Callable[[Any], None]:
     """Return a function that imports another one and calls it, because --help needs no Beam.
 
     Args:
-        name: a module of :mod:`pipelines.graphs` and its function, for example ``train.stream``.
+        name: a module of :mod:`beam_topics.pipelines.graphs` and its function, for example
+            ``train.stream``.
     """
     module, _, function = name.partition(".")
-    return lambda options: getattr(importlib.import_module(f"pipelines.graphs.{module}"), function)(
-        options
-    )
+    return lambda options: getattr(
+        importlib.import_module(f"beam_topics.pipelines.graphs.{module}"), function
+    )(options)
 
 
 def command(
@@ -284,11 +290,12 @@ def command(
 ) -> Callable[[Sequence[str] | None], int]:
     """Make the ``main(argv)`` of a program: it parses, runs, and returns the exit status.
 
-    An error of :mod:`model.errors` is printed to standard error in one line. The status is 0, or
-    that of the error: 3 where most of the input was refused, 130 after Ctrl-C, 2 for any other.
+    An error of :mod:`beam_topics.model.errors` is printed to standard error in one line. The status
+    is 0, or that of the error: 3 where most of the input was refused, 130 after Ctrl-C, 2 for any
+    other.
 
     Args:
-        prog: the name of the program, for example ``pipelines.train``.
+        prog: the name of the program, for example ``train``.
         text: its first line describes the program.
         groups: the groups of options that the pipeline has.
         required: options that must be given, each with an example.
@@ -312,7 +319,7 @@ def command(
                 run(options)
                 given.ended()
         except BeamTopicsError as error:
-            from pipelines.cli.terminal import plain
+            from beam_topics.pipelines.cli.terminal import plain
 
             said = str(error)
             if isinstance(error, InterruptedRunError):

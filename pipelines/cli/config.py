@@ -21,9 +21,9 @@ import difflib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from model.errors import OptionError
-from model.files.matching import read_text
-from pipelines.cli.settings_options import UsageError
+from beam_topics.model.errors import OptionError
+from beam_topics.model.files.matching import read_text
+from beam_topics.pipelines.cli.settings_options import UsageError
 
 # Options and seeds are a mapping of names to texts or to lists of texts.
 _DEEPEST = 8

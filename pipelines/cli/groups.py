@@ -8,7 +8,7 @@ which takes seconds.
 >>> parsed(["--colour=blue"], [OptionGroup("Colours", add)]).colour
 'blue'
 
-:mod:`pipelines.graphs.beam_options` tells Beam of all groups.
+:mod:`beam_topics.pipelines.graphs.beam_options` tells Beam of all groups.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from model.compositions import Choice
-from model.options import Record
+from beam_topics.model.compositions import Choice
+from beam_topics.model.options import Record
 
 
 class Options(argparse.Namespace):

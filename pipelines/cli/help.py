@@ -13,11 +13,11 @@ import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from model.compositions import Choice, Placement, chosen, placements
-from model.options import Option
-from pipelines.cli.groups import Groups
-from pipelines.cli.settings_options import described
-from pipelines.cli.values import choices
+from beam_topics.model.compositions import Choice, Placement, chosen, placements
+from beam_topics.model.options import Option
+from beam_topics.pipelines.cli.groups import Groups
+from beam_topics.pipelines.cli.settings_options import described
+from beam_topics.pipelines.cli.values import choices
 
 ALL = "all"
 # A pipeline with so few options shows them all.
@@ -147,7 +147,7 @@ def _shared(
 ) -> Section:
     """Return the options of other groups that the chosen kind reads, in the parser's order.
 
-    A kind names them in ``shared`` (:mod:`pipelines.cli.settings_options`).
+    A kind names them in ``shared`` (:mod:`beam_topics.pipelines.cli.settings_options`).
     """
     kind = given[choice.name]
     names = getattr(choice.kinds[kind], "shared", ())

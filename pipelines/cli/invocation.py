@@ -1,11 +1,12 @@
 """How the user started a program, for usage lines and messages.
 
-A program is a module, ``python -m pipelines.train``, and a subcommand of ``beam-topics``:
+A program is a module, ``python -m beam_topics.pipelines.train``, and a subcommand of
+``beam-topics``:
 
->>> shown("pipelines.train")
-'python -m pipelines.train'
+>>> shown("train")
+'python -m beam_topics.pipelines.train'
 >>> with as_subcommand("beam-topics"):
-...     shown("pipelines.train")
+...     shown("train")
 'beam-topics train'
 """
 
@@ -24,10 +25,10 @@ def shown(prog: str) -> str:
     """Return the words that start a program.
 
     Args:
-        prog: the name of its module, for example ``pipelines.train``.
+        prog: its name, for example ``train``.
     """
     command = _COMMAND.get()
-    return f"{command} {prog.removeprefix('pipelines.')}" if command else f"python -m {prog}"
+    return f"{command} {prog}" if command else f"python -m beam_topics.pipelines.{prog}"
 
 
 @contextmanager

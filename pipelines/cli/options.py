@@ -1,12 +1,12 @@
-"""Options of the programs, in groups (:mod:`pipelines.cli.groups`).
+"""Options of the programs, in groups (:mod:`beam_topics.pipelines.cli.groups`).
 
-A program lists the groups that it has. :mod:`pipelines.cli.command` parses its command line, and
-:mod:`pipelines.cli.settings_from_options` makes checked settings of it. No two groups have an
-option of the same name, because all of them are in one namespace, but for one that is declared as
-shared.
+A program lists the groups that it has. :mod:`beam_topics.pipelines.cli.command` parses its command
+line, and :mod:`beam_topics.pipelines.cli.settings_from_options` makes checked settings of it. No
+two groups have an option of the same name, because all of them are in one namespace, but for one
+that is declared as shared.
 
 The records of this module say what the programs read, where they write, and what they show. The
-settings of the work itself are beside its code in :mod:`model`.
+settings of the work itself are beside its code in :mod:`beam_topics.model`.
 
 :func:`keep` parses the value of ``--keep``: which versions and checkpoints stay in a model store.
 
@@ -22,26 +22,32 @@ import argparse
 from dataclasses import dataclass
 from typing import Literal
 
-from model.errors import OptionError
-from model.evaluation.settings import EvaluationSettings
-from model.inference import METHOD
-from model.inference.settings import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.inference import METHOD
+from beam_topics.model.inference.settings import (
     CacheSettings,
     CoverageSettings,
     FitSettings,
     LabelSettings,
     RetrainSettings,
 )
-from model.learner_log.options import RunSettings
-from model.learners import LEARNER
-from model.options import Record, option
-from model.publishing.settings import Keep, PublishSettings, Rule, StoreSettings, VersionSettings
-from model.reading.settings import ReadSettings
-from model.settings import SequenceSettings, TokeniserSettings
-from pipelines.cli import values
-from pipelines.cli.settings_options import SWITCH, flags, group
-from pipelines.cli.values import duration, positive
-from pipelines.service.settings import LimitSettings, ServiceSettings
+from beam_topics.model.learner_log.options import RunSettings
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.options import Record, option
+from beam_topics.model.publishing.settings import (
+    Keep,
+    PublishSettings,
+    Rule,
+    StoreSettings,
+    VersionSettings,
+)
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.pipelines.cli import values
+from beam_topics.pipelines.cli.settings_options import SWITCH, flags, group
+from beam_topics.pipelines.cli.values import duration, positive
+from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings
 
 DAY = 86_400_000_000
 

@@ -1,21 +1,21 @@
 """Look at the input of a program, and complete its options with what is found.
 
-:mod:`model.profile` has the rules. Options that are given win. Of the options of an earlier run,
-those that name fields of this input stay; how the files are written is found anew.
+:mod:`beam_topics.model.profile` has the rules. Options that are given win. Of the options of an
+earlier run, those that name fields of this input stay; how the files are written is found anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from model.files.matching import is_local, matching_files
-from model.profile.profile import Profile, few_documents, profile_of
-from model.profile.sampling import take_samples
-from model.reading.settings import FieldNames, ReadSettings
-from model.times import to_iso
-from pipelines.cli.groups import parsed
-from pipelines.cli.options import RecordOptions
-from pipelines.cli.settings_options import UsageError, settings_of
+from beam_topics.model.files.matching import is_local, matching_files
+from beam_topics.model.profile.profile import Profile, few_documents, profile_of
+from beam_topics.model.profile.sampling import take_samples
+from beam_topics.model.reading.settings import FieldNames, ReadSettings
+from beam_topics.model.times import to_iso
+from beam_topics.pipelines.cli.groups import parsed
+from beam_topics.pipelines.cli.options import RecordOptions
+from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
 
 # Options that an earlier run chose for its own files.
 _OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
@@ -134,7 +134,7 @@ def remarks_of(profile: Profile, topics: str | None) -> list[str]:
         topics: the number of topics, or ``auto``, as it is given; None for the default.
     """
     # Imported here: only programs that learn have topics.
-    from model.learners.base import LearnerSettings
+    from beam_topics.model.learners.base import LearnerSettings
 
     number = topics or str(LearnerSettings.topics)
     few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""

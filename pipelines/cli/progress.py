@@ -1,12 +1,13 @@
 """Progress while a graph runs: one line in a terminal, a line now and then in a pipe.
 
-:mod:`transforms.learn` logs a record after a number of tokens to the logger
-``beam_topics.progress``, and :mod:`transforms.fit` a line for each iteration to
+:mod:`beam_topics.transforms.learn` logs a record after a number of tokens to the logger
+``beam_topics.progress``, and :mod:`beam_topics.transforms.fit` a line for each iteration to
 ``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
-shows the newest, with per cent and the time that is left where :mod:`transforms.read` has logged
-how many documents there are. While numba compiles, the line says so. Reports of
-:mod:`transforms.coverage` are summed up at the end. Events of :mod:`transforms.publish` are printed
-in one line a version, the first ones. The wall clock is used here only, for rates and times.
+shows the newest, with per cent and the time that is left where :mod:`beam_topics.transforms.read`
+has logged how many documents there are. While numba compiles, the line says so. Reports of
+:mod:`beam_topics.transforms.coverage` are summed up at the end. Events of
+:mod:`beam_topics.transforms.publish` are printed in one line a version, the first ones. The wall
+clock is used here only, for rates and times.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from pipelines.cli.terminal import day, plain
+from beam_topics.pipelines.cli.terminal import day, plain
 
 LOGGER = "beam_topics.progress"
 FITTING = "beam_topics.fitting"

@@ -1,7 +1,7 @@
 """Settings from options: each function checks what it returns, and its errors name the options.
 
-The settings records of :mod:`model` check themselves. So a program that uses them without a command
-line gets the same errors.
+The settings records of :mod:`beam_topics.model` check themselves. So a program that uses them
+without a command line gets the same errors.
 
 Files of words are read here, too. That of ``--seeds`` is YAML, with topics to begin with:
 
@@ -12,8 +12,8 @@ It maps names of topics to words, as a list or separated by spaces. The number b
 that of the word's prior tokens, in place of ``--seed_strength``. The first name is that of topic 0.
 The tokeniser of the run cuts each word, because documents have the words that it returns.
 
->>> from model.settings import TokeniserSettings
->>> from model.words.tokeniser import Tokeniser
+>>> from beam_topics.model.settings import TokeniserSettings
+>>> from beam_topics.model.words.tokeniser import Tokeniser
 >>> lines_of_text("space: [NASA, orbit]", "--seeds", "x.yaml", Tokeniser(TokeniserSettings()))
 ('space: nasa orbit',)
 """
@@ -27,25 +27,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from model.compositions import check_placed, compose, placements
-from model.errors import OptionError
-from model.files.matching import read_text
-from model.inference import METHOD, InferenceSettings
-from model.learner_log.options import LearnOptions, RunSettings
-from model.learners import LEARNER, LearnerSettings
-from model.learners.particles.seeds import word_and_tokens
-from model.options import options_of, plain_options
-from model.publishing.settings import PublishSettings, StoreSettings, VersionSettings
-from model.reading.settings import ReadSettings
-from model.settings import SequenceSettings, TokeniserSettings
-from pipelines.cli.config import mapping_of
-from pipelines.cli.groups import Options
-from pipelines.cli.options import OUTPUTS, EventSettings
-from pipelines.cli.settings_options import fields_given, settings_of
+from beam_topics.model.compositions import check_placed, compose, placements
+from beam_topics.model.errors import OptionError
+from beam_topics.model.files.matching import read_text
+from beam_topics.model.inference import METHOD, InferenceSettings
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
+from beam_topics.model.learners import LEARNER, LearnerSettings
+from beam_topics.model.learners.particles.seeds import word_and_tokens
+from beam_topics.model.options import options_of, plain_options
+from beam_topics.model.publishing.settings import PublishSettings, StoreSettings, VersionSettings
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.pipelines.cli.config import mapping_of
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import OUTPUTS, EventSettings
+from beam_topics.pipelines.cli.settings_options import fields_given, settings_of
 
 if TYPE_CHECKING:
-    from model.publishing.manifest import Manifest
-    from model.words.tokeniser import Tokeniser
+    from beam_topics.model.publishing.manifest import Manifest
+    from beam_topics.model.words.tokeniser import Tokeniser
 
 _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa, orbit]"
 
@@ -182,7 +182,7 @@ def chosen_version(options: Options) -> Manifest:
         OptionError: there is no such version.
     """
     # Imported here, because --help needs no store.
-    from model.publishing.store import ModelStore
+    from beam_topics.model.publishing.store import ModelStore
 
     which = settings_of(options, VersionSettings)
     return ModelStore(settings_of(options, StoreSettings).root).manifest(which.key, which.version)
@@ -196,7 +196,7 @@ def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> Tokenise
         words: lists of words by option, in place of files.
     """
     # Imported here, because --help needs no tokeniser.
-    from model.words.tokeniser import tokeniser_settings
+    from beam_topics.model.words.tokeniser import tokeniser_settings
 
     given = fields_given(options, TokeniserSettings)
     given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
@@ -291,7 +291,7 @@ def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]
 
     A file of seeds gives a line for each topic.
     """
-    from model.words.tokeniser import Tokeniser
+    from beam_topics.model.words.tokeniser import Tokeniser
 
     if kind == "seeds":
         return seeds_of_file(f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))

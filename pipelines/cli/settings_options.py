@@ -1,14 +1,14 @@
 """Settings records as options of a command line.
 
-Every option is declared once, in its record (:mod:`model.options`). argparse has the names and the
-types. It has no defaults: an option that is not given is None, and records get only what is given
-(:func:`settings_of`).
+Every option is declared once, in its record (:mod:`beam_topics.model.options`). argparse has the
+names and the types. It has no defaults: an option that is not given is None, and records get only
+what is given (:func:`settings_of`).
 
 Kinds of a choice may share options with other groups, as those of ``--source`` and ``--sink`` do.
-An option that belongs to one kind alone is a field of its record, and :mod:`model.compositions`
-refuses it beside another kind. An option that several kinds read, or that other pipelines have,
-for example ``--input``, is in a group of its own. The records name it in ``shared``, and
-:func:`settings_of_choice` refuses it beside a kind that does not.
+An option that belongs to one kind alone is a field of its record, and
+:mod:`beam_topics.model.compositions` refuses it beside another kind. An option that several kinds
+read, or that other pipelines have, for example ``--input``, is in a group of its own. The records
+name it in ``shared``, and :func:`settings_of_choice` refuses it beside a kind that does not.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import argparse
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from model.compositions import Choice, compose, placements
-from model.errors import BeamTopicsError, OptionError
-from model.learner_log.options import Publication
-from model.options import Option, Record, options_of, plain_options
-from pipelines.cli import values
-from pipelines.cli.groups import Groups, OptionGroup, Options
+from beam_topics.model.compositions import Choice, compose, placements
+from beam_topics.model.errors import BeamTopicsError, OptionError
+from beam_topics.model.learner_log.options import Publication
+from beam_topics.model.options import Option, Record, options_of, plain_options
+from beam_topics.pipelines.cli import values
+from beam_topics.pipelines.cli.groups import Groups, OptionGroup, Options
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
     int: values.whole,

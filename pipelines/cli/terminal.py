@@ -16,10 +16,10 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from model.evaluation.mixed import MIXED, Judged
-from model.publishing.succession import topic_of
-from model.snapshot import Snapshot
-from model.times import to_iso
+from beam_topics.model.evaluation.mixed import MIXED, Judged
+from beam_topics.model.publishing.succession import topic_of
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.times import to_iso
 
 # Printed under every table with such a figure.
 PREQUENTIAL = (
@@ -145,7 +145,7 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
 
     Args:
         title: a line above the table.
-        changed: the result of :func:`model.publishing.succession.changes`.
+        changed: the result of :func:`beam_topics.model.publishing.succession.changes`.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -164,7 +164,7 @@ def coherence_table(row: Mapping[str, Any]) -> Group:
     """Make a table of the coherence of each topic, with the mixed ones first.
 
     Args:
-        row: figures of one version (:func:`model.evaluation.mixed.coherence_figures`).
+        row: figures of one version (:func:`beam_topics.model.evaluation.mixed.coherence_figures`).
     """
     table = Table(show_edge=False)
     for column in ("topic", "NPMI", "never", "across"):

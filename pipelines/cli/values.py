@@ -17,9 +17,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from model.learner_log.options import Publication
-from model.options import MEGABYTE
-from model.times import DURATION_UNITS
+from beam_topics.model.learner_log.options import Publication
+from beam_topics.model.options import MEGABYTE
+from beam_topics.model.times import DURATION_UNITS
 
 _PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")
 _WHOLE = re.compile(rf"(?:{_PART.pattern})+")

@@ -1,7 +1,7 @@
 """Documents of the estimator: texts or lists of tokens, with or without times, ids and labels.
 
-Texts follow the rules of the command line (:mod:`model.reading.parsing`): a document that it would
-refuse becomes a dead letter.
+Texts follow the rules of the command line (:mod:`beam_topics.model.reading.parsing`): a document
+that it would refuse becomes a dead letter.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from model.errors import OptionError, RefusedInputError
-from model.inference.labelling import content_id
-from model.profile.fields import fields_of, times_of
-from model.profile.profile import learning_options, span_of
-from model.reading.parsing import parse_record
-from model.reading.refused import Example, refused
-from model.reading.settings import ParseSettings
-from model.records import DeadLetter, Document, TokenisedDocument
-from model.times import MICROSECONDS_PER_SECOND, to_iso
-from model.words.cleaning import find_markup
-from model.words.languages import language_of
-from model.words.losses import MOST_TEXTS, Losses, wordless
-from model.words.tokeniser import Tokeniser
+from beam_topics.model.errors import OptionError, RefusedInputError
+from beam_topics.model.inference.labelling import content_id
+from beam_topics.model.profile.fields import fields_of, times_of
+from beam_topics.model.profile.profile import learning_options, span_of
+from beam_topics.model.reading.parsing import parse_record
+from beam_topics.model.reading.refused import Example, refused
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
+from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
+from beam_topics.model.words.cleaning import find_markup
+from beam_topics.model.words.languages import language_of
+from beam_topics.model.words.losses import MOST_TEXTS, Losses, wordless
+from beam_topics.model.words.tokeniser import Tokeniser
 
 # The documents whose times and texts are looked at.
 _LOOKED_AT = 1000

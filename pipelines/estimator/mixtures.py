@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from model.errors import OptionError
-from model.reporting.mixtures import rows_of_file
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reporting.mixtures import rows_of_file
 
 _ENDINGS = (".jsonl", ".avro")
 

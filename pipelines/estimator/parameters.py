@@ -16,16 +16,16 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from model.compositions import placements
-from model.errors import OptionError
-from model.inference import METHOD, InferenceSettings
-from model.learner_log.options import LearnOptions
-from model.learners import LEARNER, LearnerSettings
-from model.options import Record, options_of, plain_options
-from model.settings import TokeniserSettings
-from pipelines.cli.command import parse
-from pipelines.cli.groups import Options, names_of
-from pipelines.cli.options import (
+from beam_topics.model.compositions import placements
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import METHOD, InferenceSettings
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learners import LEARNER, LearnerSettings
+from beam_topics.model.options import Record, options_of, plain_options
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.pipelines.cli.command import parse
+from beam_topics.pipelines.cli.groups import Options, names_of
+from beam_topics.pipelines.cli.options import (
     InferenceOptions,
     LearnerOptions,
     MethodOptions,
@@ -34,9 +34,9 @@ from pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
-from pipelines.cli.settings_options import UsageError
-from pipelines.cli.values import written
+from beam_topics.pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
+from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.cli.values import written
 
 GROUPS = (
     TokeniserOptions,

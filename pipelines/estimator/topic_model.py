@@ -19,22 +19,22 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from model.errors import OptionError
-from model.evaluation.agreement import main_topics
-from model.evaluation.perplexity import Score, first_moment
-from model.inference import PublishedModel, inference_for
-from model.learner_log.local import learn_documents
-from model.learner_log.options import LearnOptions, Publication, RunSettings
-from model.learners import LEARNER, LearnerSettings
-from model.learners.particles.ahead import compiling_ahead
-from model.options import record_from_json
-from model.publishing.store import ModelStore
-from model.reading.settings import ParseSettings
-from model.records import DeadLetter, FloatArray, LongArray, TokenisedDocument
-from model.settings import SequenceSettings, TokeniserSettings
-from model.words.tokeniser import Tokeniser
-from pipelines.cli.progress import progress
-from pipelines.estimator import documents, parameters
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.agreement import main_topics
+from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.learner_log.local import learn_documents
+from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
+from beam_topics.model.learners import LEARNER, LearnerSettings
+from beam_topics.model.learners.particles.ahead import compiling_ahead
+from beam_topics.model.options import record_from_json
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.records import DeadLetter, FloatArray, LongArray, TokenisedDocument
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.pipelines.cli.progress import progress
+from beam_topics.pipelines.estimator import documents, parameters
 
 
 class OwnFolder:
@@ -235,7 +235,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         return self._scored(X).log_probability
 
     def perplexity(self, X: Iterable[Any]) -> float:
-        """Return the perplexity of documents, as ``pipelines.evaluate`` reports it.
+        """Return the perplexity of documents, as ``beam-topics evaluate`` reports it.
 
         Raises:
             OptionError: no token of the documents can be scored.

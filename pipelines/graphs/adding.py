@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from model.errors import OptionError, StoreConflictError
-from model.learner_log.options import LearnOptions
-from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
-from model.times import to_iso
-from pipelines.cli.groups import Options
-from pipelines.cli.settings_from_options import learn_options_of, read_settings_of
-from pipelines.cli.terminal import tell
+from beam_topics.model.errors import OptionError, StoreConflictError
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.times import to_iso
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.settings_from_options import learn_options_of, read_settings_of
+from beam_topics.pipelines.cli.terminal import tell
 
 _FINISH = (
     "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"

@@ -6,7 +6,7 @@ import argparse
 
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from pipelines.cli.arguments import all_groups
+from beam_topics.pipelines.cli.arguments import all_groups
 
 
 class ProgramOptions(PipelineOptions):

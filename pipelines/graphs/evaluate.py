@@ -1,4 +1,4 @@
-"""The graph of ``pipelines.evaluate``, and what it shows."""
+"""The graph of ``beam-topics evaluate``, and what it shows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
-from model.errors import OptionError
-from model.evaluation.classification import check_classifier
-from model.evaluation.coherence import TOP_WORDS
-from model.evaluation.settings import EvaluationSettings
-from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings
-from model.publishing.store import ModelStore
-from pipelines.cli.groups import Options
-from pipelines.cli.options import EvaluationInputSettings, FigureSettings
-from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.classification import check_classifier
+from beam_topics.model.evaluation.coherence import TOP_WORDS
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import EvaluationInputSettings, FigureSettings
+from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     PREQUENTIAL,
     coherence_table,
@@ -31,11 +31,11 @@ from pipelines.cli.terminal import (
     rank_table,
     thin,
 )
-from pipelines.graphs.execute import run
-from pipelines.graphs.learning import write_dead_letters
-from pipelines.graphs.runners import LOCAL_RUNNER
-from pipelines.graphs.sources import files_of_model
-from transforms.evaluate import Evaluate, EvaluationPlan
+from beam_topics.pipelines.graphs.execute import run
+from beam_topics.pipelines.graphs.learning import write_dead_letters
+from beam_topics.pipelines.graphs.runners import LOCAL_RUNNER
+from beam_topics.pipelines.graphs.sources import files_of_model
+from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan
 
 _COLUMNS = {
     "up to": "day",

@@ -35,20 +35,26 @@ from apache_beam.metrics import MetricsFilter, monitoring_infos
 from apache_beam.runners.portability.fn_api_runner import fn_runner, worker_handlers
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
-from model import errors
-from model.errors import BeamTopicsError, RefusedInputError
-from model.interrupts import INTERRUPTS
-from model.reading.parsing import SCHEMA
-from model.reading.refused import UNKNOWN_KEY, Example, Refused, first_example, most_refused
-from model.sequencing import REPEATED_ID
-from pipelines.cli.groups import Options
-from pipelines.cli.options import OutputFileSettings
-from pipelines.cli.progress import progress
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import tell
-from pipelines.graphs.memory import collect_now
-from transforms.constants import NAMESPACE
-from transforms.metrics import EXAMPLES, LOST, PREFIX, lags
+from beam_topics.model import errors
+from beam_topics.model.errors import BeamTopicsError, RefusedInputError
+from beam_topics.model.interrupts import INTERRUPTS
+from beam_topics.model.reading.parsing import SCHEMA
+from beam_topics.model.reading.refused import (
+    UNKNOWN_KEY,
+    Example,
+    Refused,
+    first_example,
+    most_refused,
+)
+from beam_topics.model.sequencing import REPEATED_ID
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import OutputFileSettings
+from beam_topics.pipelines.cli.progress import progress
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import tell
+from beam_topics.pipelines.graphs.memory import collect_now
+from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.metrics import EXAMPLES, LOST, PREFIX, lags
 
 
 def consolidated(metrics: Iterable[Any]) -> list[Any]:
@@ -274,7 +280,7 @@ def _waits(options: Options) -> bool:
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
-    """Return the error of :mod:`model.errors` that a runner's exception reports, or None.
+    """Return the error of :mod:`beam_topics.model.errors` that an exception reports, if any.
 
     The name of the step is removed from its text.
     """

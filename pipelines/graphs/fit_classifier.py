@@ -1,4 +1,4 @@
-"""The graph of ``pipelines.fit_classifier``, and what it shows."""
+"""The graph of ``beam-topics fit_classifier``, and what it shows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Mapping
 
 import apache_beam as beam
 
-from model.errors import OptionError
-from model.inference.classifier import Classifier
-from model.inference.classifier_store import ClassifierStore
-from model.inference.settings import FitSettings
-from model.publishing.settings import StoreSettings
-from pipelines.cli.groups import Options
-from pipelines.cli.options import InputSettings
-from pipelines.cli.settings_from_options import chosen_version, inference_settings_of
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, figure_table
-from pipelines.graphs.execute import run
-from pipelines.graphs.learning import write_dead_letters
-from pipelines.graphs.sources import files_of_model
-from transforms.fit import FitClassifier
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.classifier import Classifier
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.settings import FitSettings
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import InputSettings
+from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import console, figure_table
+from beam_topics.pipelines.graphs.execute import run
+from beam_topics.pipelines.graphs.learning import write_dead_letters
+from beam_topics.pipelines.graphs.sources import files_of_model
+from beam_topics.transforms.fit import FitClassifier
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:

@@ -1,4 +1,4 @@
-"""The graph of ``pipelines.infer``."""
+"""The graph of ``beam-topics infer``."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import NamedTuple
 
 import apache_beam as beam
 
-from model.document_blocks import Blocks
-from model.errors import OptionError
-from model.inference import InferenceSettings, inference_for
-from model.inference.base import CLASSIFIER
-from model.inference.classifier_store import ClassifierStore
-from model.inference.serving import ServedModel
-from model.inference.settings import RetrainSettings
-from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings, VersionSettings
-from model.publishing.snapshots import ModelFile
-from model.publishing.store import ModelStore, settings_of_keys
-from model.reading.settings import ReadSettings
-from model.settings import TokeniserSettings
-from pipelines.cli.groups import Options
-from pipelines.cli.options import TrainingInputSettings
-from pipelines.cli.settings_from_options import inference_settings_of
-from pipelines.cli.settings_options import settings_of
-from pipelines.graphs.execute import run
-from pipelines.graphs.learning import report_coverage, serving_of, write_dead_letters
-from pipelines.graphs.runners import streams
-from pipelines.graphs.sinks import write_mixtures
-from pipelines.graphs.sources import (
+from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import InferenceSettings, inference_for
+from beam_topics.model.inference.base import CLASSIFIER
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.serving import ServedModel
+from beam_topics.model.inference.settings import RetrainSettings
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.model.publishing.snapshots import ModelFile
+from beam_topics.model.publishing.store import ModelStore, settings_of_keys
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import TrainingInputSettings
+from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.graphs.execute import run
+from beam_topics.pipelines.graphs.learning import report_coverage, serving_of, write_dead_letters
+from beam_topics.pipelines.graphs.runners import streams
+from beam_topics.pipelines.graphs.sinks import write_mixtures
+from beam_topics.pipelines.graphs.sources import (
     read_files,
     read_source,
     source_settings_of,
 )
-from transforms.coverage import Coverage
-from transforms.infer import InferByKey, InferTogether, check_training
-from transforms.read import Documents
+from beam_topics.transforms.coverage import Coverage
+from beam_topics.transforms.infer import InferByKey, InferTogether, check_training
+from beam_topics.transforms.read import Documents
 
 # The number of models that are read before the run begins. Where there are more, a worker that
 # reads a damaged one ends the run, with the same message.

@@ -1,6 +1,6 @@
 """Parts that several graphs have: learning, dead letters, coverage reports, what a labeller needs.
 
-:mod:`pipelines.graphs.sources` reads documents.
+:mod:`beam_topics.pipelines.graphs.sources` reads documents.
 """
 
 from __future__ import annotations
@@ -13,42 +13,42 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 
-from model.encoding import json_lines
-from model.errors import (
+from beam_topics.model.encoding import json_lines
+from beam_topics.model.errors import (
     InterruptedRunError,
     LostMinibatchesError,
     OptionError,
     RefusedInputError,
 )
-from model.inference.serving import Serving
-from model.inference.settings import CacheSettings, CoverageSettings
-from model.interrupts import INTERRUPTS
-from model.learner_log.log import keep_live
-from model.learner_log.options import LearnOptions, RunSettings
-from model.learner_log.restoring import find_start
-from model.learners.particles.ahead import compiling_ahead
-from model.publishing.blobs import blobs_at
-from model.publishing.checkpoint_store import rollback
-from model.publishing.settings import StoreSettings
-from model.publishing.store import ModelStore
-from model.times import duration_text
-from model.words.losses import wordless
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.model.inference.serving import Serving
+from beam_topics.model.inference.settings import CacheSettings, CoverageSettings
+from beam_topics.model.interrupts import INTERRUPTS
+from beam_topics.model.learner_log.log import keep_live
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
+from beam_topics.model.learner_log.restoring import find_start
+from beam_topics.model.learners.particles.ahead import compiling_ahead
+from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing.checkpoint_store import rollback
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.times import duration_text
+from beam_topics.model.words.losses import wordless
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     CoverageFileSettings,
     EventSettings,
     KafkaClientSettings,
     MixtureSettings,
     OutputFileSettings,
 )
-from pipelines.cli.settings_from_options import (
+from beam_topics.pipelines.cli.settings_from_options import (
     inference_settings_of,
     learn_options_of,
     learner_settings_of,
 )
-from pipelines.cli.settings_options import UsageError, settings_of
-from pipelines.cli.terminal import tell
-from pipelines.graphs.adding import (
+from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
+from beam_topics.pipelines.cli.terminal import tell
+from beam_topics.pipelines.graphs.adding import (
     additions_began,
     is_keyed,
     keys_to_add_to,
@@ -56,15 +56,15 @@ from pipelines.graphs.adding import (
     print_keys,
     print_start,
 )
-from pipelines.graphs.execute import run
-from pipelines.graphs.runners import is_local, streams
-from pipelines.graphs.sinks import to_kafka
-from transforms.learn import Learn
-from transforms.metrics import LOST, WITHOUT_WORDS
-from transforms.publish import Publish
-from transforms.sequence import Sequence
-from transforms.sinks.kafka import EVENTS
-from transforms.write import WriteByPeriod, WriteRecords
+from beam_topics.pipelines.graphs.execute import run
+from beam_topics.pipelines.graphs.runners import is_local, streams
+from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.transforms.learn import Learn
+from beam_topics.transforms.metrics import LOST, WITHOUT_WORDS
+from beam_topics.transforms.publish import Publish
+from beam_topics.transforms.sequence import Sequence
+from beam_topics.transforms.sinks.kafka import EVENTS
+from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 
 class Learned(NamedTuple):
@@ -123,7 +123,7 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
     Args:
         documents: bytes (TokenisedDocument).
         learning: how they are learned.
-        streams: the answer of :func:`pipelines.graphs.runners.streams`.
+        streams: the answer of :func:`beam_topics.pipelines.graphs.runners.streams`.
     """
     run = learning.run
     if run.silent_after and not streams:
@@ -141,7 +141,8 @@ def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Optio
 
     Raises:
         InterruptedRunError: an interrupt came.
-        BeamTopicsError: of :func:`pipelines.graphs.execute.run` and :func:`check_learned`.
+        BeamTopicsError: of :func:`beam_topics.pipelines.graphs.execute.run` and
+            :func:`check_learned`.
     """
     began = additions_began(options)
     store = ModelStore(settings_of(options, StoreSettings).root)
@@ -167,7 +168,7 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
 
     Args:
         options: the parsed command line.
-        began: as :func:`pipelines.graphs.adding.additions_began` returns it.
+        began: as :func:`beam_topics.pipelines.graphs.adding.additions_began` returns it.
     """
     learning = learn_options_of(options)
     store = ModelStore(learning.store)

@@ -7,28 +7,28 @@ from typing import Any
 
 import numpy as np
 
-from model.errors import OptionError
-from model.evaluation.agreement import main_topics
-from model.functions import load
-from model.publishing.catalogue import Catalogue
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore
-from model.records import Document
-from model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
-from model.reporting.names import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.agreement import main_topics
+from beam_topics.model.functions import load
+from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document
+from beam_topics.model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
+from beam_topics.model.reporting.names import (
     MOST_DOCUMENTS,
     mean_length,
     model_names,
     names_by,
     names_by_documents,
 )
-from model.reporting.relevance import word_statistics
-from model.reporting.shown import Shown
-from model.snapshot import Snapshot
-from model.words.tokeniser import Tokeniser
-from pipelines.cli.groups import Options
-from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.graphs.labelled_files import check_documents, documents_of, labelled_of
+from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.graphs.labelled_files import check_documents, documents_of, labelled_of
 
 # Typical documents of each topic that a namer sees.
 _TYPICAL = 5

@@ -1,4 +1,4 @@
-"""The page of ``pipelines.report``: what is read for it, and where it is written."""
+"""The page of ``beam-topics report``: what is read for it, and where it is written."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from pathlib import Path
 
 from apache_beam.io.filesystems import FileSystems
 
-from model.errors import OptionError
-from model.files.matching import read_text
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.manifest import Manifest
-from model.publishing.settings import StoreSettings, VersionSettings
-from model.publishing.store import ModelStore
-from model.reading.settings import ReadSettings
-from model.reporting.figures import Refused, Sources, figures_of, refused
-from model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
-from model.reporting.shown import Shown
-from pipelines.cli.groups import Options
-from pipelines.cli.options import OutputFileSettings
-from pipelines.cli.settings_from_options import chosen_version, read_settings_of
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, plain
-from pipelines.graphs.labelled_files import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.files.matching import read_text
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.reporting.figures import Refused, Sources, figures_of, refused
+from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import OutputFileSettings
+from beam_topics.pipelines.cli.settings_from_options import chosen_version, read_settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import console, plain
+from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,
     documents_of,
     labelled_of,
     lines_of,
     matched,
 )
-from pipelines.pages.page import check_installed, render
-from transforms.write import write_file
+from beam_topics.pipelines.pages.page import check_installed, render
+from beam_topics.transforms.write import write_file
 
 # The most lines of a profile.
 _LINES = 20

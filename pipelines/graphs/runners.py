@@ -21,10 +21,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from model.errors import OptionError
-from pipelines.cli.groups import Options
-from pipelines.cli.options import OUTPUTS
-from pipelines.graphs.sources import SOURCES, ends, is_log
+from beam_topics.model.errors import OptionError
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import OUTPUTS
+from beam_topics.pipelines.graphs.sources import SOURCES, ends, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,

@@ -24,25 +24,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from model.compositions import Choice
-from model.errors import OptionError, one_of
-from model.options import Kinds, Record, option, options_of
-from model.times import duration_text
-from pipelines.cli.groups import Options
-from pipelines.cli.options import (
+from beam_topics.model.compositions import Choice
+from beam_topics.model.errors import OptionError, one_of
+from beam_topics.model.options import Kinds, Record, option, options_of
+from beam_topics.model.times import duration_text
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import (
     DAY,
     EventSettings,
     KafkaClientSettings,
     OutputFileSettings,
     TrendSettings,
 )
-from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.cli.settings_options import fields_given, group, settings_of, settings_of_choice
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.cli.settings_options import (
+    fields_given,
+    group,
+    settings_of,
+    settings_of_choice,
+)
 
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from transforms.sinks.kafka import Messages
+    from beam_topics.transforms.sinks.kafka import Messages
 
 SINKS = Kinds()
 _TABLE = re.compile(r"(?:[a-z][-a-z0-9.:]*[a-z0-9]:)?[A-Za-z0-9_]{1,1024}\.[\w-]{1,1024}")
@@ -64,7 +69,7 @@ class SinkSettings(Record):
 
         Args:
             options: the parsed command line.
-            streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
+            streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
 
         Raises:
             OptionError: a value cannot be used.
@@ -85,8 +90,8 @@ class FilesSink(SinkSettings):
 
     def write(self, options: Options, streams: bool) -> beam.PTransform:
         # Imported here, because --help needs no Beam.
-        from transforms.infer import EachMixture
-        from transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
+        from beam_topics.transforms.infer import EachMixture
+        from beam_topics.transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
 
         folder = self.output or ""
         if (period := settings_of(options, OutputFileSettings).file_period) is None:
@@ -113,8 +118,8 @@ class KafkaSink(SinkSettings):
     output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
 
     def write(self, options: Options, streams: bool) -> beam.PTransform:
-        from transforms.infer import EachMixture
-        from transforms.sinks.kafka import MIXTURES
+        from beam_topics.transforms.infer import EachMixture
+        from beam_topics.transforms.sinks.kafka import MIXTURES
 
         return EachMixture() | to_kafka(self.output_topic or "", options, MIXTURES, "--sink")
 
@@ -131,8 +136,8 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
     Raises:
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
-    from transforms.sinks.kafka import WriteToKafka
-    from transforms.sources.kafka_client import client_library, properties
+    from beam_topics.transforms.sinks.kafka import WriteToKafka
+    from beam_topics.transforms.sources.kafka_client import client_library, properties
 
     kafka = settings_of(options, KafkaClientSettings)
     client_library(option)
@@ -156,9 +161,9 @@ def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) ->
     """Write mixtures to ``--sink``, and their trends to where they are wanted.
 
     Args:
-        blocks: bytes of :class:`model.inference.mixture_blocks.MixtureBlock`.
+        blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
         options: the parsed command line.
-        streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
+        streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
 
     Raises:
         UsageError: an option that the sink needs is missing.
@@ -175,9 +180,9 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     """Write the trends of mixtures, if they are wanted.
 
     Args:
-        blocks: bytes of :class:`model.inference.mixture_blocks.MixtureBlock`.
+        blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
         options: the parsed command line.
-        streams: whether the job streams (:func:`pipelines.graphs.runners.streams`).
+        streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
 
     Raises:
         OptionError: an option has no effect here, or a value cannot be used.
@@ -186,9 +191,9 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     if not check_trends(wanted, options):
         return
     # Imported here, because --help needs no Beam.
-    from transforms.sinks.kafka import TRENDS
-    from transforms.sinks.trends import ENCODERS, AddUpTrends, WriteTrendsToBigQuery
-    from transforms.write import WriteRecords
+    from beam_topics.transforms.sinks.kafka import TRENDS
+    from beam_topics.transforms.sinks.trends import ENCODERS, AddUpTrends, WriteTrendsToBigQuery
+    from beam_topics.transforms.write import WriteRecords
 
     added = AddUpTrends(
         wanted.window or DAY,

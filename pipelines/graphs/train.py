@@ -1,15 +1,15 @@
-"""The graphs of ``pipelines.train`` and ``pipelines.stream``."""
+"""The graphs of ``beam-topics train`` and ``beam-topics stream``."""
 
 from __future__ import annotations
 
 import apache_beam as beam
 
-from model.document_blocks import Blocks
-from model.inference.settings import LabelSettings
-from pipelines.cli.groups import Options
-from pipelines.cli.settings_from_options import learn_options_of
-from pipelines.cli.settings_options import settings_of
-from pipelines.graphs.learning import (
+from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.inference.settings import LabelSettings
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.settings_from_options import learn_options_of
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.graphs.learning import (
     check_store,
     learn,
     report_coverage,
@@ -18,12 +18,12 @@ from pipelines.graphs.learning import (
     write_dead_letters,
     write_events,
 )
-from pipelines.graphs.runners import streams
-from pipelines.graphs.sinks import write_mixtures
-from pipelines.graphs.sources import read_source
-from transforms.coverage import Coverage
-from transforms.infer import InferLabelled
-from transforms.label import Label
+from beam_topics.pipelines.graphs.runners import streams
+from beam_topics.pipelines.graphs.sinks import write_mixtures
+from beam_topics.pipelines.graphs.sources import read_source
+from beam_topics.transforms.coverage import Coverage
+from beam_topics.transforms.infer import InferLabelled
+from beam_topics.transforms.label import Label
 
 
 def build_train(pipeline: beam.Pipeline, options: Options) -> None:
@@ -64,10 +64,10 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
 
 
 def train(options: Options) -> None:
-    """Run the graph of ``pipelines.train``, and check what it learned."""
+    """Run the graph of ``beam-topics train``, and check what it learned."""
     run_and_check(build_train, options)
 
 
 def stream(options: Options) -> None:
-    """Run the graph of ``pipelines.stream``, and check what it learned."""
+    """Run the graph of ``beam-topics stream``, and check what it learned."""
     run_and_check(build_stream, options)

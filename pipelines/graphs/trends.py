@@ -1,4 +1,4 @@
-"""What ``pipelines.trends`` reads and shows."""
+"""What ``beam-topics trends`` reads and shows."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from model.errors import OptionError
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.settings import StoreSettings, VersionSettings
-from model.publishing.store import ModelStore
-from model.records import FloatArray
-from model.reporting.bursts import Burst, bursts_of
-from model.reporting.shown import Shown
-from model.trends import rows_of_file, whole_rows
-from pipelines.cli.groups import Options
-from pipelines.cli.settings_from_options import chosen_version
-from pipelines.cli.settings_options import settings_of
-from pipelines.cli.terminal import console, day, plain, sparkline, titled
-from pipelines.graphs.labelled_files import stored_files
-from transforms.read import open_stored
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import FloatArray
+from beam_topics.model.reporting.bursts import Burst, bursts_of
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.trends import rows_of_file, whole_rows
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.terminal import console, day, plain, sparkline, titled
+from beam_topics.pipelines.graphs.labelled_files import stored_files
+from beam_topics.transforms.read import open_stored
 
 # Windows of a curve in the terminal, typical documents, and bursts that are listed.
 _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from model.errors import BeamTopicsError
+from beam_topics.model.errors import BeamTopicsError
 
 SCRIPTS = (
     "dom",
@@ -50,7 +50,7 @@ def render(figures: Mapping[str, Any], title: str) -> str:
     """Return the page as HTML.
 
     Args:
-        figures: What :func:`model.reporting.figures.figures_of` returned.
+        figures: What :func:`beam_topics.model.reporting.figures.figures_of` returned.
         title: The title of the page.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -60,7 +60,9 @@ def render(figures: Mapping[str, Any], title: str) -> str:
     scripts = [_part("vendor/uPlot.iife.min.js"), f"(() => {{\n{own}\n}})();\n"]
     styles = [_part("vendor/uPlot.min.css"), _part("static/report.css")]
     pages = Environment(
-        loader=PackageLoader("pipelines.pages"), autoescape=True, undefined=StrictUndefined
+        loader=PackageLoader("beam_topics.pipelines.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
     )
     return pages.get_template("report.html").render(
         title=title,
@@ -97,7 +99,7 @@ def json_for_script(value: Any) -> str:
 
 
 def _part(path: str) -> str:
-    return files("pipelines.pages").joinpath(path).read_text(encoding="utf-8")
+    return files("beam_topics.pipelines.pages").joinpath(path).read_text(encoding="utf-8")
 
 
 def _hash(text: str) -> str:

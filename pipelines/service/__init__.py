@@ -1,1 +1,1 @@
-"""The read-only HTTP service of ``pipelines.serve``."""
+"""The read-only HTTP service of ``beam-topics serve``."""

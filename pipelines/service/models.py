@@ -1,4 +1,4 @@
-"""The model of each key, as the service and ``pipelines.label`` hold it.
+"""The model of each key, as the service and ``beam-topics label`` hold it.
 
 A request names a model key and never a path. A key that the store does not list is refused before
 any path is made of it.
@@ -11,20 +11,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from model.encoding import mixture_fields
-from model.errors import OptionError
-from model.inference import InferenceSettings, PublishedModel, inference_for
-from model.inference.features import numbered
-from model.inference.labelling import tokenised
-from model.inference.serving import NoneShares
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.manifest import Manifest
-from model.publishing.store import ModelStore, settings_of_keys
-from model.records import FloatArray, TopicMixture
-from model.reporting.relevance import topic_shares
-from model.reporting.shown import Shown
-from model.snapshot import Snapshot
-from model.words.tokeniser import Tokeniser
+from beam_topics.model.encoding import mixture_fields
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
+from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.labelling import tokenised
+from beam_topics.model.inference.serving import NoneShares
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.store import ModelStore, settings_of_keys
+from beam_topics.model.records import FloatArray, TopicMixture
+from beam_topics.model.reporting.relevance import topic_shares
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.tokeniser import Tokeniser
 
 _FIELDS = ("topic", "topics", "none", "words_known", "tokens")
 

@@ -4,11 +4,11 @@ import argparse
 
 import pytest
 
+from beam_topics.model.records import Document, TokenisedDocument
 from benchmarks.drift import ROWS, TRIPLES, ordered, plan, settings_of
 from benchmarks.drift_report import report
 from benchmarks.drift_streams import places
 from benchmarks.ledger import Ledger, Run
-from model.records import Document, TokenisedDocument
 
 
 def given(**others):

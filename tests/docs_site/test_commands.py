@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.__main__ import main
+from beam_topics.pipelines.__main__ import main
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -51,8 +51,8 @@ def arguments_of(words):
     """The arguments of the one command; None where the program is another one."""
     if words[0] == "beam-topics":
         return words[1:]
-    if words[:2] == ["python", "-m"] and words[2].startswith("pipelines."):
-        return [words[2].removeprefix("pipelines."), *words[3:]]
+    if words[:2] == ["python", "-m"] and words[2].startswith("beam_topics.pipelines."):
+        return [words[2].removeprefix("beam_topics.pipelines."), *words[3:]]
     return None
 
 

@@ -20,7 +20,7 @@ Kinds of things:
 >>> 1 + 1
 2
 
-See :func:`thing`, :class:`~model.other.Thing` and :mod:`nowhere`; a < b costs $5.
+See :func:`thing`, :class:`~beam_topics.model.other.Thing` and :mod:`nowhere`; a < b costs $5.
 """
 
 def thing(one: int, *, most: int = 3) -> int:
@@ -42,22 +42,26 @@ def _hidden() -> None:
 @pytest.fixture
 def page(tmp_path):
     """The page of a package ``model`` with a few things."""
-    for name in ("beam_topics", "model", "transforms", "pipelines", "pipelines/estimator"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "__init__.py").write_text(f'"""The package {name}."""\n')
-    (tmp_path / "model" / "things.py").write_text(MODULE)
+    root = tmp_path / "beam_topics"
+    for name in (".", "model", "pipelines"):
+        (root / name).mkdir()
+        (root / name / "__init__.py").write_text(f'"""The package {name}."""\n')
+    (root / "model" / "things.py").write_text(MODULE)
     other = 'class Thing:\n    """One.\n\n    Args:\n        size: its size.\n    """\n'
-    (tmp_path / "model" / "other.py").write_text(
+    (root / "model" / "other.py").write_text(
         f"{other}\n    size: int = option(7, 'its size', least=1)\n"
     )
-    return Reference(str(tmp_path)).page("model")
+    return Reference(str(tmp_path)).page("beam_topics.model")
 
 
 def test_a_docstring_becomes_markdown(page):
     assert "Kinds of things:\n\n* one\n* two" in page
     assert "```pycon\n>>> 1 + 1\n2\n```" in page
-    assert "[`thing`](model.md#model.things.thing)" in page
-    assert "[`model.other.Thing`](model.md#model.other.Thing)" in page
+    assert "[`thing`](beam_topics.model.md#beam_topics.model.things.thing)" in page
+    assert (
+        "[`beam_topics.model.other.Thing`](beam_topics.model.md#beam_topics.model.other.Thing)"
+        in page
+    )
     assert "`nowhere`; a &lt; b costs \\$5." in page
     assert "- `one`: what it is made of, `x < y`." in page
     assert "**Raises**\n\n- `ValueError`: there is none." in page

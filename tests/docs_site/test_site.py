@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import beam_topics
-from pipelines.__main__ import COMMANDS
-from pipelines.cli.command import parser_for
+from beam_topics.pipelines.__main__ import COMMANDS
+from beam_topics.pipelines.cli.command import parser_for
 
 pytestmark = pytest.mark.docs
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def test_each_option_of_each_command_is_in_the_reference(pages):
     named = {re.match(r"\"?([\w-]+)", section)[1]: section for section in sections}
     assert set(named) == set(COMMANDS)
     for command in COMMANDS:
-        program = importlib.import_module(f"pipelines.{command}")
+        program = importlib.import_module(f"beam_topics.pipelines.{command}")
         parser = parser_for(command, "", program.GROUPS, {})
         options = {flag for action in parser._actions for flag in action.option_strings}
         wanted = {flag for flag in options if flag.startswith("--")} - {"--help"}
@@ -76,7 +76,11 @@ def test_each_option_of_each_command_is_in_the_reference(pages):
 def test_the_reference_has_what_users_import(pages):
     text = pages["reference/beam_topics.html"]
     assert [name for name in beam_topics.__all__ if f"<code>{name}</code>" not in text] == []
-    for name in ("model.words", "model.learners.particles", "transforms.sources"):
+    for name in (
+        "beam_topics.model.words",
+        "beam_topics.model.learners.particles",
+        "beam_topics.transforms.sources",
+    ):
         assert "Arguments" in pages[f"reference/{name}.html"]
     # Every reference in a docstring became a link or a name.
     left = {

@@ -32,7 +32,7 @@ from golden_store import (  # noqa: E402
     publish,
 )
 
-from model import __version__  # noqa: E402
+from beam_topics.model import __version__  # noqa: E402
 
 THEMES = (
     ["ship", "harbour", "sailor", "anchor", "cargo", "lighthouse", "captain", "voyage", "compass"],

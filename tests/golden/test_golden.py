@@ -25,21 +25,21 @@ from golden_store import (
 )
 from hostile import manifest_path, pointed, resealed
 
-from model import __version__
-from model.errors import DamagedDataError
-from model.inference.classifier import Classifier
-from model.inference.classifier_store import ClassifierStore
-from model.learner_log import head
-from model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
-from model.learners import ParticleFilter, learner_for
-from model.learners.base import _LEARNERS, LEARNERS
-from model.options import option
-from model.publishing import publication, store
-from model.publishing.candidates import Candidate
-from model.publishing.manifest import Manifest
-from model.publishing.snapshots import snapshot_from_bytes
-from model.wire import seal, unseal
-from pipelines import show, train
+from beam_topics.model import __version__
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.inference.classifier import Classifier
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.learner_log import head
+from beam_topics.model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
+from beam_topics.model.learners import ParticleFilter, learner_for
+from beam_topics.model.learners.base import _LEARNERS, LEARNERS
+from beam_topics.model.options import option
+from beam_topics.model.publishing import publication, store
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshots import snapshot_from_bytes
+from beam_topics.model.wire import seal, unseal
+from beam_topics.pipelines import show, train
 
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("*/stated.json"))
 MOST_BYTES = 400_000

@@ -1,8 +1,8 @@
 import pytest
 
-from model.compositions import chosen, compose, option_names, placements
-from model.errors import MisplacedOptionError, OptionError
-from model.learners import LEARNER, Flat, OLda, ParticleFilter, Residual
+from beam_topics.model.compositions import chosen, compose, option_names, placements
+from beam_topics.model.errors import MisplacedOptionError, OptionError
+from beam_topics.model.learners import LEARNER, Flat, OLda, ParticleFilter, Residual
 
 
 def refused(**given):

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.records import DeadLetter, Document, TokenisedDocument
+from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 WORD = st.text(

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import document_blocks
-from model.document_blocks import (
+from beam_topics.model import document_blocks
+from beam_topics.model.document_blocks import (
     Blocks,
     DocumentBlock,
     Gathering,
@@ -14,9 +14,9 @@ from model.document_blocks import (
     times_in,
     to_bytes,
 )
-from model.errors import DamagedDataError
-from model.records import Document, Minibatch, TokenisedDocument
-from model.settings import SequenceSettings
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
+from beam_topics.model.settings import SequenceSettings
 
 NAMES = st.text(max_size=4)
 DOCUMENTS = st.builds(

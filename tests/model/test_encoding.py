@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.encoding import (
+from beam_topics.model.encoding import (
     content_name,
     documents_to_avro,
     json_lines,
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from model.errors import DamagedDataError
-from model.inference.mixture_blocks import MixtureBlock, make_mixtures
-from model.reading.files import read_file
-from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import Document, Groups, TokenisedDocument, TopicMixture
-from model.times import MAX_TIME, MIN_TIME
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
+from beam_topics.model.reading.files import read_file
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.records import Document, Groups, TokenisedDocument, TopicMixture
+from beam_topics.model.times import MAX_TIME, MIN_TIME
 
 
 def mixture(name, time=0, key="", version="v1"):

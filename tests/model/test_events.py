@@ -4,8 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from model.errors import DamagedDataError
-from model.events import CHANGE, MOST, OMITTED, Event, collected, events_from_json, renumbered
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.events import (
+    CHANGE,
+    MOST,
+    OMITTED,
+    Event,
+    collected,
+    events_from_json,
+    renumbered,
+)
 
 EVENT = Event(
     CHANGE, 100, 900, [2, 0], "shares", {"found": 0.5}, ["a"], 1, 7, -5, [["x"], []], [["y"], ["z"]]

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from exported import documents, learned
 
-from model.errors import OptionError
-from model.evaluation.perplexity import Score, first_moment
-from model.exports import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.exports import (
     rounding,
     to_csv,
     to_gensim,
@@ -25,14 +25,14 @@ from model.exports import (
     to_seeds,
     write_gensim,
 )
-from model.learners.particles.seeds import MOST_TOKENS, seeds_of
-from model.publishing.catalogue import Catalogue
-from model.publishing.store import ModelStore
-from model.reporting.relevance import topic_shares
-from model.reporting.shown import Shown
-from model.snapshot import Snapshot, TopicWordPrior
-from model.words.tokeniser import Tokeniser
-from pipelines.cli.settings_from_options import lines_of_text
+from beam_topics.model.learners.particles.seeds import MOST_TOKENS, seeds_of
+from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.relevance import topic_shares
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.pipelines.cli.settings_from_options import lines_of_text
 
 WORDS = 5
 

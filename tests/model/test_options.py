@@ -3,8 +3,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from model.errors import DamagedDataError, OptionError
-from model.options import Kinds, Record, nested, option, options_of, part, plain_options
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.options import Kinds, Record, nested, option, options_of, part, plain_options
 
 
 class Shape(Record):

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streams import SECOND, SEQUENCE, TOKENISER, document, documents, links_of, shuffled
 
-from model import sequencing
-from model.document_blocks import to_bytes
-from model.errors import DamagedDataError
-from model.pending import ListBag, Mirror, PendingHead
-from model.reading.time_forms import read_time
-from model.records import Document, NumberedMinibatch, TokenisedDocument
-from model.sequencing import (
+from beam_topics.model import sequencing
+from beam_topics.model.document_blocks import to_bytes
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.pending import ListBag, Mirror, PendingHead
+from beam_topics.model.reading.time_forms import read_time
+from beam_topics.model.records import Document, NumberedMinibatch, TokenisedDocument
+from beam_topics.model.sequencing import (
     SequenceHead,
     add_documents,
     chain_start,
@@ -22,8 +22,8 @@ from model.sequencing import (
     cut_minibatches,
     sequence_documents,
 )
-from model.settings import SequenceSettings, TokeniserSettings
-from model.times import parse_time
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.times import parse_time
 
 
 def sized(name, tokens, seconds=0):

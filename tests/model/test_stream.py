@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streams import TOKENISER, WORDS, final_states, run_settings
 
-from model.errors import OptionError
-from model.events import BIRTH, DEATH
-from model.inference.labelling import Reference
-from model.learner_log.options import LearnOptions
-from model.publishing.settings import PublishSettings
-from model.publishing.store import ModelStore
-from model.records import DeadLetter, Document, NumberedMinibatch, TokenisedDocument
-from model.sequencing import SequenceHead, chain_start
-from model.settings import SequenceSettings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.events import BIRTH, DEATH
+from beam_topics.model.inference.labelling import Reference
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import DeadLetter, Document, NumberedMinibatch, TokenisedDocument
+from beam_topics.model.sequencing import SequenceHead, chain_start
+from beam_topics.model.settings import SequenceSettings
 
 MS = 1000
 END_OF_STREAM = 2**60

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.times import (
+from beam_topics.model.times import (
     MAX_TIME,
     MIN_TIME,
     TimeRangeError,

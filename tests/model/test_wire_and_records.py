@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model import wire
-from model.errors import DamagedDataError
-from model.records import Document, Minibatch, NumberedMinibatch, TokenisedDocument, TopicMixture
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import (
+    Document,
+    Minibatch,
+    NumberedMinibatch,
+    TokenisedDocument,
+    TopicMixture,
+)
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = settings(max_examples=80)

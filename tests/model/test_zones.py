@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.times import MAX_TIME, MIN_TIME, parse_time, shown, to_utc
+from beam_topics.model.times import MAX_TIME, MIN_TIME, parse_time, shown, to_utc
 
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kathmandu", "America/Havana")
 

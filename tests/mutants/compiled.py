@@ -1,9 +1,9 @@
 """Give a copy of the tree the compiled kernels of the tree.
 
 So a mutant compiles only what its fault changes. Numba keeps the machine code of a function in a
-folder that is named after the path of its source (:mod:`model.kernels.jit`). A fault in a kernel
-changes the machine code of the functions of its own file, and of every file that imports it,
-directly or through others.
+folder that is named after the path of its source (:mod:`beam_topics.model.kernels.jit`). A fault in
+a kernel changes the machine code of the functions of its own file, and of every file that imports
+it, directly or through others.
 """
 
 import ast
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from numba.core.caching import _CacheLocator
 
-from model.kernels.jit import cache_folder
+from beam_topics.model.kernels.jit import cache_folder
 
 
 def kernel_files(root):

@@ -38,7 +38,7 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 from compiled import compiled_in, copy_compiled  # noqa: E402
 
-from model.kernels.jit import cache_folder  # noqa: E402
+from beam_topics.model.kernels.jit import cache_folder  # noqa: E402
 
 PACKAGES = ("model", "transforms", "pipelines")
 OUTCOMES = ROOT / ".mutants"

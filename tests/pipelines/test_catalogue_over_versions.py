@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from reported import published
 
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.store import ModelStore
-from model.reporting.relevance import topic_shares
-from model.reporting.shown import Shown
-from pipelines import topics, train
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.relevance import topic_shares
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines import topics, train
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = tuple(f"word{n}" for n in range(40))

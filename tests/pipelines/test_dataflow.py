@@ -10,7 +10,7 @@ from apache_beam.portability.api import beam_runner_api_pb2 as api
 from dataflow_jobs import GRAPHS, coders_within, job_of, pardos, pickles, unpacked
 from fake_gcs import FakeGcs
 
-from model.publishing import gcs
+from beam_topics.model.publishing import gcs
 
 pytest.importorskip(
     "apache_beam.runners.dataflow.internal.apiclient",

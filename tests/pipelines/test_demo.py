@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from reported import published
 
+from beam_topics.model.errors import OptionError
+from beam_topics.pipelines import demo
+from beam_topics.pipelines.demo import corpus_folder, records
 from docs_site.sample import SAMPLE, sample_of
-from model.errors import OptionError
-from pipelines import demo
-from pipelines.demo import corpus_folder, records
 
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 

@@ -11,8 +11,8 @@ import re
 import fake_learner
 import pytest
 
-from model.publishing.store import ModelStore
-from pipelines import stream, train
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import stream, train
 
 COUNT = 60
 DAY, WEEK = 86_400, 7 * 86_400_000_000

@@ -13,9 +13,9 @@ from pathlib import Path
 import fake_learner
 import pytest
 
-from model.publishing.store import ModelStore
-from model.publishing.version_events import records_of, summary_of
-from pipelines import archive, evaluate, fit_classifier, infer, show, stream, train
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.version_events import records_of, summary_of
+from beam_topics.pipelines import archive, evaluate, fit_classifier, infer, show, stream, train
 
 SHIPS = ["ship", "sailed", "harbour", "sailor", "ocean", "wind"]
 COURTS = ["judge", "court", "verdict", "lawyer", "witness", "trial"]
@@ -475,6 +475,6 @@ def test_an_error_of_ours_in_a_worker_is_told_in_one_line_too(corpus, tmp_path, 
     capsys.readouterr()
     assert train.main([*flags, "--alpha=0.5"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("python -m pipelines.train: ")
+    assert last.startswith("python -m beam_topics.pipelines.train: ")
     assert '--alpha is "auto" there and 0.5 here' in last
     assert "while running" not in last

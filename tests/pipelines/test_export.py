@@ -3,8 +3,8 @@
 import pytest
 from exported import learned
 
-from model.publishing.store import ModelStore
-from pipelines import export
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import export
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def root(tmp_path_factory):
 def test_every_form_is_written(root, tmp_path, capsys, form):
     if form == "gensim":
         pytest.importorskip("gensim")
-    output = tmp_path / "new" / f"model.{form}"
+    output = tmp_path / "new" / f"beam_topics.model.{form}"
     assert export.main([f"--model_store={root}", f"--format={form}", f"--output={output}"]) == 0
     newest = ModelStore(str(root)).manifest("").version
     told = capsys.readouterr().out
@@ -55,7 +55,7 @@ def test_an_earlier_version_and_fewer_words(root, tmp_path):
 )
 def test_a_wrong_option_is_named(root, capsys, flags, said):
     assert export.main([f"--model_store={root}", "--output=x", *flags]) == 2
-    assert f"python -m pipelines.export: {said}" in capsys.readouterr().err
+    assert f"python -m beam_topics.pipelines.export: {said}" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_written(root, tmp_path, capsys):

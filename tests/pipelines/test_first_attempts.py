@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from model.publishing.store import ModelStore
-from pipelines import train
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import train
 
 SMALL = ["--learner=fake", "--topics=3"]
 
@@ -78,7 +78,9 @@ def test_a_store_that_cannot_be_a_folder_is_told_in_one_line_before_the_run(data
         capsys, f"--input={data}", f"--model_store={store}", "--dead_letters=dead", *NAMED
     )
     assert status == 2 and told.count("\n") == 1
-    assert told.startswith(f"python -m pipelines.train: --model_store: '{store}' was given;")
+    assert told.startswith(
+        f"python -m beam_topics.pipelines.train: --model_store: '{store}' was given;"
+    )
     assert said in told and "Traceback" not in told
     assert sorted(Path().rglob("*")) == before
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines import stream
-from pipelines.cli.command import UsageError, parse, parser_for
+from beam_topics.pipelines import stream
+from beam_topics.pipelines.cli.command import UsageError, parse, parser_for
 
 ROOT = Path(__file__).parent.parent.parent
 TEMPLATE = json.loads((ROOT / "docker" / "stream.json").read_text(encoding="utf-8"))
@@ -41,11 +41,11 @@ EXAMPLE = {
 
 def parsed(values):
     argv = [f"--{name}={value}" for name, value in values.items()]
-    return parse([*argv, *LAUNCHED], "pipelines.stream", "", stream.GROUPS, stream.REQUIRED)
+    return parse([*argv, *LAUNCHED], "stream", "", stream.GROUPS, stream.REQUIRED)
 
 
 def test_every_parameter_is_an_option_of_the_pipeline():
-    parser = parser_for("pipelines.stream", "", stream.GROUPS, stream.REQUIRED)
+    parser = parser_for("stream", "", stream.GROUPS, stream.REQUIRED)
     assert set(PARAMETERS) <= {action.dest for action in parser._actions}
     assert len(PARAMETERS) == len(TEMPLATE["parameters"])
 
@@ -89,7 +89,5 @@ def test_the_image_has_the_sdk_that_submits_and_copies_what_is_there():
         "setup.py",
         "requirements.txt",
         "MANIFEST.in",
-        "model",
-        "transforms",
-        "pipelines",
+        "beam_topics",
     } <= set(copied)

@@ -3,8 +3,8 @@
 import pytest
 from hostile import copied, latest_path, manifest_path, pointed, resealed, stored
 
-from model.publishing.manifest import Manifest
-from pipelines import show
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.pipelines import show
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from made import manifest_of, snapshot_of
 
-from model.errors import OptionError
-from model.publishing.binding import Binding
-from model.publishing.store import ModelStore
-from model.settings import TokeniserSettings
-from pipelines import infer
-from pipelines.cli.command import parse
-from pipelines.graphs import infer as graph
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.binding import Binding
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.pipelines import infer
+from beam_topics.pipelines.cli.command import parse
+from beam_topics.pipelines.graphs import infer as graph
 
 PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
 
@@ -31,7 +31,7 @@ def options_of(tmp_path, *flags):
         "--runner=PrismRunner",
         *flags,
     ]
-    return parse(given, "pipelines.infer", "", infer.GROUPS, {})
+    return parse(given, "infer", "", infer.GROUPS, {})
 
 
 def test_models_that_cut_words_differently_are_not_used_together(tmp_path):

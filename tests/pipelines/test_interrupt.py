@@ -12,10 +12,10 @@ from pathlib import Path
 import fake_learner
 import pytest
 
-from model.publishing.store import ModelStore
-from pipelines import infer, stream, train
-from pipelines.__main__ import main
-from transforms import read
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import infer, stream, train
+from beam_topics.pipelines.__main__ import main
+from beam_topics.transforms import read
 
 ROOT = Path(__file__).parent.parent.parent
 DAY = 86_400
@@ -137,7 +137,7 @@ def test_before_anything_is_learned_the_command_begins_again(tmp_path, capsys, m
     if when == "reading":
         monkeypatch.setattr(read.Emit, "emit_all", interrupt)
     else:
-        monkeypatch.setattr("pipelines.graphs.train.read_source", interrupt)
+        monkeypatch.setattr("beam_topics.pipelines.graphs.train.read_source", interrupt)
     source = write(tmp_path / "two words.jsonl", rows(0, 30))
     argv = [f"--input={source}", *FLAGS, *places(tmp_path / "m")]
     assert train.main(argv) == 130
@@ -169,7 +169,7 @@ def test_an_interrupt_while_a_program_is_imported(capsys, monkeypatch):
     def interrupt(name):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.__main__.importlib.import_module", interrupt)
+    monkeypatch.setattr("beam_topics.pipelines.__main__.importlib.import_module", interrupt)
     assert main(["train", "x.csv"]) == 130
     assert capsys.readouterr().err == "beam-topics: interrupted.\n"
 
@@ -195,7 +195,7 @@ STUCK = """
 import sys, threading
 sys.path.insert(0, {tests!r})
 import fake_learner
-from pipelines import train
+from beam_topics.pipelines import train
 def step(self, state, minibatch):
     print("a step begins", flush=True)
     while True:
@@ -204,7 +204,7 @@ def step(self, state, minibatch):
             print("asked", flush=True)
             threading.Event().wait()
 fake_learner.FakeLearner.step = step
-from model.interrupts import INTERRUPTS
+from beam_topics.model.interrupts import INTERRUPTS
 train.INTERRUPTED = lambda: INTERRUPTS.asked
 train.main({argv!r})
 """

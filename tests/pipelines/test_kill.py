@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import ModelStore
 
 ROOT = Path(__file__).parent.parent.parent
 WORDS = "ship sailed harbour sailor ocean wind judge court verdict lawyer witness trial".split()  # noqa: SIM905
@@ -34,7 +34,7 @@ def corpus(path):
 
 def command(source, store, *flags):
     common = [f"--input={source}", f"--model_store={store}", f"--dead_letters={store}-dead"]
-    return [sys.executable, "-m", "pipelines.train", *common, *FLAGS, *flags]
+    return [sys.executable, "-m", "beam_topics.pipelines.train", *common, *FLAGS, *flags]
 
 
 def kill_after_checkpoint(arguments, store):

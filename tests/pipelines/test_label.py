@@ -5,9 +5,9 @@ import io
 import pytest
 from exported import learned
 
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.store import ModelStore
-from pipelines import label
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import label
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +78,6 @@ def test_given_names_are_shown_and_controls_are_not(root, capsys):
 def test_a_method_that_needs_more_is_refused(root, capsys):
     assert label.main([f"--model_store={root}", "--text=ship", "--method=maxent"]) == 2
     assert capsys.readouterr().err == (
-        "python -m pipelines.label: --method: 'maxent' was given; allowed is a method that labels"
-        " one text by the model alone. Use gibbs3.\n"
+        "python -m beam_topics.pipelines.label: --method: 'maxent' was given; allowed is a method"
+        " that labels one text by the model alone. Use gibbs3.\n"
     )

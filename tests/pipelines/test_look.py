@@ -6,7 +6,7 @@ import shlex
 import fake_learner
 import pytest
 
-from pipelines import look, train
+from beam_topics.pipelines import look, train
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 
@@ -32,7 +32,7 @@ def test_the_fields_and_the_command_are_on_one_screen(here, capsys):
     ]
     assert len(lines) < 20 and any("body" in line and "100%" in line for line in lines)
     assert lines[-1] == (
-        "Learn it: python -m pipelines.train posts.csv --text_field=body"
+        "Learn it: python -m beam_topics.pipelines.train posts.csv --text_field=body"
         " '--timestamp_field=Created at' --timestamp_format=%d/%m/%Y --id_from=place --window=6h"
         " --publish_every=1d"
     )
@@ -40,7 +40,7 @@ def test_the_fields_and_the_command_are_on_one_screen(here, capsys):
 
 def test_the_command_that_is_shown_learns(here, capsys):
     look.main(["posts.csv"])
-    command = capsys.readouterr().out.splitlines()[-1].partition("pipelines.train ")[2]
+    command = capsys.readouterr().out.splitlines()[-1].partition("beam_topics.pipelines.train ")[2]
     assert train.main([*shlex.split(command), *FAKE]) == 0
 
 
@@ -50,7 +50,9 @@ def test_a_question_is_shown_and_its_first_answer_is_in_the_command(here, capsys
     assert look.main(["ragged.csv"]) == 0
     out = capsys.readouterr().out
     assert "Question: ragged.csv: most rows have 3 fields, the header 2." in out
-    assert out.splitlines()[-1].endswith("pipelines.train ragged.csv --unquoted_field=text")
+    assert out.splitlines()[-1].endswith(
+        "beam_topics.pipelines.train ragged.csv --unquoted_field=text"
+    )
     assert train.main(["ragged.csv", *FAKE]) == 2
     assert train.main(["ragged.csv", *FAKE, "--unquoted_field=text"]) == 0
 

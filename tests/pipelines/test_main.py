@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import pipelines
-from pipelines.__main__ import COMMANDS, main, summary
-from pipelines.cli.invocation import shown
+from beam_topics import pipelines
+from beam_topics.pipelines.__main__ import COMMANDS, main, summary
+from beam_topics.pipelines.cli.invocation import shown
 
 FOLDER = Path(pipelines.__file__).parent
 
@@ -52,10 +52,10 @@ def test_a_subcommand_runs_under_its_name(capsys):
     with pytest.raises(SystemExit):
         main(["train", "--help"])
     assert "usage: beam-topics train --model_store=..." in capsys.readouterr().out
-    assert shown("pipelines.train") == "python -m pipelines.train"
+    assert shown("train") == "python -m beam_topics.pipelines.train"
 
 
-@pytest.mark.parametrize("module", ["pipelines", "beam_topics"])
+@pytest.mark.parametrize("module", ["beam_topics.pipelines", "beam_topics"])
 def test_it_runs_and_says_nothing_else(module):
     found = subprocess.run(
         [sys.executable, "-m", module],
@@ -68,7 +68,8 @@ def test_it_runs_and_says_nothing_else(module):
 
 
 def test_the_list_imports_next_to_nothing():
-    code = "import sys; from pipelines.__main__ import main; main(['--help']); print(*sys.modules)"
+    listing = "from beam_topics.pipelines.__main__ import main; main(['--help'])"
+    code = f"import sys; {listing}; print(*sys.modules)"
     found = subprocess.run(
         [sys.executable, "-c", code], cwd=FOLDER.parent, capture_output=True, text=True, check=True
     )
@@ -78,7 +79,7 @@ def test_the_list_imports_next_to_nothing():
 
 def test_a_command_imports_beam_without_its_harmless_warnings():
     found = subprocess.run(
-        [sys.executable, "-m", "pipelines.show", "--model_store=absent"],
+        [sys.executable, "-m", "beam_topics.pipelines.show", "--model_store=absent"],
         cwd=FOLDER.parent,
         capture_output=True,
         text=True,
@@ -86,8 +87,8 @@ def test_a_command_imports_beam_without_its_harmless_warnings():
     )
     assert found.returncode == 2
     assert found.stderr.splitlines() == [
-        "python -m pipelines.show: --model_store: 'absent' was given; allowed is a folder with a"
-        " published model. Correct the path, or train a model first."
+        "python -m beam_topics.pipelines.show: --model_store: 'absent' was given; allowed is a"
+        " folder with a published model. Correct the path, or train a model first."
     ]
 
 
@@ -95,7 +96,7 @@ def test_a_command_imports_beam_without_its_harmless_warnings():
 def test_a_reader_that_goes_away_ends_a_program_quietly(argv):
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "pipelines", *argv]
+    command = [sys.executable, "-m", "beam_topics.pipelines", *argv]
     found = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, cwd=FOLDER.parent)
     os.close(write)
     assert (found.returncode, found.stderr) == (141, b"")

@@ -5,10 +5,10 @@ from collections import Counter
 
 from malformed import write_mixed
 
-from model.reading.files import read_file
-from model.reading.parsing import REASONS
-from model.reading.settings import ReadSettings
-from pipelines import archive
+from beam_topics.model.reading.files import read_file
+from beam_topics.model.reading.parsing import REASONS
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.pipelines import archive
 
 MALFORMED = 10_000
 

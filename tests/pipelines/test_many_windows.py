@@ -8,8 +8,8 @@ import fake_learner  # noqa: F401
 import pytest
 from streams import WORDS
 
-from model.publishing.store import ModelStore
-from pipelines import infer, stream, train
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import infer, stream, train
 
 WINDOWS = 2000
 _DAY = 86_400

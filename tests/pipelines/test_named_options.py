@@ -4,9 +4,9 @@ import ast
 import re
 from pathlib import Path
 
-from pipelines.cli.arguments import all_groups
-from pipelines.cli.command import parser_for
-from pipelines.graphs.beam_options import add_beam_options
+from beam_topics.pipelines.cli.arguments import all_groups
+from beam_topics.pipelines.cli.command import parser_for
+from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
 ROOT = Path(__file__).parents[2]
 # Flink's job server has these; no parser here knows them.

@@ -5,8 +5,8 @@ import json
 import fake_learner
 import pytest
 
-from model.publishing.store import ModelStore
-from pipelines import stream, train
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import stream, train
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2", "--window=1d", "--publish_every=2d"]
 

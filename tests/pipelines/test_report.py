@@ -1,4 +1,4 @@
-"""``pipelines.report`` from its command line to the page."""
+"""``beam_topics.pipelines.report`` from its command line to the page."""
 
 import json
 import re
@@ -6,9 +6,9 @@ import re
 import pytest
 from reported import documents_of, mixture_rows, published, written
 
-from model.records import DeadLetter
-from pipelines import report
-from pipelines.graphs import report as page
+from beam_topics.model.records import DeadLetter
+from beam_topics.pipelines import report
+from beam_topics.pipelines.graphs import report as page
 
 pytest.importorskip("jinja2")
 

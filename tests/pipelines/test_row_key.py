@@ -8,9 +8,9 @@ import fake_learner
 import numpy as np
 import pytest
 
-from model.encoding import ROW_KEY, mixture_to_json, row_key
-from model.records import TopicMixture
-from pipelines import infer, stream
+from beam_topics.model.encoding import ROW_KEY, mixture_to_json, row_key
+from beam_topics.model.records import TopicMixture
+from beam_topics.pipelines import infer, stream
 
 ROOT = Path(__file__).parent.parent.parent
 DAY, DOCUMENTS, AGAIN = 86_400, 560, 60

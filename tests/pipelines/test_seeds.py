@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from model.publishing.catalogue import CatalogueStore
-from model.publishing.store import ModelStore
-from pipelines import export, infer, topics, train
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import export, infer, topics, train
 
 SEA, LAND = ("ship", "harbour", "sail", "wave"), ("horse", "road", "field", "cart")
 SEEDS = "land: [horse, Road]\nsea: ship harbour\n"

@@ -1,13 +1,13 @@
-"""What ``pipelines.show`` prints and draws of a store."""
+"""What ``beam_topics.pipelines.show`` prints and draws of a store."""
 
 from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
 
-from model.events import Event
-from model.publishing.store import ModelStore
-from model.settings import TokeniserSettings
-from pipelines import show
+from beam_topics.model.events import Event
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.pipelines import show
 
 DAY = 86_400_000_000
 FIGURES = {"found": 0.5, "usual": 0.1, "bound": 0.2}

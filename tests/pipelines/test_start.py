@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hostile import stored
 
-from pipelines.__main__ import COMMANDS
+from beam_topics.pipelines.__main__ import COMMANDS
 
 ROOT = Path(__file__).parent.parent.parent
 SLOW = ("apache_beam", "numba", "scipy", "pyarrow", "snowballstemmer", "stopwordsiso", "sklearn")
@@ -38,7 +38,7 @@ def imported_by(*command):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_imports_no_slow_package(name):
-    found = imported_by(f"pipelines.{name}", "--help")
+    found = imported_by(f"beam_topics.pipelines.{name}", "--help")
     assert "argparse" in found
     assert not found & set(SLOW)
 
@@ -47,13 +47,13 @@ def test_help_imports_no_slow_package(name):
 def test_help_of_settings_alone_imports_neither_numpy_nor_readers_nor_the_terminal(name):
     # importlib.metadata imports the package email, and the tokeniser imports regex.
     needless = {"numpy", "fastavro", "regex", "rich", "email"}
-    assert not imported_by(f"pipelines.{name}", "--help") & needless
+    assert not imported_by(f"beam_topics.pipelines.{name}", "--help") & needless
 
 
 @pytest.mark.parametrize("command", [["show"], ["versions", "list"], ["topics"]], ids=" ".join)
 def test_what_reads_a_store_alone_needs_neither_beam_nor_numba(command, tmp_path):
     store, _ = stored(tmp_path)
     name, *action = command
-    found = imported_by(f"pipelines.{name}", *action, f"--model_store={store.root}")
+    found = imported_by(f"beam_topics.pipelines.{name}", *action, f"--model_store={store.root}")
     assert "numpy" in found
     assert not found & {"apache_beam", "numba", "scipy", "pyarrow"}

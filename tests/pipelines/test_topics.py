@@ -1,4 +1,4 @@
-"""``pipelines.topics`` changes the catalogue; the report and show use it."""
+"""``beam_topics.pipelines.topics`` changes the catalogue; the report and show use it."""
 
 import json
 import re
@@ -6,8 +6,8 @@ import re
 import pytest
 from reported import listed, published
 
-from model.publishing.catalogue import CatalogueStore
-from pipelines import report, show, topics
+from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.pipelines import report, show, topics
 
 
 @pytest.fixture

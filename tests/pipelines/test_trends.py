@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from reported import DAY, published
 
-from model.times import parse_time, to_iso
-from model.trends import rows_of_file
-from pipelines import infer, report, stream, topics, trends
+from beam_topics.model.times import parse_time, to_iso
+from beam_topics.model.trends import rows_of_file
+from beam_topics.pipelines import infer, report, stream, topics, trends
 
 WORDS = tuple(f"word{letter}{end}" for letter in "abcdefghijklmnopqrst" for end in "xy")
 

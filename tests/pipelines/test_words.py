@@ -8,10 +8,10 @@ pytest.importorskip("jieba")
 pytest.importorskip("sklearn")
 
 from beam_topics import TopicModel
-from model.inference import Gibbs3
-from model.publishing.store import ModelStore
-from pipelines import label
-from pipelines.service.models import Models
+from beam_topics.model.inference import Gibbs3
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import label
+from beam_topics.pipelines.service.models import Models
 
 TEXTS = [
     "<p>银行提高了贷款利率</p>",

@@ -6,7 +6,7 @@ import shlex
 import fake_learner
 import pytest
 
-from pipelines.__main__ import main
+from beam_topics.pipelines.__main__ import main
 
 TRAIN = f"--learner={fake_learner.Fake.kind} --topics=2 --window=10d --publish_every=30d"
 

@@ -4,7 +4,7 @@ The parts are a job manager, task managers, a job server and a pool of Python wo
 
     with FlinkCluster(tmp_path, managers=2, slots=2) as cluster:
         flags = cluster.flags(parallelism=4)
-        subprocess.run([sys.executable, "-m", "pipelines.train", *flags], check=True)
+        subprocess.run([sys.executable, "-m", "beam_topics.pipelines.train", *flags], check=True)
         cluster.managers[0].kill()
 
 Its files (configuration, logs, checkpoints) are in the folder. All ports are free ones.
@@ -25,7 +25,7 @@ from typing import Any, Self
 from runners.processes import Server, free_port, listening, run_until
 from runners.tools import HERE, ROOT, program, tool
 
-from pipelines.graphs.memory import LIMITS
+from beam_topics.pipelines.graphs.memory import LIMITS
 
 _START_SECONDS = 180
 # Small enough that four of these and the workers fit beside other things; managed memory is for

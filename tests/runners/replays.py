@@ -19,10 +19,10 @@ from runners.processes import Server
 from runners.tools import ROOT
 from streams import final_states
 
-from model.encoding import ROW_KEY
-from model.publishing.store import ModelStore
-from model.trends import TREND_KEY, rows_of_file, whole_rows
-from pipelines import archive
+from beam_topics.model.encoding import ROW_KEY
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.trends import TREND_KEY, rows_of_file, whole_rows
+from beam_topics.pipelines import archive
 
 DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12
 MANY_DAYS = 3000
@@ -88,7 +88,7 @@ def write_archive(folder: Path, days: int = DAYS, documents: int = DOCUMENTS) ->
 
 
 def command(archived: Path, folder: Path, *flags: str) -> list[str]:
-    """``pipelines.stream`` over the archive, with all its outputs in the folder."""
+    """``beam_topics.pipelines.stream`` over the archive, with all its outputs in the folder."""
     places = [
         f"--model_store={folder / 'models'}",
         f"--output={folder / 'mixtures'}",
@@ -96,7 +96,7 @@ def command(archived: Path, folder: Path, *flags: str) -> list[str]:
         f"--trends={folder / 'trends'}",
     ]
     source = ["--source=replay", f"--input={archived}/*.avro"]
-    return [sys.executable, "-m", "pipelines.stream", *source, *places, *FLAGS, *flags]
+    return [sys.executable, "-m", "beam_topics.pipelines.stream", *source, *places, *FLAGS, *flags]
 
 
 def run(archived: Path, folder: Path, *flags: str, seconds: float = 300) -> Outcome:

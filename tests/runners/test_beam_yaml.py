@@ -9,7 +9,7 @@ from runners.processes import Server
 from runners.replays import finish
 from runners.tools import ROOT
 
-from model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import ModelStore
 
 pytest.importorskip("quickjs")
 pytest.importorskip("docstring_parser")

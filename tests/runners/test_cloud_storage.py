@@ -11,10 +11,10 @@ from blob_battery import Battery
 from runners.cloud_storage import binary, environment, serving
 from runners.conftest import or_skip
 
-from model.publishing import gcs
-from model.publishing.blobs import blobs_at
-from model.publishing.store import ModelStore
-from pipelines import archive, evaluate, infer, show, stream, train
+from beam_topics.model.publishing import gcs
+from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import archive, evaluate, infer, show, stream, train
 
 BUCKET = "gs://bucket"
 

@@ -18,14 +18,14 @@ from runners.conftest import or_skip
 from runners.processes import Server, run_until
 from runners.tools import ROOT
 
-from model.encoding import ROW_KEY
-from model.publishing.store import ModelStore
-from model.reading.parsing import parse_line
-from model.reading.settings import ParseSettings
-from model.records import Document
-from model.sequencing import chain_start, sequence_documents
-from model.settings import SequenceSettings
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.encoding import ROW_KEY
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.parsing import parse_line
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.records import Document
+from beam_topics.model.sequencing import chain_start, sequence_documents
+from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 pytest.importorskip("confluent_kafka")
 
@@ -83,7 +83,15 @@ class Live:
             IDLE,
         ]
         places = [f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}"]
-        command = [sys.executable, "-m", "pipelines.train", *source, *places, *FLAGS, *flags]
+        command = [
+            sys.executable,
+            "-m",
+            "beam_topics.pipelines.train",
+            *source,
+            *places,
+            *FLAGS,
+            *flags,
+        ]
         self.pipeline = Server(f"train-{topic}", command, folder, cwd=ROOT)
 
     def __enter__(self) -> Live:
@@ -159,7 +167,7 @@ def test_mixtures_go_to_a_topic_once_for_each_document(broker, tmp_path):
     stream = [
         sys.executable,
         "-m",
-        "pipelines.stream",
+        "beam_topics.pipelines.stream",
         *source,
         *places,
         "--sink=kafka",

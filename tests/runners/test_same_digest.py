@@ -8,7 +8,7 @@ from runners.processes import Server
 from runners.replays import DAYS, DOCUMENTS, KEYS, MANY_DAYS, MANY_FLAGS, VERSIONS, finish, run
 from runners.tools import ROOT
 
-from model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import ModelStore
 
 WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9"]
 
@@ -95,13 +95,13 @@ def test_many_windows_on_embedded_flink(
 
 
 def reports(archived, models, folder, *flags):
-    """What ``pipelines.infer`` says of its models' coverage, by window and key."""
+    """What ``beam_topics.pipelines.infer`` says of its models' coverage, by window and key."""
     outputs = [f"--{name}={folder / name}" for name in ("output", "dead_letters", "coverage")]
     source = ["--source=replay", f"--input={archived}/*.avro", "--key_field=key"]
     command = [
         sys.executable,
         "-m",
-        "pipelines.infer",
+        "beam_topics.pipelines.infer",
         *source,
         f"--model_store={models}",
         *outputs,

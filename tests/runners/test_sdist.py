@@ -13,7 +13,7 @@ from fake_gcs import FakeGcs
 from runners.conftest import or_skip
 from runners.tools import ROOT, fetch
 
-from model.publishing import gcs
+from beam_topics.model.publishing import gcs
 
 PARTS = (
     "setup.py",
@@ -23,16 +23,13 @@ PARTS = (
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
-    "model",
-    "transforms",
-    "pipelines",
     "beam_topics",
 )
 LOAD = """
 import sys
 from pathlib import Path
 from apache_beam.internal import pickler
-import model, pipelines, transforms
+from beam_topics import model, pipelines, transforms
 for package in (model, pipelines, transforms):
     assert package.__file__.startswith(sys.prefix), package.__file__
 for path in sorted(Path(sys.argv[1]).glob("*.pickle")):
@@ -96,7 +93,7 @@ def test_the_source_distribution_loads_every_step_of_every_graph(steps, tmp_path
     before = subprocess.run(
         [python, "-c", LOAD, steps], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert "No module named 'model'" in before.stderr
+    assert "No module named 'beam_topics'" in before.stderr
     with or_skip():
         fetch(str(python), "-m", "pip", "install", "--no-deps", str(archive), where=tmp_path)
     load = subprocess.run(

@@ -19,14 +19,14 @@ from learner_options import made
 from tiny import ALPHA, ASSIGNMENTS, BETA, JOINT, POSTERIOR, TEXTS, alike, joint_of, table_joint
 from twins import Particle
 
-from model.kernels.random import stream_key
-from model.learners import Flat, Urn, learner_for
-from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles import stepping
-from model.learners.particles.initial_batch import Chains, run_chains
-from model.learners.particles.kernels.copy_on_write import row_of
-from model.learners.particles.state import begin_minibatch, new_state
-from model.words.character_model import CharacterModel
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners import Flat, Urn, learner_for
+from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain
+from beam_topics.model.learners.particles import stepping
+from beam_topics.model.learners.particles.initial_batch import Chains, run_chains
+from beam_topics.model.learners.particles.kernels.copy_on_write import row_of
+from beam_topics.model.learners.particles.state import begin_minibatch, new_state
+from beam_topics.model.words.character_model import CharacterModel
 
 BASE = {
     "prior": "flat",

@@ -10,8 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from model.learners.particles import following
-from model.learners.particles.following import Block, Cusum, threshold_of
+from beam_topics.model.learners.particles import following
+from beam_topics.model.learners.particles.following import Block, Cusum, threshold_of
 
 pytestmark = pytest.mark.slow
 

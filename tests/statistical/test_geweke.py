@@ -15,14 +15,14 @@ from alarm import agrees_between
 from populations import KEY
 from twins import Particle, uniform
 
-from model.kernels.random import MOVE
-from model.learners.particles.history import History
-from model.learners.particles.kernels.copy_on_write import own_row, row_of
-from model.learners.particles.kernels.particles import Draws, Prior
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.table_counts import NONE, closing_probabilities
-from model.learners.particles.population import new_population, with_capacity
-from model.learners.particles.rejuvenation import Reservoir
+from beam_topics.model.kernels.random import MOVE
+from beam_topics.model.learners.particles.history import History
+from beam_topics.model.learners.particles.kernels.copy_on_write import own_row, row_of
+from beam_topics.model.learners.particles.kernels.particles import Draws, Prior
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.table_counts import NONE, closing_probabilities
+from beam_topics.model.learners.particles.population import new_population, with_capacity
+from beam_topics.model.learners.particles.rejuvenation import Reservoir
 
 LENGTHS, TOPICS, WORDS = (3, 2, 3), 2, 3
 ALPHA, BASE, A = np.array([0.2, 0.3] + [0.0] * 6), np.array([0.5, 0.3, 0.2]), 0.9

@@ -19,7 +19,7 @@ from made import snapshot_of
 from scipy.special import gammaln
 from sparse_twin import BUGS, slow_sparse
 
-from model.inference import PublishedModel, inference_for
+from beam_topics.model.inference import PublishedModel, inference_for
 
 ALPHA = np.array([0.3, 0.7])
 SNAPSHOT = snapshot_of([[3.0, 0.5], [0.0, 2.0], [1.0, 1.0]], alpha=ALPHA, beta=0.2)

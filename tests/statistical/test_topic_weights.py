@@ -1,10 +1,11 @@
 """A draw of topic weights leaves their posterior distribution invariant.
 
 A, gamma and the weight of the first of two topics are drawn from their posterior distribution given
-the topics of 26 documents, on a fine grid. A draw (:mod:`model.learners.particles.topic_weights`)
-must not change their distribution; A stays as it is. The planted bugs count a token as a table,
-take gamma for gamma / T, leave the weights as they are while gamma is drawn for others, and count
-the tables of the even part as those of pi.
+the topics of 26 documents, on a fine grid. A draw
+(:mod:`beam_topics.model.learners.particles.topic_weights`) must not change their distribution; A
+stays as it is. The planted bugs count a token as a table, take gamma for gamma / T, leave the
+weights as they are while gamma is drawn for others, and count the tables of the even part as those
+of pi.
 """
 
 import numpy as np
@@ -14,11 +15,11 @@ from populations import KEY
 from scipy.special import betaln, gammaln
 from weighted_topics import COUNTS, ROWS, all_tables, grid, mixed, weight_in
 
-from model.kernels.random import TOPIC_WEIGHTS
-from model.learners.particles import topic_weights
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.topic_weights import RATE
-from model.learners.particles.topic_weights import drawn_alpha
+from beam_topics.model.kernels.random import TOPIC_WEIGHTS
+from beam_topics.model.learners.particles import topic_weights
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.topic_weights import RATE
+from beam_topics.model.learners.particles.topic_weights import drawn_alpha
 
 REPLICAS = 6000
 

@@ -15,18 +15,18 @@ from populations import KEY
 from scipy.special import betaln, gammaln
 from weighted_topics import COUNTS, ROWS, all_tables, grid, mixed, weight_in
 
-from model.kernels.random import MOVE, TOPIC_WEIGHTS
-from model.learners.particles import topic_weights
-from model.learners.particles.history import WHOLE_DOCUMENT, History
-from model.learners.particles.kernels.copy_on_write import own_row, row_of
-from model.learners.particles.kernels.particles import Draws, Prior
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.table_counts import NONE, closing_probabilities
-from model.learners.particles.kernels.topic_weights import RATE
-from model.learners.particles.population import new_population, with_capacity
-from model.learners.particles.priors import with_alpha
-from model.learners.particles.rejuvenation import Reservoir
-from model.learners.particles.topic_weights import drawn_alpha
+from beam_topics.model.kernels.random import MOVE, TOPIC_WEIGHTS
+from beam_topics.model.learners.particles import topic_weights
+from beam_topics.model.learners.particles.history import WHOLE_DOCUMENT, History
+from beam_topics.model.learners.particles.kernels.copy_on_write import own_row, row_of
+from beam_topics.model.learners.particles.kernels.particles import Draws, Prior
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.table_counts import NONE, closing_probabilities
+from beam_topics.model.learners.particles.kernels.topic_weights import RATE
+from beam_topics.model.learners.particles.population import new_population, with_capacity
+from beam_topics.model.learners.particles.priors import with_alpha
+from beam_topics.model.learners.particles.rejuvenation import Reservoir
+from beam_topics.model.learners.particles.topic_weights import drawn_alpha
 
 REPLICAS = 4000
 TEXT, BASE, A = (0, 0, 1), np.array([0.6, 0.4]), 1.5

@@ -3,11 +3,11 @@ import json
 import pytest
 from collecting import run
 
-from model.errors import OptionError
-from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import Document
-from transforms.read import ReadDocuments
-from transforms.write import WriteArchive, WriteDeadLetters, shard_start
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.records import Document
+from beam_topics.transforms.read import ReadDocuments
+from beam_topics.transforms.write import WriteArchive, WriteDeadLetters, shard_start
 
 DAY = 86_400_000_000
 KEYED = ReadSettings(ParseSettings(FieldNames(key="key")))

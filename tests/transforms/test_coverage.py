@@ -7,14 +7,14 @@ from collecting import run
 from made import manifest_of, snapshot_of
 from tallies import count
 
-from model.errors import OptionError
-from model.inference.coverage import Tally, tally_documents
-from model.inference.settings import RETRAIN_BELOW
-from model.publishing.store import ModelStore
-from model.records import Document, TokenisedDocument
-from transforms import coverage, stateful
-from transforms.coverage import LOGGER, Coverage, sums
-from transforms.infer import tagged_tallies
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.coverage import Tally, tally_documents
+from beam_topics.model.inference.settings import RETRAIN_BELOW
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.transforms import coverage, stateful
+from beam_topics.transforms.coverage import LOGGER, Coverage, sums
+from beam_topics.transforms.infer import tagged_tallies
 
 DAY = 86_400_000_000
 

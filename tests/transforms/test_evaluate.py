@@ -5,14 +5,14 @@ import apache_beam as beam
 from collecting import run
 from made import manifest_of, random_snapshot
 
-from model.evaluation.classification import classification_figures
-from model.evaluation.held_out import evaluate
-from model.evaluation.mixed import coherence_figures
-from model.evaluation.settings import EvaluationSettings
-from model.publishing.store import ModelStore
-from model.publishing.succession import ranks_of
-from model.records import Document, TokenisedDocument
-from transforms.evaluate import Evaluate, EvaluationPlan, figures_of
+from beam_topics.model.evaluation.classification import classification_figures
+from beam_topics.model.evaluation.held_out import evaluate
+from beam_topics.model.evaluation.mixed import coherence_figures
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import ranks_of
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 
 SETTINGS = EvaluationSettings(check_documents=2, check_tokens=5, particles=2)
 DOCUMENTS = [

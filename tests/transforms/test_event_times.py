@@ -5,12 +5,12 @@ from fake_learner import fake_settings
 from given import given_by
 from streams import documents, learn_options
 
-from pipelines.graphs.execute import event_times, run
-from transforms.constants import END_OF_STREAM
-from transforms.learn import Learn
-from transforms.metrics import EventTime, lags
-from transforms.publish import Publish
-from transforms.sequence import Sequence
+from beam_topics.pipelines.graphs.execute import event_times, run
+from beam_topics.transforms.constants import END_OF_STREAM
+from beam_topics.transforms.learn import Learn
+from beam_topics.transforms.metrics import EventTime, lags
+from beam_topics.transforms.publish import Publish
+from beam_topics.transforms.sequence import Sequence
 
 SECOND = 1_000_000
 

@@ -7,12 +7,12 @@ from fake_learner import fake_settings
 from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 
-from model.errors import OptionError
-from model.inference.classifier_store import ClassifierStore
-from model.inference.fitting import with_rank, without_rank
-from model.inference.settings import FitSettings
-from model.publishing.store import ModelStore
-from transforms.fit import FitClassifier
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.fitting import with_rank, without_rank
+from beam_topics.model.inference.settings import FitSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.transforms.fit import FitClassifier
 
 ITEMS = documents(60)
 SETTINGS = FitSettings("roots", (0.01, 1.0), iterations=20)

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from transforms import freed_memory, publish
-from transforms.freed_memory import give_back
-from transforms.publish import PublishDoFn
+from beam_topics.transforms import freed_memory, publish
+from beam_topics.transforms.freed_memory import give_back
+from beam_topics.transforms.publish import PublishDoFn
 
 ROOT = Path(__file__).parents[2]
 # Blocks of 100 kB, each before a small one that stays; then the resident pages, before and after.
 HOLES = """
 import ctypes
-from transforms.freed_memory import give_back
+from beam_topics.transforms.freed_memory import give_back
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]

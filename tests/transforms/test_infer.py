@@ -11,12 +11,12 @@ from learner_options import inferring
 from made import manifest_of, random_snapshot
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
-from model.encoding import mixtures_to_json_lines
-from model.errors import DamagedDataError, OptionError
-from model.inference import PublishedModel, inference_for
-from model.publishing.store import ModelStore
-from model.records import TopicMixture
-from transforms.infer import TopicModelHandler
+from beam_topics.model.encoding import mixtures_to_json_lines
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import TopicMixture
+from beam_topics.transforms.infer import TopicModelHandler
 
 SETTINGS = inferring(sweeps=3)
 ITEMS = documents(30)
@@ -136,6 +136,7 @@ def test_methods_where_they_do_not_belong(store):
     ):
         TopicModelHandler(store.root, settings=inferring("gibbs2"))
     with pytest.raises(
-        OptionError, match="--method: .* Fit one first: python -m pipelines.fit_classifier"
+        OptionError,
+        match="--method: .* Fit one first: python -m beam_topics.pipelines.fit_classifier",
     ):
         TopicModelHandler(store.root, settings=inferring("hybrid"))

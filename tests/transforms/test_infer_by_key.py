@@ -9,16 +9,16 @@ from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 from tallies import count
 
-from model.errors import DamagedDataError, OptionError
-from model.inference import PublishedModel, inference_for
-from model.inference.coverage import Tally
-from model.inference.mixture_blocks import mixtures_of
-from model.inference.serving import ModelCache, ServedModel, Serving, Waiting
-from model.publishing.snapshots import ModelFile
-from model.publishing.store import ModelStore
-from transforms import infer
-from transforms.coverage import sums
-from transforms.infer import EachMixture, InferByKey, InferLabelled, InferTogether
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.inference.coverage import Tally
+from beam_topics.model.inference.mixture_blocks import mixtures_of
+from beam_topics.model.inference.serving import ModelCache, ServedModel, Serving, Waiting
+from beam_topics.model.publishing.snapshots import ModelFile
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.transforms import infer
+from beam_topics.transforms.coverage import sums
+from beam_topics.transforms.infer import EachMixture, InferByKey, InferLabelled, InferTogether
 
 SETTINGS = inferring(sweeps=3)
 DAY = 86_400_000_000

@@ -18,15 +18,15 @@ from streams import (
     timestamped,
 )
 
-from model.inference.serving import Serving
-from model.publishing.store import ModelStore
-from model.records import TokenisedDocument, TopicMixture
-from transforms import stateful
-from transforms.infer import EachMixture, InferLabelled
-from transforms.label import Label, shard_of
-from transforms.learn import Learn
-from transforms.publish import Publish
-from transforms.sequence import Sequence
+from beam_topics.model.inference.serving import Serving
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import TokenisedDocument, TopicMixture
+from beam_topics.transforms import stateful
+from beam_topics.transforms.infer import EachMixture, InferLabelled
+from beam_topics.transforms.label import Label, shard_of
+from beam_topics.transforms.learn import Learn
+from beam_topics.transforms.publish import Publish
+from beam_topics.transforms.sequence import Sequence
 
 ITEMS = documents(40)
 

@@ -29,20 +29,20 @@ from streams import (
 )
 from without_beam import run_without_beam
 
-import transforms.publish
-from model.learner_log.live import LIVE_LEARNERS, LiveLearners
-from model.learner_log.log import Session, run_from_bytes
-from model.pending import ListBag
-from model.publishing.manifest import Manifest
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.settings import Keep, PublishSettings, Rule
-from model.publishing.store import ModelStore
-from model.publishing.version_events import records_of, summary_of
-from model.records import NumberedMinibatch
-from transforms import stateful
-from transforms.learn import Learn, RunsDoFn, island_key, split_island_key
-from transforms.publish import Publish
-from transforms.sequence import Sequence
+import beam_topics.transforms.publish
+from beam_topics.model.learner_log.live import LIVE_LEARNERS, LiveLearners
+from beam_topics.model.learner_log.log import Session, run_from_bytes
+from beam_topics.model.pending import ListBag
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.settings import Keep, PublishSettings, Rule
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.version_events import records_of, summary_of
+from beam_topics.model.records import NumberedMinibatch
+from beam_topics.transforms import stateful
+from beam_topics.transforms.learn import Learn, RunsDoFn, island_key, split_island_key
+from beam_topics.transforms.publish import Publish
+from beam_topics.transforms.sequence import Sequence
 
 # The best chain is published whatever was published before.
 AT_ONCE = PublishSettings(margin=0, versions=1)
@@ -117,7 +117,7 @@ def test_stale_state_of_a_runner_is_noticed(tmp_path, monkeypatch):
     flags = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
     # A bundle for each window: the runner then hands on the state of one that came before.
     monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
-    with pytest.raises(Exception, match="model.errors"):
+    with pytest.raises(Exception, match="beam_topics.model.errors"):
         train(ITEMS, options(tmp_path, checkpoint_tokens=10**6), *flags, streams=True)
 
 
@@ -458,7 +458,7 @@ def test_a_job_that_streams_tells_what_it_supersedes(tmp_path, caplog):
 
 
 def test_old_versions_and_checkpoints_expire_where_versions_are_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(transforms.publish, "_EXPIRE_EVERY", 4)
+    monkeypatch.setattr(beam_topics.transforms.publish, "_EXPIRE_EVERY", 4)
     given = {"publish_every": ("windows", 1), "checkpoint_tokens": 10}
     whole, short = options(tmp_path / "whole", **given), options(tmp_path / "short", **given)
     keep = Keep((Rule(0, 2 * SEQUENCE.window),), checkpoints=1, grace=0)

@@ -8,14 +8,14 @@ import fastavro
 import pytest
 from collecting import run
 
-import transforms.read
-from model import document_blocks
-from model.document_blocks import Blocks, documents_in
-from model.errors import OptionError
-from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import Document, TokenisedDocument
-from model.settings import SequenceSettings, TokeniserSettings
-from transforms.read import ParseMessages, ReadDocuments, check_patterns
+import beam_topics.transforms.read
+from beam_topics.model import document_blocks
+from beam_topics.model.document_blocks import Blocks, documents_in
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.transforms.read import ParseMessages, ReadDocuments, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
 SCHEMA = {
@@ -309,7 +309,7 @@ def test_patterns_are_checked_before_the_run(tmp_path):
 
 
 def test_small_files_are_read_together_and_named_within_their_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(transforms.read, "_MOST_FILES", 3)
+    monkeypatch.setattr(beam_topics.transforms.read, "_MOST_FILES", 3)
     (tmp_path / "in").mkdir()
     for number in range(1, 9):
         (tmp_path / "in" / f"2024-03-{number:02}.txt").write_text(f"text {number}" * (number != 5))

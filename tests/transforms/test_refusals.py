@@ -2,9 +2,9 @@ import apache_beam as beam
 import pytest
 from apache_beam.metrics import MetricsFilter
 
-from model.reading.refused import Example
-from model.records import DeadLetter
-from transforms.metrics import EXAMPLES, Refusals
+from beam_topics.model.reading.refused import Example
+from beam_topics.model.records import DeadLetter
+from beam_topics.transforms.metrics import EXAMPLES, Refusals
 
 
 class Refuse(beam.DoFn):

@@ -3,8 +3,8 @@ import json
 import apache_beam as beam
 from collecting import run
 
-from model.records import Document, TokenisedDocument
-from transforms.infer import Route, without_model
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.transforms.infer import Route, without_model
 
 
 def document(name, key):

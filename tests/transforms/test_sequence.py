@@ -25,14 +25,14 @@ from streams import (
     timestamped,
 )
 
-from model.learner_log.restoring import SequenceStart
-from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
-from model.records import NumberedMinibatch
-from transforms import stateful
-from transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
-from transforms.sequence import Sequence, SequenceDoFn
-from transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
+from beam_topics.model.learner_log.restoring import SequenceStart
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import NumberedMinibatch
+from beam_topics.transforms import stateful
+from beam_topics.transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
+from beam_topics.transforms.sequence import Sequence, SequenceDoFn
+from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 ITEMS = documents(50)
 

@@ -6,9 +6,9 @@ from apache_beam.utils.timestamp import Timestamp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.pending import ListBag, PendingHead
-from transforms.constants import LAST_TIME
-from transforms.stateful import PeriodDoFn, due_of
+from beam_topics.model.pending import ListBag, PendingHead
+from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.stateful import PeriodDoFn, due_of
 
 MS = 1000
 PERIOD = 10 * MS

@@ -26,14 +26,14 @@ from streams import (
     timestamped,
 )
 
-from model.learner_log.live import LIVE_LEARNERS
-from model.publishing.store import ModelStore
-from model.records import Document, NumberedMinibatch, TokenisedDocument
-from model.sequencing import chain_start
-from transforms.label import Label
-from transforms.learn import Learn
-from transforms.publish import Publish
-from transforms.sequence import Sequence
+from beam_topics.model.learner_log.live import LIVE_LEARNERS
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import Document, NumberedMinibatch, TokenisedDocument
+from beam_topics.model.sequencing import chain_start
+from beam_topics.transforms.label import Label
+from beam_topics.transforms.learn import Learn
+from beam_topics.transforms.publish import Publish
+from beam_topics.transforms.sequence import Sequence
 
 documents = st.builds(
     lambda name, time, words: TokenisedDocument.from_words(

@@ -10,16 +10,19 @@ import pkgutil
 import apache_beam as beam
 from apache_beam.transforms.userstate import TimerSpec
 
-import transforms
+from beam_topics import transforms
 
 
 def timers():
     """Each step that declares a timer, with the timer's name."""
     for module in pkgutil.iter_modules(transforms.__path__):
         for _, step in inspect.getmembers(
-            importlib.import_module(f"transforms.{module.name}"), inspect.isclass
+            importlib.import_module(f"beam_topics.transforms.{module.name}"), inspect.isclass
         ):
-            if issubclass(step, beam.DoFn) and step.__module__ == f"transforms.{module.name}":
+            if (
+                issubclass(step, beam.DoFn)
+                and step.__module__ == f"beam_topics.transforms.{module.name}"
+            ):
                 yield from (
                     (step.__name__, spec.name)
                     for spec in vars(step).values()

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from collecting import run
 
-from model.inference.mixture_blocks import MixtureBlock
-from model.records import TopicMixture
-from model.reporting import bursts
-from model.reporting.bursts import LEAST, bursts_of
-from model.times import parse_time
-from model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
-from transforms import stateful
-from transforms.sinks.trends import AddUpTrends, rows_of
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.records import TopicMixture
+from beam_topics.model.reporting import bursts
+from beam_topics.model.reporting.bursts import LEAST, bursts_of
+from beam_topics.model.times import parse_time
+from beam_topics.model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
+from beam_topics.transforms import stateful
+from beam_topics.transforms.sinks.trends import AddUpTrends, rows_of
 
 DAY = 86_400_000_000
 

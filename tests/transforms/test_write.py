@@ -5,11 +5,17 @@ import numpy as np
 import pytest
 from collecting import run
 
-from model.encoding import json_lines
-from model.errors import OptionError, OutputError
-from model.records import DeadLetter, TopicMixture
-from transforms import write
-from transforms.write import WriteDeadLetters, WriteMixtures, WriteRecords, write_batch, write_file
+from beam_topics.model.encoding import json_lines
+from beam_topics.model.errors import OptionError, OutputError
+from beam_topics.model.records import DeadLetter, TopicMixture
+from beam_topics.transforms import write
+from beam_topics.transforms.write import (
+    WriteDeadLetters,
+    WriteMixtures,
+    WriteRecords,
+    write_batch,
+    write_file,
+)
 
 MIXTURES = [
     TopicMixture("", f"d{n}", n, "v1", "gibbs3", np.array([0.25, 0.75]), n, n).to_bytes()

@@ -6,12 +6,12 @@ from collecting import run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.encoding import json_lines
-from model.errors import OptionError
-from model.pending import ListBag
-from transforms import write
-from transforms.constants import LAST_TIME
-from transforms.write import WriteByPeriod, WriteByPeriodDoFn, shard_of
+from beam_topics.model.encoding import json_lines
+from beam_topics.model.errors import OptionError
+from beam_topics.model.pending import ListBag
+from beam_topics.transforms import write
+from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.write import WriteByPeriod, WriteByPeriodDoFn, shard_of
 
 HOUR, MS = 3_600_000_000, 1000
 RECORDS = [b"%04d" % n for n in range(200)]

@@ -6,10 +6,10 @@
 
 The value of a message is the line that a file would have. The key of a mixture's message is the
 JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
-number, and that of a row of trends the list of :data:`model.trends.TREND_KEY`. Readers drop
-repeated messages by this key, and a compacted topic drops them by itself. A bundle ends when the
-brokers have acknowledged all of its messages. If they refuse one, the bundle fails and the runner
-retries it.
+number, and that of a row of trends the list of :data:`beam_topics.model.trends.TREND_KEY`. Readers
+drop repeated messages by this key, and a compacted topic drops them by itself. A bundle ends when
+the brokers have acknowledged all of its messages. If they refuse one, the bundle fails and the
+runner retries it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from model import wire
-from model.encoding import mixture_to_json, row_key
-from model.errors import SourceError
-from model.records import TopicMixture
-from model.trends import TREND_KEY
-from transforms.constants import NAMESPACE
-from transforms.sources.kafka_client import client_library, producer_of
+from beam_topics.model import wire
+from beam_topics.model.encoding import mixture_to_json, row_key
+from beam_topics.model.errors import SourceError
+from beam_topics.model.records import TopicMixture
+from beam_topics.model.trends import TREND_KEY
+from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.sources.kafka_client import client_library, producer_of
 
 _TIMEOUT = 60.0
 _SILENCE = f"no answer in {_TIMEOUT:g} s"
@@ -152,7 +152,7 @@ class WriteToKafka(beam.PTransform):
         servers: Brokers, ``host:port`` separated by commas.
         topic: The topic. It must exist.
         config: A file of client properties, or ``""``. See
-            :mod:`transforms.sources.kafka_client`.
+            :mod:`beam_topics.transforms.sources.kafka_client`.
         messages: What the elements are: :data:`MIXTURES`, :data:`EVENTS` or :data:`TRENDS`.
     """
 

@@ -3,8 +3,9 @@
     mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window, group and topic
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
-These sums wait in state for the end of their window (:mod:`transforms.stateful`), where they are
-added up. They are sums of whole numbers (:mod:`model.trends`), so the table is exact on every
+These sums wait in state for the end of their window (:mod:`beam_topics.transforms.stateful`), where
+they are added up. They are sums of whole numbers (:mod:`beam_topics.model.trends`), so the table is
+exact on every
 runner: it does not depend on bundles, workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
@@ -17,11 +18,11 @@ documents without a known word: they have no topic, and count in the ``documents
 ``part`` is ``window_end``, unless mixtures came after their window had been closed: they are in
 another part of it, which is named after the window that was open then. A row is named by (key,
 window_start, group, topic, part). Parts add up: documents and tokens as they are, mean shares
-weighted by documents (:func:`model.trends.whole_rows`). A job that does not stream writes one part
-of each window. Each part has a bound of its own.
+weighted by documents (:func:`beam_topics.model.trends.whole_rows`). A job that does not stream
+writes one part of each window. Each part has a bound of its own.
 
-Rows go to files, to Kafka (:mod:`transforms.sinks.kafka`) or to BigQuery, at least once. Readers
-drop repeated rows by :data:`model.trends.TREND_KEY`.
+Rows go to files, to Kafka (:mod:`beam_topics.transforms.sinks.kafka`) or to BigQuery, at least
+once. Readers drop repeated rows by :data:`beam_topics.model.trends.TREND_KEY`.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from model import wire
-from model.encoding import json_lines
-from model.inference.mixture_blocks import MixtureBlock
-from model.times import to_iso
-from model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
-from transforms.constants import LAST_TIME
-from transforms.stateful import SummingDoFn
-from transforms.write import Encoder
+from beam_topics.model import wire
+from beam_topics.model.encoding import json_lines
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.times import to_iso
+from beam_topics.model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
+from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.stateful import SummingDoFn
+from beam_topics.transforms.write import Encoder
 
 By = Literal["all", "label", "group"]
 
@@ -119,7 +120,7 @@ class AddUpTrends(beam.PTransform):
     Args:
         window_micros: The length of the windows in microseconds.
         streams: Whether windows close while the source is read, or all at its end. See
-            :class:`transforms.sequence.Sequence`.
+            :class:`beam_topics.transforms.sequence.Sequence`.
         by: By what documents are grouped.
         typical: The number of typical documents of each row.
         groups: The most groups of a window; others are one group.

@@ -2,9 +2,9 @@
 
     topic -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-Each partition is one log (:mod:`transforms.sources.log_source`) whose positions are offsets. The
-checkpoints of the runner hold the offsets, and nothing is committed to a consumer group. Partitions
-that are added to a topic are read when the job starts again.
+Each partition is one log (:mod:`beam_topics.transforms.sources.log_source`) whose positions are
+offsets. The checkpoints of the runner hold the offsets, and nothing is committed to a consumer
+group. Partitions that are added to a topic are read when the job starts again.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
@@ -40,18 +40,18 @@ from typing import Any
 
 import apache_beam as beam
 
-from model import checks, wire
-from model.document_blocks import Blocks
-from model.errors import SourceError
-from model.reading.parsing import not_future, parse_line
-from model.reading.settings import ParseSettings
-from model.records import Document
-from model.settings import TokeniserSettings
-from model.times import MICROSECONDS_PER_SECOND
-from model.words.tokeniser import check_tokeniser
-from transforms.read import Documents, documents_of
-from transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of
-from transforms.sources.log_source import (
+from beam_topics.model import checks, wire
+from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.errors import SourceError
+from beam_topics.model.reading.parsing import not_future, parse_line
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.records import Document
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.words.tokeniser import check_tokeniser
+from beam_topics.transforms.read import Documents, documents_of
+from beam_topics.transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of
+from beam_topics.transforms.sources.log_source import (
     Entry,
     LogRange,
     LogSourceDoFn,
@@ -335,7 +335,7 @@ class KafkaDoFn(LogSourceDoFn):
 
 
 class ReadKafka(beam.PTransform):
-    """Read a Kafka topic; gives :class:`transforms.read.Documents`.
+    """Read a Kafka topic; gives :class:`beam_topics.transforms.read.Documents`.
 
     :func:`partitions_of` checks that the topic exists.
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from model.errors import OptionError, one_of
-from model.files.matching import check_regular
-from model.times import parse_time
+from beam_topics.model.errors import OptionError, one_of
+from beam_topics.model.files.matching import check_regular
+from beam_topics.model.times import parse_time
 
 Until = Literal["end", "forever"]
 # Consumer properties that a file must not set: with other values, messages would be skipped or the
@@ -55,7 +55,7 @@ class KafkaSettings:
         until: ``forever``, or ``end``: what the topic holds when the job begins.
         idle_after: Seconds without a message after which a partition counts as idle.
         max_delay: The expected disorder of a partition, in microseconds of event time. See
-            :mod:`transforms.sources.kafka`.
+            :mod:`beam_topics.transforms.sources.kafka`.
         max_future: How much later than its message a document may be, in microseconds; None for any
             time. Others become dead letters.
 

@@ -49,10 +49,10 @@ from apache_beam.io.iobase import RestrictionProgress, RestrictionTracker, Water
 from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorProvider
 from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration, Timestamp
 
-from model import checks, wire
-from model.document_blocks import Gathering
-from model.records import DeadLetter, Document
-from transforms.read import Documents, Emit
+from beam_topics.model import checks, wire
+from beam_topics.model.document_blocks import Gathering
+from beam_topics.model.records import DeadLetter, Document
+from beam_topics.transforms.read import Documents, Emit
 
 Position = tuple[int, ...]
 

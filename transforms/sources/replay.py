@@ -1,11 +1,12 @@
-"""Replay an archive that :mod:`transforms.write` wrote as the stream that it recorded.
+"""Replay an archive that :mod:`beam_topics.transforms.write` wrote as the stream that it recorded.
 
     files -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
 
-The whole archive is one log (:mod:`transforms.sources.log_source`). The watermark advances with the
-documents, so windows close and models are published while the archive is read. Memory is needed for
-the open windows and not for the archive. A document that is earlier than the one before it is late
-and joins the window that is open. An archive of this project has no such document.
+The whole archive is one log (:mod:`beam_topics.transforms.sources.log_source`). The watermark
+advances with the documents, so windows close and models are published while the archive is read.
+Memory is needed for the open windows and not for the archive. A document that is earlier than the
+one before it is late and joins the window that is open. An archive of this project has no such
+document.
 
     (documents, dead_letters) = pipeline | ReplayArchive(
         ["archive/*.avro"], ReadSettings(), TokeniserSettings(), speed=3600
@@ -25,18 +26,18 @@ from typing import Any, cast
 
 import apache_beam as beam
 
-from model import checks, wire
-from model.document_blocks import Blocks
-from model.errors import OptionError
-from model.reading import replaying
-from model.reading.replaying import in_order, read_archive
-from model.reading.settings import ReadSettings
-from model.records import Document
-from model.settings import TokeniserSettings
-from model.times import MICROSECONDS_PER_SECOND
-from model.words.tokeniser import check_tokeniser
-from transforms.read import Documents, check_patterns, documents_of, open_stored
-from transforms.sources.log_source import (
+from beam_topics.model import checks, wire
+from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reading import replaying
+from beam_topics.model.reading.replaying import in_order, read_archive
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.records import Document
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.words.tokeniser import check_tokeniser
+from beam_topics.transforms.read import Documents, check_patterns, documents_of, open_stored
+from beam_topics.transforms.sources.log_source import (
     Entry,
     LogRange,
     LogSourceDoFn,
@@ -150,7 +151,7 @@ def files_of(element: bytes) -> list[str]:
 
 
 class ReplayArchive(beam.PTransform):
-    """Replay an archive; gives :class:`transforms.read.Documents`.
+    """Replay an archive; gives :class:`beam_topics.transforms.read.Documents`.
 
     Check the patterns first, with :func:`archive_of`.
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.dense import draw_topic
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import EVALUATION, fill_uniforms, uniform
-from model.kernels.special import ln
+from beam_topics.model.gibbs.kernels.dense import draw_topic
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import EVALUATION, fill_uniforms, uniform
+from beam_topics.model.kernels.special import ln
 
 # The ``sequence`` that keeps the uniforms of the two samplers apart.
 _SWEEPS, _LEFT_TO_RIGHT = 0, 1

@@ -1,1 +1,1 @@
-"""Numba kernels of :mod:`model.gibbs`: arrays in, arrays out."""
+"""Numba kernels of :mod:`beam_topics.model.gibbs`: arrays in, arrays out."""

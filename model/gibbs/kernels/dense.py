@@ -1,7 +1,8 @@
 """Kernels over all topics of a word, and over all tokens of a document.
 
-Gibbs sampling weighs the topics that a word has (:mod:`model.gibbs.kernels.sparse_lda`). Scores of
-documents and the hybrid method weigh every topic.
+Gibbs sampling weighs the topics that a word has
+(:mod:`beam_topics.model.gibbs.kernels.sparse_lda`). Scores of documents and the hybrid method weigh
+every topic.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.jit import inlined, kernel
 
 
 @inlined

@@ -7,8 +7,8 @@ A token of word w is drawn with
 where n_wt counts the tokens of the model, which may be fractional, and of the document. The
 document is alone, so n_td is also what its tokens add to n_t.
 
-As in :mod:`model.gibbs.kernels.sparse_lda`, q is the sum over the topics of w, and ``smoothing``
-(times B(w)) is the sum over all topics. A document that is alone permits more:
+As in :mod:`beam_topics.model.gibbs.kernels.sparse_lda`, q is the sum over the topics of w, and
+``smoothing`` (times B(w)) is the sum over all topics. A document that is alone permits more:
 
 * The order of its tokens is free, so they are drawn word by word. A word's row is multiplied by
   coef once a sweep, and corrected where a token of the word changes its topic.
@@ -35,10 +35,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import padded_length, pair_products
-from model.gibbs.kernels.sparse_lda import draw_from_smoothing, smoothing_sum
-from model.kernels.jit import inlined, kernel, page_kernel
-from model.kernels.random import INFERENCE, fill_uniforms
+from beam_topics.model.gibbs.kernels.packed_rows import padded_length, pair_products
+from beam_topics.model.gibbs.kernels.sparse_lda import draw_from_smoothing, smoothing_sum
+from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
 
 # Up to this many entries a row is sorted by insertion, and above it by merging. Both are stable.
 FEW = 32
@@ -295,8 +295,8 @@ def sample_document(
         occurrences: int64[V], the number of tokens of each word. Tokens are numbered word by word.
         rows: int64[V], the document's distinct words as rows of the model.
         base: float64[V], B(w) of these words.
-        trained: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
-            its counts.
+        trained: :class:`~beam_topics.model.gibbs.kernels.records.ModelCounts`, each row in
+            descending order of its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
         keys: (int, int), the stream key of the document.
@@ -335,10 +335,10 @@ def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any
     """Draw the topics of many documents, each alone, as :func:`sample_document` does.
 
     Args:
-        words: :class:`~model.gibbs.kernels.records.DocumentWords`.
+        words: :class:`~beam_topics.model.gibbs.kernels.records.DocumentWords`.
         base: float64[N], B(w) of these words.
-        trained: :class:`~model.gibbs.kernels.records.ModelCounts`, each row in descending order of
-            its counts.
+        trained: :class:`~beam_topics.model.gibbs.kernels.records.ModelCounts`, each row in
+            descending order of its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
         keys: int64[D, 2], the stream key of each document.

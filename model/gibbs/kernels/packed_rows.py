@@ -4,15 +4,15 @@ An entry is one integer, ``count << bits | topic``. The entries of a row descend
 function of the counts, so a row has the same bits however it was reached. A row has room for whole
 blocks of entries. Entries behind its end have no tokens. A
 row without room is moved behind all other rows.
-:class:`~model.gibbs.kernels.records.PackedRows` describes the arrays.
+:class:`~beam_topics.model.gibbs.kernels.records.PackedRows` describes the arrays.
 
 The sum of a word's row times the topics' coefficients, where SparseLDA spends its time.
 
 :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row.
 :func:`pair_sum` is the same sum for topics and counts in
 two arrays. Both take eight entries at a time, in machine code written with llvmlite as in
-:mod:`model.learners.particles.kernels.draw`. Numba widens each entry to 64 bits, and then LLVM
-vectorises neither the shift nor the conversion.
+:mod:`beam_topics.model.learners.particles.kernels.draw`. Numba widens each entry to 64 bits, and
+then LLVM vectorises neither the shift nor the conversion.
 
 So rows begin at multiples of eight and have room for whole blocks. An entry behind the end of a row
 must have a topic that exists and no tokens. The order of additions is fixed: entry i goes to lane
@@ -33,7 +33,7 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.jit import inlined, kernel
 
 LANES = 8
 

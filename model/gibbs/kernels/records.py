@@ -50,7 +50,7 @@ class SweepName(NamedTuple):
         first: whether the tokens have no topics yet.
         first_document: number of the first document.
         sweep: number of the sweep.
-        key0, key1: the stream key, see :func:`model.kernels.random.stream_key`.
+        key0, key1: the stream key, see :func:`beam_topics.model.kernels.random.stream_key`.
     """
 
     first: bool
@@ -117,7 +117,7 @@ class SparseFixed(NamedTuple):
 
 
 class PackedRows(NamedTuple):
-    """Sampled counts as packed rows, see :mod:`model.gibbs.kernels.packed_rows`.
+    """Sampled counts as packed rows, see :mod:`beam_topics.model.gibbs.kernels.packed_rows`.
 
     Attributes:
         begins: int64[V], the first entry of each row.

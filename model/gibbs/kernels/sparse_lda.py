@@ -14,9 +14,9 @@ so only q costs more than a few operations. Most draws fall into q.
 
 n_wt is the sum of fixed counts, which may be fractional, and of sampled counts, and
 never change the fixed ones. A row of sampled counts is packed and in descending order
-(:mod:`model.gibbs.kernels.packed_rows`), so a walk through q ends early. The order is a function of
-the counts, so the bits do not depend on how a state was reached. For the same reason smoothing,
-whose rounding errors accumulate, is summed anew at the start of each document.
+(:mod:`beam_topics.model.gibbs.kernels.packed_rows`), so a walk through q ends early. The order is a
+function of the counts, so the bits do not depend on how a state was reached. For the same reason
+smoothing, whose rounding errors accumulate, is summed anew at the start of each document.
 
 A token is not removed from its row before it is drawn. Its own part of q is subtracted, and the row
 changes only if the topic changes.
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import (
+from beam_topics.model.gibbs.kernels.packed_rows import (
     add_token,
     grow_row,
     packed_sum,
@@ -36,9 +36,9 @@ from model.gibbs.kernels.packed_rows import (
     prefetch,
     remove_token,
 )
-from model.gibbs.kernels.records import Document, SparseWorkspace
-from model.kernels.jit import inlined, kernel, page_kernel
-from model.kernels.random import INFERENCE, fill_uniforms
+from beam_topics.model.gibbs.kernels.records import Document, SparseWorkspace
+from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
 
 # A row is prefetched this many tokens before it is used.
 PREFETCH_DISTANCE = 2
@@ -179,11 +179,11 @@ def sweep_document(
     """Draw the topics of one document in place, from token ``start`` on.
 
     Args:
-        document: :class:`~model.gibbs.kernels.records.Document`.
-        fixed: :class:`~model.gibbs.kernels.records.SparseFixed`.
-        rows: :class:`~model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
+        document: :class:`~beam_topics.model.gibbs.kernels.records.Document`.
+        fixed: :class:`~beam_topics.model.gibbs.kernels.records.SparseFixed`.
+        rows: :class:`~beam_topics.model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
         sampled_totals: int64[T], the sampled counts n_t.
-        workspace: :class:`~model.gibbs.kernels.records.SparseWorkspace`.
+        workspace: :class:`~beam_topics.model.gibbs.kernels.records.SparseWorkspace`.
         first: whether the tokens have no topics yet.
         start: the token to begin with.
 
@@ -239,12 +239,12 @@ def sweep_documents(
     to continue; its document is D at the end of the sweep.
 
     Args:
-        documents: :class:`~model.gibbs.kernels.records.Documents`.
-        fixed: :class:`~model.gibbs.kernels.records.SparseFixed`.
-        rows: :class:`~model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
+        documents: :class:`~beam_topics.model.gibbs.kernels.records.Documents`.
+        fixed: :class:`~beam_topics.model.gibbs.kernels.records.SparseFixed`.
+        rows: :class:`~beam_topics.model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
         sampled_totals: int64[T], the sampled counts n_t.
-        name: :class:`~model.gibbs.kernels.records.SweepName`.
-        position: :class:`~model.gibbs.kernels.records.SweepPosition`.
+        name: :class:`~beam_topics.model.gibbs.kernels.records.SweepName`.
+        position: :class:`~beam_topics.model.gibbs.kernels.records.SweepPosition`.
     """
     offsets, progress = documents.offsets, position.progress
     workspace = SparseWorkspace(

@@ -1,8 +1,9 @@
 """Sample a document's topics given its proportions, estimate the proportions again, and repeat.
 
 Given theta the tokens are independent: z_i is drawn with P(z_i = t) ~ theta_t P(w_i | t), where
-P(w | t) = sparse[w, t] + smooth[t] B(w), as in :mod:`model.inference.kernels.mean_field`. The row
-of a word is weighed once a repeat, however often the word occurs.
+P(w | t) = sparse[w, t] + smooth[t] B(w), as in
+:mod:`beam_topics.model.inference.kernels.mean_field`. The row of a word is weighed once a repeat,
+however often the word occurs.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import INFERENCE, fill_uniforms
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
 
 
 @inlined
@@ -41,7 +42,7 @@ def sample_document(
         tokens: int32[n], indices into ``rows``.
         rows: int64[V], the document's distinct words as rows of the model.
         base: float64[V], B(w) of these words.
-        trained: :class:`~model.inference.kernels.mean_field.TopicWords`.
+        trained: :class:`~beam_topics.model.inference.kernels.mean_field.TopicWords`.
         theta: float64[T], the proportions to begin with.
         repeats: number of repeats.
         kept: number of repeats that are summed, the last ones.

@@ -12,10 +12,11 @@ This equals phi_wt = e_t P(w | t) / norm_w and gamma_t = alpha_t + sum_w n_w phi
 of topics that have no count of a word. A common factor of all e_t cancels. So where every gamma of
 a short document is so small that all e_t would underflow, they are scaled.
 
-Both sums run over rows, eight entries at a time (:mod:`model.gibbs.kernels.packed_rows`): the first
-over the topics of a word, the second over the words of a topic. For the second, the document's part
-of the table is copied and transposed once. Adding to gamma word by word takes three times as long,
-because each addition waits for the one before it.
+Both sums run over rows, eight entries at a time
+(:mod:`beam_topics.model.gibbs.kernels.packed_rows`): the first over the topics of a word, the
+second over the words of a topic. For the second, the document's part of the table is copied and
+transposed once. Adding to gamma word by word takes three times as long, because each addition waits
+for the one before it.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import padded_length, pair_sum
-from model.kernels.jit import inlined, kernel, page_kernel
-from model.kernels.special import exp_digamma_below, scaled_up
+from beam_topics.model.gibbs.kernels.packed_rows import padded_length, pair_sum
+from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.special import exp_digamma_below, scaled_up
 
 # Where the sum of all e_t is smaller, 1 / norm_w may overflow.
 _UNDERFLOW = 2.0**-800

@@ -4,22 +4,27 @@ It keeps every document in an initial batch that never ends. A snapshot is the b
 ``sweeps`` sweeps over all documents so far, by joint probability. Each snapshot is sampled from the
 start, so it is a function of the documents alone. The state grows with the stream.
 
-Under a flat prior the chains have packed counts (:mod:`model.learners.batch_gibbs.sparse_chains`).
-With tables or with prior tokens of seeds they are particles that never resample.
+Under a flat prior the chains have packed counts
+(:mod:`beam_topics.model.learners.batch_gibbs.sparse_chains`). With tables or with prior tokens of
+seeds they are particles that never resample.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from model.evaluation.agreement import main_topics, nmi
-from model.learners.base import Arrivals, register
-from model.learners.batch_gibbs.settings import BatchGibbs
-from model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
-from model.learners.particles.particle_filter import ParticleLearner
-from model.learners.particles.state import ParticleState, ensure_capacity, sum_of_documents
-from model.scaled import Scaled
-from model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.evaluation.agreement import main_topics, nmi
+from beam_topics.model.learners.base import Arrivals, register
+from beam_topics.model.learners.batch_gibbs.settings import BatchGibbs
+from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain, best_chain
+from beam_topics.model.learners.particles.particle_filter import ParticleLearner
+from beam_topics.model.learners.particles.state import (
+    ParticleState,
+    ensure_capacity,
+    sum_of_documents,
+)
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
 
 @register(BatchGibbs)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.learners.base import implemented_in
-from model.learners.particles.settings import ENDLESS, Initial, InitialBatch, ParticleSettings
-from model.learners.particles.topic_priors import Flat
-from model.options import option
+from beam_topics.model.learners.base import implemented_in
+from beam_topics.model.learners.particles.settings import (
+    ENDLESS,
+    Initial,
+    InitialBatch,
+    ParticleSettings,
+)
+from beam_topics.model.learners.particles.topic_priors import Flat
+from beam_topics.model.options import option
 
 
-@implemented_in("model.learners.batch_gibbs.batch_gibbs")
+@implemented_in("beam_topics.model.learners.batch_gibbs.batch_gibbs")
 @dataclass(frozen=True)
 class BatchGibbs(ParticleSettings):
     """Chains of Gibbs sweeps over all documents so far, anew for each version (Alg. 1)."""

@@ -12,20 +12,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.gibbs.kernels import sparse_lda
-from model.gibbs.kernels.records import (
+from beam_topics.model.gibbs.kernels import sparse_lda
+from beam_topics.model.gibbs.kernels.records import (
     Documents,
     PackedRows,
     SparseFixed,
     SweepName,
     SweepPosition,
 )
-from model.gibbs.packed_counts import PackedCounts
-from model.kernels import random
-from model.learners.batch_gibbs.kernels.joint import joint_probability
-from model.learners.particles.population import over_slices
-from model.records import FloatArray, IntArray
-from model.scaled import Scaled
+from beam_topics.model.gibbs.packed_counts import PackedCounts
+from beam_topics.model.kernels import random
+from beam_topics.model.learners.batch_gibbs.kernels.joint import joint_probability
+from beam_topics.model.learners.particles.population import over_slices
+from beam_topics.model.records import FloatArray, IntArray
+from beam_topics.model.scaled import Scaled
 
 
 class SparseChain:

@@ -7,7 +7,8 @@ The filter that keeps the first of several near copies of a document.
 
 It compares each document of a minibatch with the last documents that were kept, or with
 ``--duplicates=drop`` with the last ones that came, by MinHash signatures of bounded size
-(:mod:`model.learners.filters.kernels.signatures`), and leaves out those that are near copies.
+(:mod:`beam_topics.model.learners.filters.kernels.signatures`), and leaves out those that are near
+copies.
 
 Documents of fewer than :data:`SMALLEST` distinct words are neither compared nor remembered: short
 texts are often equal by chance.
@@ -35,10 +36,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.events import DOCUMENT_IDS, FLOOD, Event
-from model.learners.base import LearnerSettings
-from model.learners.filters.kernels.signatures import (
+from beam_topics.model import checks, wire
+from beam_topics.model.events import DOCUMENT_IDS, FLOOD, Event
+from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.learners.filters.kernels.signatures import (
     ENTRIES,
     Memory,
     find_copies,
@@ -49,10 +50,10 @@ from model.learners.filters.kernels.signatures import (
     saved,
     sign,
 )
-from model.learners.filters.settings import CopySettings, Drop
-from model.records import Minibatch
-from model.snapshot import Snapshot
-from model.word_list import text_of
+from beam_topics.model.learners.filters.settings import CopySettings, Drop
+from beam_topics.model.records import Minibatch
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.word_list import text_of
 
 BLOCK = 100
 FLOOD_SHARE = 0.25

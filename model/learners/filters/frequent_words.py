@@ -1,8 +1,8 @@
 """Words that are in too many documents of the stream, which are left out.
 
 ``--max_df=0.5`` leaves out words that more than half of the documents have. How many documents have
-a word is counted in bounded memory (:mod:`model.words.frequent_items`). A word is left out from the
-minibatch after the one at which the lower bound of its count is above the share, once
+a word is counted in bounded memory (:mod:`beam_topics.model.words.frequent_items`). A word is left
+out from the minibatch after the one at which the lower bound of its count is above the share, once
 :data:`LEAST` documents have come, so no word is left out that is below it. It comes back when the
 upper bound is below :data:`BACK` of the share. At :data:`HORIZON` documents all counts are halved,
 so the words follow the stream.
@@ -18,12 +18,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from model import checks, wire
-from model.events import Event
-from model.learners.base import LearnerSettings
-from model.records import LongArray, Minibatch, own_dictionary
-from model.snapshot import Snapshot
-from model.words.frequent_items import FrequentItems
+from beam_topics.model import checks, wire
+from beam_topics.model.events import Event
+from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.records import LongArray, Minibatch, own_dictionary
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.frequent_items import FrequentItems
 
 LEAST = 500
 BACK = 0.9

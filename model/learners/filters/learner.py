@@ -2,21 +2,21 @@
 
 The filters run one after the other, in this order:
 
-1. near copies of documents are left out (:mod:`model.learners.filters.floods`),
-2. and what a source has above its share (:mod:`model.learners.filters.floods`);
-3. phrases are joined (:mod:`model.learners.filters.phrases`);
-4. frequent words are left out (:mod:`model.learners.filters.frequent_words`). This comes after
-   phrases, as in inference, where words that a model does not have are left out last.
+1. near copies of documents are left out (:mod:`beam_topics.model.learners.filters.floods`),
+2. and what a source has above its share (:mod:`beam_topics.model.learners.filters.floods`);
+3. phrases are joined (:mod:`beam_topics.model.learners.filters.phrases`);
+4. frequent words are left out (:mod:`beam_topics.model.learners.filters.frequent_words`). This
+   comes after phrases, as in inference, where words that a model does not have are left out last.
 
 A minibatch of which no document is left is not given to the learner. Documents that are left out
 are labelled like all others, because labels do not come from the learner.
 
 A filter: a function from minibatch to minibatch with a state of its own.
 
-Filters run before the learner (:mod:`model.learners.filters.learner`). Some leave documents out
-(:mod:`model.learners.filters.floods`), others change the words of documents. What a filter does
-depends on the minibatches alone, like everything that is learned, and its state is saved with that
-of the learner.
+Filters run before the learner (:mod:`beam_topics.model.learners.filters.learner`). Some leave
+documents out (:mod:`beam_topics.model.learners.filters.floods`), others change the words of
+documents. What a filter does depends on the minibatches alone, like everything that is learned, and
+its state is saved with that of the learner.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
-from model import wire
-from model.events import Event
-from model.learners.base import (
+from beam_topics.model import wire
+from beam_topics.model.events import Event
+from beam_topics.model.learners.base import (
     Arrivals,
     HoldsDocuments,
     Learner,
@@ -36,20 +36,20 @@ from model.learners.base import (
     StepInfo,
     Summary,
 )
-from model.learners.filters.floods import NearCopies, Sources
-from model.learners.filters.frequent_words import FrequentWords
-from model.learners.filters.phrases import LearnedPhrases
-from model.learners.filters.settings import Keep, NoPhrases
-from model.records import Minibatch
-from model.snapshot import Snapshot
+from beam_topics.model.learners.filters.floods import NearCopies, Sources
+from beam_topics.model.learners.filters.frequent_words import FrequentWords
+from beam_topics.model.learners.filters.phrases import LearnedPhrases
+from beam_topics.model.learners.filters.settings import Keep, NoPhrases
+from beam_topics.model.records import Minibatch
+from beam_topics.model.snapshot import Snapshot
 
 
 class Filter(Protocol):
     """The state of a filter.
 
     Attributes:
-        counter: the field of :class:`~model.learners.base.StepInfo` that counts the documents that
-            the filter leaves out; empty for a filter that keeps them all.
+        counter: the field of :class:`~beam_topics.model.learners.base.StepInfo` that counts the
+            documents that the filter leaves out; empty for a filter that keeps them all.
     """
 
     counter: ClassVar[str]

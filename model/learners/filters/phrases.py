@@ -13,14 +13,14 @@ reaches n_ab, so :data:`FALSE_ALARM` bounds the probability of a phrase by chanc
 comparison. The second condition is about size, not about chance: neighbours of one subject follow
 each other more often than by chance without being a phrase.
 
-Counts are kept in bounded memory (:mod:`model.words.frequent_items`). The lower bound stands for
-n_ab and the upper ones for n_a and n_b, so what is forgotten makes phrases fewer, never more. At
-:data:`HORIZON` tokens all counts are halved, so the counts follow the stream. Logarithms are those
-of IEEE operations, so all machines decide alike.
+Counts are kept in bounded memory (:mod:`beam_topics.model.words.frequent_items`). The lower bound
+stands for n_ab and the upper ones for n_a and n_b, so what is forgotten makes phrases fewer, never
+more. At :data:`HORIZON` tokens all counts are halved, so the counts follow the stream. Logarithms
+are those of IEEE operations, so all machines decide alike.
 
 The first word of a pair may be a phrase, so phrases grow up to :data:`MOST_WORDS` words. They are
-joined from the minibatch after the one that made them phrases (:mod:`model.words.phrases`). A
-version joins those that its vocabulary has.
+joined from the minibatch after the one that made them phrases
+(:mod:`beam_topics.model.words.phrases`). A version joins those that its vocabulary has.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from model import checks, wire
-from model.events import Event
-from model.kernels import special
-from model.learners.base import LearnerSettings
-from model.learners.filters.settings import JoinPhrases
-from model.records import LongArray, Minibatch
-from model.snapshot import Snapshot
-from model.words.frequent_items import FrequentItems
-from model.words.phrases import JOINER, Phrases
+from beam_topics.model import checks, wire
+from beam_topics.model.events import Event
+from beam_topics.model.kernels import special
+from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.learners.filters.settings import JoinPhrases
+from beam_topics.model.records import LongArray, Minibatch
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.frequent_items import FrequentItems
+from beam_topics.model.words.phrases import JOINER, Phrases
 
 FALSE_ALARM = 1e-6
 MOST_WORDS = 3

@@ -2,15 +2,15 @@
 
 A flood of near copies (mails, newswire, spam) takes topics from the rest of a stream.
 :class:`CountOnce` and :class:`Drop` let a learner learn the first of them only
-(:mod:`model.learners.filters.floods`). With :class:`JoinPhrases` neighbouring words that
-belong together become one word (:mod:`model.learners.filters.phrases`).
+(:mod:`beam_topics.model.learners.filters.floods`). With :class:`JoinPhrases` neighbouring words
+that belong together become one word (:mod:`beam_topics.model.learners.filters.phrases`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.options import Kinds, Record, option
+from beam_topics.model.options import Kinds, Record, option
 
 
 class Duplicates(Record):

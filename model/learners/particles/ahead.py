@@ -1,14 +1,14 @@
 """Compile large kernels ahead, in a process beside the one that learns.
 
-    python -m model.learners.particles.ahead
+    python -m beam_topics.model.learners.particles.ahead
 
 The first minibatch of a learner on a new machine waits for its kernels, which are compiled one
 after another when they are first called, for more than a minute. numba holds the interpreter's lock
 while it compiles, so only another process can share the work. This one begins with what the first
 process needs last. It builds the arguments of a kernel as the learner does, compiles the kernel for
 their types and does not call it. The first process then finds the compiled code in the folder of
-:mod:`model.kernels.jit`. Where it comes to a kernel earlier, it compiles the kernel, too, and
-nothing is lost but time.
+:mod:`beam_topics.model.kernels.jit`. Where it comes to a kernel earlier, it compiles the kernel,
+too, and nothing is lost but time.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from typing import Any
 import numba
 import numpy as np
 
-from model.kernels.jit import FOLDER
-from model.kernels.random import MOVE, RESTART
-from model.learners import ParticleFilter
-from model.learners.base import LearnerSettings
-from model.learners.particles import stepping
-from model.learners.particles.history import WHOLE_DOCUMENT
-from model.learners.particles.kernels.restarting import put_back, take_out
-from model.learners.particles.population import new_population
-from model.learners.particles.settings import ParticleSettings
-from model.learners.particles.state import draws, new_state
+from beam_topics.model.kernels.jit import FOLDER
+from beam_topics.model.kernels.random import MOVE, RESTART
+from beam_topics.model.learners import ParticleFilter
+from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.learners.particles import stepping
+from beam_topics.model.learners.particles.history import WHOLE_DOCUMENT
+from beam_topics.model.learners.particles.kernels.restarting import put_back, take_out
+from beam_topics.model.learners.particles.population import new_population
+from beam_topics.model.learners.particles.settings import ParticleSettings
+from beam_topics.model.learners.particles.state import draws, new_state
 
 
 @contextmanager

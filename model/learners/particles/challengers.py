@@ -2,12 +2,14 @@
 
 A particle whose topics were formed by other documents gives a new domain one or two topics, and
 visits of single tokens do not split them again. A challenger is a copy of the best particle that is
-changed in these steps (notation as in :mod:`model.learners.particles.kernels.particles`):
+changed in these steps (notation as in
+:mod:`beam_topics.model.learners.particles.kernels.particles`):
 
 1. The newest N documents are taken out
-   (:func:`model.learners.particles.kernels.restarting.take_out`).
+   (:func:`beam_topics.model.learners.particles.kernels.restarting.take_out`).
 2. A topic that keeps less than a tenth of its tokens was a topic of these documents. The topic for
-   which the loss L (:mod:`model.learners.particles.kernels.losses`) is the least absorbs the rest.
+   which the loss L (:mod:`beam_topics.model.learners.particles.kernels.losses`) is the least
+   absorbs the rest.
 3. While too few topics are empty, the pair of topics with the least L becomes one. The first
    challenger wants F empty topics until a duel is won after the change, and afterwards takes
    those of step 2. The second wants a quarter of F beside those of step 2.
@@ -19,7 +21,7 @@ changed in these steps (notation as in :mod:`model.learners.particles.kernels.pa
 
 A duel between the particle and its challengers is decided by documents that none of them has
 learned. With l the log predictive probability per token by document completion
-(:mod:`model.evaluation.kernels.held_out`), a challenger wins if
+(:mod:`beam_topics.model.evaluation.kernels.held_out`), a challenger wins if
 
     G + v G_past - c e  >  :data:`MARGIN`
 
@@ -36,10 +38,11 @@ The documents at hand: the newest ones, and those that stand for the past of the
 Topics absorb each other.
 
 Where a challenger needs room, they do so until enough of them are empty. These are steps 2 and 3 of
-:mod:`model.learners.particles.challengers`. :mod:`model.learners.particles.challengers` looks for
-the number of topics with which learning begins. The losses of all pairs are computed once
-(:mod:`model.learners.particles.kernels.losses`), and after an absorption those of the topic that
-absorbed another.
+:mod:`beam_topics.model.learners.particles.challengers`.
+:mod:`beam_topics.model.learners.particles.challengers` looks for the number of topics with which
+learning begins. The losses of all pairs are computed once
+(:mod:`beam_topics.model.learners.particles.kernels.losses`), and after an absorption those of the
+topic that absorbed another.
 
 Documents in blocks, so that what their words take in all topics has bounded memory.
 
@@ -50,11 +53,12 @@ them pure, each with a part of the subject's words. No sweep unites them: where 
 topics are even, a document that spreads over twelve topics is more probable than one that keeps to
 one of fifty. So after its sweeps over the initial batch the chosen chain is offered fewer topics:
 
-1. The pair of topics with the least loss (:mod:`model.learners.particles.kernels.losses`) becomes
-   one, which takes the sum of their Dirichlet parameters, until all tokens have one topic. A topic
-   that becomes empty keeps :data:`KEPT` of its parameter, so that it can still begin to grow.
+1. The pair of topics with the least loss
+   (:mod:`beam_topics.model.learners.particles.kernels.losses`) becomes one, which takes the sum of
+   their Dirichlet parameters, until all tokens have one topic. A topic that becomes empty keeps
+   :data:`KEPT` of its parameter, so that it can still begin to grow.
 2. At each number of topics the documents of the batch that no chain has learned are predicted by
-   document completion (:mod:`model.evaluation.kernels.held_out`).
+   document completion (:mod:`beam_topics.model.evaluation.kernels.held_out`).
 3. Where the best number predicts them better than all topics do, by :data:`LEAST_GAIN` and by
    :data:`ERRORS` standard errors, learning goes on with the least number that is no more than a
    standard error worse than the best.
@@ -62,9 +66,10 @@ one of fifty. So after its sweeps over the initial batch the chosen chain is off
 Topics of real documents are rarely united: 200 posts or abstracts are not enough to tell that fewer
 predict better, and everything stays as the chain left it (docs/results/small-data.md). Where
 topics are united, the weights of topics are learned from then on
-(:mod:`model.learners.particles.topic_weights`), so that a new subject gets a topic. Like a duel
-(:mod:`model.learners.particles.challengers`), this is a decision by prediction. It does not leave
-the posterior invariant. Challengers begin with even weights, and one that wins keeps them.
+(:mod:`beam_topics.model.learners.particles.topic_weights`), so that a new subject gets a topic.
+Like a duel (:mod:`beam_topics.model.learners.particles.challengers`), this is a decision by
+prediction. It does not leave the posterior invariant. Challengers begin with even weights, and one
+that wins keeps them.
 """
 
 from __future__ import annotations
@@ -76,11 +81,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.evaluation.kernels.held_out import complete, draws_of
-from model.kernels.random import COMPLETION, RESTART, RESTART_SWEEP
-from model.learners.particles.history import WHOLE_DOCUMENT
-from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
-from model.learners.particles.kernels.losses import (
+from beam_topics.model.evaluation.kernels.held_out import complete, draws_of
+from beam_topics.model.kernels.random import COMPLETION, RESTART, RESTART_SWEEP
+from beam_topics.model.learners.particles.history import WHOLE_DOCUMENT
+from beam_topics.model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
+from beam_topics.model.learners.particles.kernels.losses import (
     add_losses,
     merge,
     names_of,
@@ -89,23 +94,28 @@ from model.learners.particles.kernels.losses import (
     sample_of,
     update_nearest,
 )
-from model.learners.particles.kernels.particles import Population
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling import MOVES
-from model.learners.particles.kernels.restarting import absorb, put_back, rename_topics, take_out
-from model.learners.particles.kernels.token_filter import PARTS_EACH
-from model.learners.particles.population import (
+from beam_topics.model.learners.particles.kernels.particles import Population
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.resampling import MOVES
+from beam_topics.model.learners.particles.kernels.restarting import (
+    absorb,
+    put_back,
+    rename_topics,
+    take_out,
+)
+from beam_topics.model.learners.particles.kernels.token_filter import PARTS_EACH
+from beam_topics.model.learners.particles.population import (
     best_particle,
     copy_of,
     for_threads,
     replicate,
     with_free_parts,
 )
-from model.learners.particles.priors import is_even, with_alpha, word_probabilities
-from model.learners.particles.rejuvenation import Challengers
-from model.learners.particles.state import ParticleState, draws, ensure_capacity
-from model.learners.particles.topic_weights import make_even
-from model.records import FloatArray, IntArray, LongArray
+from beam_topics.model.learners.particles.priors import is_even, with_alpha, word_probabilities
+from beam_topics.model.learners.particles.rejuvenation import Challengers
+from beam_topics.model.learners.particles.state import ParticleState, draws, ensure_capacity
+from beam_topics.model.learners.particles.topic_weights import make_even
+from beam_topics.model.records import FloatArray, IntArray, LongArray
 
 # How many of the ring's older documents, and how many of the reservoir's, stand for all of them.
 SAMPLE, KEPT_SAMPLE = 600, 500

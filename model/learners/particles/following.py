@@ -3,16 +3,16 @@
 Minibatches are put together to blocks of at least as many documents as judge a duel. A block has a
 level, the log evidence per token (of each document before it is learned), and shares, the mean
 topic proportions of its documents. A test says when blocks tell a change, and with which block it
-began (:mod:`model.learners.particles.following`). All blocks are forgotten when a change is
-told, and when a challenger wins, because topics then have another meaning.
-:mod:`model.learners.particles.trials` says when trials are held.
+began (:mod:`beam_topics.model.learners.particles.following`). All blocks are forgotten when a
+change is told, and when a challenger wins, because topics then have another meaning.
+:mod:`beam_topics.model.learners.particles.trials` says when trials are held.
 
 A sequential test for changes of a stream, with a stated rate of false alarms.
 
-The stream comes in blocks of documents (:mod:`model.learners.particles.following`). Two figures of
-a block are tested: its level l, the log evidence per token, and ln D, where D is the Jensen-Shannon
-divergence of its topic shares from those of the remembered blocks together. A change lowers l,
-because words are new, or raises D, because topics have other shares. Let x be -l or ln D.
+The stream comes in blocks of documents (:mod:`beam_topics.model.learners.particles.following`). Two
+figures of a block are tested: its level l, the log evidence per token, and ln D, where D is the
+Jensen-Shannon divergence of its topic shares from those of the remembered blocks together. A change
+lowers l, because words are new, or raises D, because topics have other shares. Let x be -l or ln D.
 
 1. With the mean m and the standard deviation s of x over the n remembered blocks,
    t = (x - m) / (s sqrt(1 + 1 / n)). For normal x it has Student's distribution with f = n - 1
@@ -48,11 +48,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from model.kernels.special import ln
-from model.learners.particles.history import Documents
-from model.learners.particles.kernels.arrivals import divergence
-from model.records import FloatArray
-from model.scaled import Scaled
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.particles.history import Documents
+from beam_topics.model.learners.particles.kernels.arrivals import divergence
+from beam_topics.model.records import FloatArray
+from beam_topics.model.scaled import Scaled
 
 REMEMBERED = 20
 FIGURES = ("evidence", "shares")

@@ -12,10 +12,10 @@ h / :data:`TICKS` has passed since the last one. A lifetime begins when the toke
 Documents that wait are not forgotten before.
 
 * A token of the history that dies becomes
-  :data:`~model.learners.particles.kernels.particles.GONE`, like a token whose word left the
-  vocabulary. Tokens die one by one, not with their document: of the other tokens no particle knows
-  the documents, and all tokens have the same law. A document that has lost all tokens takes its
-  place until it leaves as documents do.
+  :data:`~beam_topics.model.learners.particles.kernels.particles.GONE`, like a token whose word left
+  the vocabulary. Tokens die one by one, not with their document: of the other tokens no particle
+  knows the documents, and all tokens have the same law. A document that has lost all tokens takes
+  its place until it leaves as documents do.
 * Which tokens die is the same in all particles of an island, so all of them continue to learn the
   same data.
 * The joint probability of the tokens that live cannot be known, since documents that are not in the
@@ -27,8 +27,8 @@ Documents that wait are not forgotten before.
 Remove words from the vocabulary, so that a stream with ever new words needs bounded memory.
 
 A word that is removed takes its counts and its tables with it. Its tokens stay in the history as
-:data:`~model.learners.particles.kernels.particles.GONE` and count for no document. A word that
-returns is new. The joint probability and the evidence still cover the removed words.
+:data:`~beam_topics.model.learners.particles.kernels.particles.GONE` and count for no document. A
+word that returns is new. The joint probability and the evidence still cover the removed words.
 """
 
 from __future__ import annotations
@@ -39,20 +39,24 @@ from functools import partial
 
 import numpy as np
 
-from model import checks
-from model.kernels.random import FORGETTING, FORGOTTEN_TOPIC
-from model.kernels.special import ln
-from model.learners.particles.kernels.canonical_rows import tokens_by_word
-from model.learners.particles.kernels.copy_on_write import BLOCKS_EACH, new_table, reserve
-from model.learners.particles.kernels.forgetting import choose_forgotten, forget_tokens
-from model.learners.particles.kernels.particles import GONE
-from model.learners.particles.kernels.parts import filled_parts
-from model.learners.particles.packing import Packed, pack_table, unpack_table
-from model.learners.particles.population import joint, over_slices
-from model.learners.particles.priors import parts_each, with_words, word_rows
-from model.learners.particles.state import ParticleState, draws, ensure_capacity
-from model.records import IntArray, LongArray
-from model.scaled import Scaled
+from beam_topics.model import checks
+from beam_topics.model.kernels.random import FORGETTING, FORGOTTEN_TOPIC
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.particles.kernels.canonical_rows import tokens_by_word
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
+    BLOCKS_EACH,
+    new_table,
+    reserve,
+)
+from beam_topics.model.learners.particles.kernels.forgetting import choose_forgotten, forget_tokens
+from beam_topics.model.learners.particles.kernels.particles import GONE
+from beam_topics.model.learners.particles.kernels.parts import filled_parts
+from beam_topics.model.learners.particles.packing import Packed, pack_table, unpack_table
+from beam_topics.model.learners.particles.population import joint, over_slices
+from beam_topics.model.learners.particles.priors import parts_each, with_words, word_rows
+from beam_topics.model.learners.particles.state import ParticleState, draws, ensure_capacity
+from beam_topics.model.records import IntArray, LongArray
+from beam_topics.model.scaled import Scaled
 
 # Words whose whole rows are summed at once.
 _WORDS = 1024

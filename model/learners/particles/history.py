@@ -1,6 +1,6 @@
 """The documents that can be visited again: slots, pages of tokens, and units.
 
-:mod:`model.learners.particles.kernels.history` says which units there are.
+:mod:`beam_topics.model.learners.particles.kernels.history` says which units there are.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.learners.particles.kernels.history import (
+from beam_topics.model.learners.particles.kernels.history import (
     KEPT,
     LATER,
     LONGEST,
@@ -21,9 +21,9 @@ from model.learners.particles.kernels.history import (
     Past,
     admit,
 )
-from model.learners.particles.kernels.particles import PAGE, Pages
-from model.learners.particles.rejuvenation import FullHistory, HistorySettings
-from model.records import IntArray, LongArray
+from beam_topics.model.learners.particles.kernels.particles import PAGE, Pages
+from beam_topics.model.learners.particles.rejuvenation import FullHistory, HistorySettings
+from beam_topics.model.records import IntArray, LongArray
 
 # The position of a unit that is a whole document.
 WHOLE_DOCUMENT = -1

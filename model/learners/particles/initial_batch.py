@@ -6,8 +6,8 @@ kernels serve here too. ``--initial_choice`` says how chains are compared:
 
 * ``perplexity``: the chains are trained on 80 % of the batch and compared by the probability that
   they give to the rest (first-moment particle learning). The rest then decides how many topics
-  learning begins with (:mod:`model.learners.particles.challengers`), and is learned as the first
-  documents of the stream.
+  learning begins with (:mod:`beam_topics.model.learners.particles.challengers`), and is learned as
+  the first documents of the stream.
 * ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of less
   than four documents is always compared in this way, as it leaves none to predict.
 * ``nmi``: they are trained on the whole batch and compared by the nMI of each document's most
@@ -50,16 +50,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.errors import OptionError
-from model.evaluation.agreement import main_topics, nmi
-from model.evaluation.kernels.held_out import first_moments
-from model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
-from model.learners.particles.challengers import Block, in_blocks, unite_topics
-from model.learners.particles.history import WHOLE_DOCUMENT, Documents
-from model.learners.particles.population import joint, new_population, replicate
-from model.learners.particles.priors import word_probabilities
-from model.learners.particles.settings import ENDLESS, InitialBatch
-from model.learners.particles.state import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.agreement import main_topics, nmi
+from beam_topics.model.evaluation.kernels.held_out import first_moments
+from beam_topics.model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
+from beam_topics.model.learners.particles.challengers import Block, in_blocks, unite_topics
+from beam_topics.model.learners.particles.history import WHOLE_DOCUMENT, Documents
+from beam_topics.model.learners.particles.population import joint, new_population, replicate
+from beam_topics.model.learners.particles.priors import word_probabilities
+from beam_topics.model.learners.particles.settings import ENDLESS, InitialBatch
+from beam_topics.model.learners.particles.state import (
     ParticleState,
     begin_minibatch,
     document_counts,
@@ -68,15 +68,15 @@ from model.learners.particles.state import (
     note_arrivals,
     plant_seeds,
 )
-from model.learners.particles.stepping import (
+from beam_topics.model.learners.particles.stepping import (
     draw_documents,
     learn_by_chains,
     learn_documents,
     visit,
 )
-from model.learners.particles.topic_weights import learn_concentrations
-from model.records import IntArray
-from model.scaled import Scaled
+from beam_topics.model.learners.particles.topic_weights import learn_concentrations
+from beam_topics.model.records import IntArray
+from beam_topics.model.scaled import Scaled
 
 # With ``perplexity`` this share of the documents is held out.
 HELD_OUT = 0.2

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.learners.particles.kernels.canonical_rows import add_rows, distinct_rows
-from model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
-from model.learners.particles.kernels.full_history import Tree, build_tree
-from model.learners.particles.kernels.parts import PART
-from model.learners.particles.kernels.shared_rows import Rows
-from model.records import LongArray
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.particles.kernels.canonical_rows import add_rows, distinct_rows
+from beam_topics.model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
+from beam_topics.model.learners.particles.kernels.full_history import Tree, build_tree
+from beam_topics.model.learners.particles.kernels.parts import PART
+from beam_topics.model.learners.particles.kernels.shared_rows import Rows
+from beam_topics.model.records import LongArray
 
 _SIZES = ("<u1", "<u2", "<u4", "<i8")
 # Logical rows below one entry of a line.

@@ -18,7 +18,8 @@ words of document i, z_i(p) and ω_i(p) are its topics and the weight of particl
                     draw z_j(p) from P(z_j | z_i\j(p), w_i)
             ω_i(p) = 1 / P
 
-:func:`model.learners.particles.stepping.filter_document` is the body of the loop over i.
+:func:`beam_topics.model.learners.particles.stepping.filter_document` is the body of the loop over
+i.
 
 * ``particle-filter`` is Alg. 4. The settings say when particles are resampled, and what triggers
   rejuvenation.
@@ -35,30 +36,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import wire
-from model.evaluation.agreement import nmi
-from model.learners.base import Arrivals, StepInfo, Summary, register
-from model.learners.particles import stored_state
-from model.learners.particles.forgetting import forget, make_room_for_words
-from model.learners.particles.history import Documents
-from model.learners.particles.initial_batch import (
+from beam_topics.model import wire
+from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.particles import stored_state
+from beam_topics.model.learners.particles.forgetting import forget, make_room_for_words
+from beam_topics.model.learners.particles.history import Documents
+from beam_topics.model.learners.particles.initial_batch import (
     Chains,
     initialise,
     initialised,
     join,
     most_frequent_topics,
 )
-from model.learners.particles.kernels.resampling import MOVES
-from model.learners.particles.population import best_particle, joint, nbytes
-from model.learners.particles.priors import published_counts, published_prior
-from model.learners.particles.settings import (
+from beam_topics.model.learners.particles.kernels.resampling import MOVES
+from beam_topics.model.learners.particles.population import best_particle, joint, nbytes
+from beam_topics.model.learners.particles.priors import published_counts, published_prior
+from beam_topics.model.learners.particles.settings import (
     AUTO,
     IncrementalGibbs,
     OLda,
     ParticleFilter,
     ParticleSettings,
 )
-from model.learners.particles.state import (
+from beam_topics.model.learners.particles.state import (
     ParticleState,
     arrivals,
     begin_minibatch,
@@ -68,7 +69,7 @@ from model.learners.particles.state import (
     plant_seeds,
     shares_without_weight,
 )
-from model.learners.particles.stepping import (
+from beam_topics.model.learners.particles.stepping import (
     known_words,
     learn_documents,
     learn_together,
@@ -76,12 +77,16 @@ from model.learners.particles.stepping import (
     resamplings,
     together,
 )
-from model.learners.particles.topic_weights import draw_is_due, learn_concentrations, learn_weights
-from model.learners.particles.trials import observe, release
-from model.records import IntArray, Minibatch
-from model.scaled import Scaled
-from model.snapshot import Snapshot
-from model.words.vocabulary import UNKNOWN
+from beam_topics.model.learners.particles.topic_weights import (
+    draw_is_due,
+    learn_concentrations,
+    learn_weights,
+)
+from beam_topics.model.learners.particles.trials import observe, release
+from beam_topics.model.records import IntArray, Minibatch
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.vocabulary import UNKNOWN
 
 
 @register(ParticleFilter, IncrementalGibbs, OLda)

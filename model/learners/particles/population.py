@@ -2,9 +2,10 @@
 
 A particle that is alone writes a row in place. It needs a free row only for a word at hand whose
 row it does not own: a new word, or one that shares its row
-(:mod:`model.learners.particles.kernels.equal_rows`). When free rows run short, words with equal
-rows come to share one, and the pool is made anew with an eighth of its rows free. So memory follows
-the words at hand and the number of different rows, and not the size of the vocabulary.
+(:mod:`beam_topics.model.learners.particles.kernels.equal_rows`). When free rows run short, words
+with equal rows come to share one, and the pool is made anew with an eighth of its rows free. So
+memory follows the words at hand and the number of different rows, and not the size of the
+vocabulary.
 
 :func:`copy_of` returns one particle as a population that shares no memory with the others.
 """
@@ -19,9 +20,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from model.learners.particles.history import History
-from model.learners.particles.kernels import copy_on_write, shared_rows
-from model.learners.particles.kernels.copy_on_write import (
+from beam_topics.model.learners.particles.history import History
+from beam_topics.model.learners.particles.kernels import copy_on_write, shared_rows
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
     BLOCK,
     BLOCKS_EACH,
     Table,
@@ -33,17 +34,17 @@ from model.learners.particles.kernels.copy_on_write import (
     sweep,
     with_rows,
 )
-from model.learners.particles.kernels.equal_rows import (
+from beam_topics.model.learners.particles.kernels.equal_rows import (
     count_unowned,
     merge_equal_rows,
     renumber_rows,
     words_at_hand,
 )
-from model.learners.particles.kernels.particles import PAGE, Population, Prior
-from model.learners.particles.kernels.shared_rows import Rows
-from model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
-from model.learners.particles.priors import parts_each, places_of, stored_length
-from model.scaled import Scaled
+from beam_topics.model.learners.particles.kernels.particles import PAGE, Population, Prior
+from beam_topics.model.learners.particles.kernels.shared_rows import Rows
+from beam_topics.model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
+from beam_topics.model.learners.particles.priors import parts_each, places_of, stored_length
+from beam_topics.model.scaled import Scaled
 
 Words = npt.NDArray[np.bool_]
 # The part of a pool that is free when it is made anew.

@@ -1,7 +1,7 @@
 """The topic-word prior of the particle family, and the topics of a particle.
 
-:mod:`model.learners.particles.topic_priors` has the settings. The notation (n_wz, t_wz, k_z, m_w,
-B, G, a, a_0, d) is that of :mod:`model.learners.particles.kernels.particles`.
+:mod:`beam_topics.model.learners.particles.topic_priors` has the settings. The notation (n_wz, t_wz,
+k_z, m_w, B, G, a, a_0, d) is that of :mod:`beam_topics.model.learners.particles.kernels.particles`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.learners.particles.kernels import parts, table_counts
-from model.learners.particles.kernels.copy_on_write import BLOCK, Table, with_rows
-from model.learners.particles.kernels.draw import padded
-from model.learners.particles.kernels.particles import Population, Prior
-from model.learners.particles.settings import ParticleSettings
-from model.records import FloatArray, IntArray, LongArray
-from model.snapshot import TopicWordPrior
-from model.words.character_model import CharacterModel
+from beam_topics.model.learners.particles.kernels import parts, table_counts
+from beam_topics.model.learners.particles.kernels.copy_on_write import BLOCK, Table, with_rows
+from beam_topics.model.learners.particles.kernels.draw import padded
+from beam_topics.model.learners.particles.kernels.particles import Population, Prior
+from beam_topics.model.learners.particles.settings import ParticleSettings
+from beam_topics.model.records import FloatArray, IntArray, LongArray
+from beam_topics.model.snapshot import TopicWordPrior
+from beam_topics.model.words.character_model import CharacterModel
 
 # From so many topics on, the counts of words are in parts. With fewer, visits to whole rows are
 # faster under the hierarchical prior (python -m benchmarks many_topics).
@@ -74,7 +74,7 @@ def base_probabilities(
 def row_length(prior: Prior) -> int:
     """Return the length of a word's row, a multiple of eight.
 
-    :class:`model.learners.particles.kernels.particles.Population` describes the row.
+    :class:`beam_topics.model.learners.particles.kernels.particles.Population` describes the row.
     """
     tp = len(prior.alpha)
     return tp if prior.tables == table_counts.NONE else 2 * tp + padded(1)
@@ -222,7 +222,7 @@ def word_probabilities(
 
 
 class Counts(NamedTuple):
-    """n_wz - d t_wz as a snapshot has them (:class:`model.snapshot.Snapshot`)."""
+    """n_wz - d t_wz as a snapshot has them (:class:`beam_topics.model.snapshot.Snapshot`)."""
 
     offsets: LongArray
     topics: IntArray

@@ -1,7 +1,7 @@
 """Settings of rejuvenation: its triggers, and the units that can be visited.
 
 What can be visited is the history. Challengers are copies of a particle that learn the newest
-documents anew (:mod:`model.learners.particles.challengers`).
+documents anew (:mod:`beam_topics.model.learners.particles.challengers`).
 
 A trigger answers three questions: :meth:`Rejuvenation.after_document`,
 :attr:`Rejuvenation.tokens` and :attr:`Rejuvenation.after_resampling`. A new trigger that these
@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from model.errors import OptionError
-from model.options import Kinds, Record, option, part
+from beam_topics.model.errors import OptionError
+from beam_topics.model.options import Kinds, Record, option, part
 
 Unit = Literal["document", "token"]
 

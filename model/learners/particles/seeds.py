@@ -12,8 +12,8 @@ franchise after s observed tokens of each word, which begin at one table. No ker
 all weights, duels and draws use the counts.
 
 A topic whose s_z is far above the tokens that will come is *frozen*: the n_z tokens that it learns
-move P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`model.exports` writes
-such seeds for topics of a model.
+move P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`beam_topics.model.exports`
+writes such seeds for topics of a model.
 
 The words of seeds have the first numbers of the vocabulary and never leave it. A challenger never
 gives a seeded topic to another one.
@@ -25,10 +25,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 if TYPE_CHECKING:
-    from model.learners.particles.settings import ParticleSettings
+    from beam_topics.model.learners.particles.settings import ParticleSettings
 
 FLAG, STRENGTH_FLAG = "--seeds", "--seed_strength"
 # Prior tokens of all seeds together; counts of 32 bits hold them.

@@ -1,9 +1,10 @@
 """The settings of the particle family.
 
-All learners of the family run one algorithm (:mod:`model.learners.particles.particle_filter`),
-which reads the attributes of :class:`ParticleSettings`. A learner has a field for each part that
-a user chooses, and a property for each part that the learner fixes. Two of the parts are here: the
-vocabulary, and resampling with the schemes of :mod:`model.learners.particles.kernels.resampling`.
+All learners of the family run one algorithm
+(:mod:`beam_topics.model.learners.particles.particle_filter`), which reads the attributes of
+:class:`ParticleSettings`. A learner has a field for each part that a user chooses, and a property
+for each part that the learner fixes. Two of the parts are here: the vocabulary, and resampling with
+the schemes of :mod:`beam_topics.model.learners.particles.kernels.resampling`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from model.errors import OptionError
-from model.learners.base import LearnerSettings, implemented_in
-from model.learners.particles.rejuvenation import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners.base import LearnerSettings, implemented_in
+from beam_topics.model.learners.particles.rejuvenation import (
     SCHEDULES,
     AfterResampling,
     Challengers,
@@ -24,13 +25,13 @@ from model.learners.particles.rejuvenation import (
     Never,
     Rejuvenation,
 )
-from model.learners.particles.seeds import check_seeds, seeds_of
-from model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
-from model.options import Kinds, Record, option, part
-from model.times import duration_text
+from beam_topics.model.learners.particles.seeds import check_seeds, seeds_of
+from beam_topics.model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
+from beam_topics.model.options import Kinds, Record, option, part
+from beam_topics.model.times import duration_text
 
 if TYPE_CHECKING:
-    from model.words.vocabulary import Vocabulary
+    from beam_topics.model.words.vocabulary import Vocabulary
 
 DEFAULT_MAX_WORDS = 50_000
 
@@ -79,7 +80,7 @@ class Growing(VocabularySettings):
 
     def new(self) -> Vocabulary:
         # Imported here, because options are read without numba.
-        from model.words.vocabulary import Vocabulary
+        from beam_topics.model.words.vocabulary import Vocabulary
 
         return Vocabulary((), self.max_words, self.word_memory)
 
@@ -115,7 +116,7 @@ class Given(VocabularySettings):
         return len(self.words)
 
     def new(self) -> Vocabulary:
-        from model.words.vocabulary import Vocabulary
+        from beam_topics.model.words.vocabulary import Vocabulary
 
         return Vocabulary(self.words, len(self.words), Growing().word_memory)
 
@@ -178,7 +179,7 @@ class _AtThreshold(Resampling):
     @property
     def scheme(self) -> int:
         # Imported here, so that settings can be listed without kernels.
-        from model.learners.particles.kernels.resampling import SCHEMES
+        from beam_topics.model.learners.particles.kernels.resampling import SCHEMES
 
         return SCHEMES.index(self.kind)
 
@@ -222,7 +223,7 @@ RESAMPLINGS = Kinds(NeverResample, Residual, Multinomial)
 
 
 # The module of the learner of all of them.
-_MODULE = "model.learners.particles.particle_filter"
+_MODULE = "beam_topics.model.learners.particles.particle_filter"
 # Minibatches whose evidence is kept, also where there is one learner and nothing to compare.
 EVIDENCE_WINDOW = 20
 # Prior tokens of a word of a seed.

@@ -1,12 +1,13 @@
 """The state of a learner of the particle family: its parts, its beginning, and its capacity.
 
-Particles begin with the prior tokens of seeds (:mod:`model.learners.particles.seeds`). The prior
-and the tables of rows grow with the vocabulary and the history; :func:`ensure_capacity` makes them
-large enough before a kernel runs.
+Particles begin with the prior tokens of seeds (:mod:`beam_topics.model.learners.particles.seeds`).
+The prior and the tables of rows grow with the vocabulary and the history; :func:`ensure_capacity`
+makes them large enough before a kernel runs.
 
 A step notes the topics that its documents have when it has visited them for the first time, just
 before the history may drop them (:func:`note_arrivals`); :func:`arrivals` adds them up. The notes
-are no part of the saved state: the log of the learner (:mod:`model.learner_log`) keeps the sums.
+are no part of the saved state: the log of the learner (:mod:`beam_topics.model.learner_log`) keeps
+the sums.
 """
 
 from __future__ import annotations
@@ -18,33 +19,42 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from model.events import Event
-from model.kernels.random import stream_key
-from model.learners.base import Arrivals
-from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles.following import Cusum, Following, threshold_of
-from model.learners.particles.history import Documents, History
-from model.learners.particles.kernels.arrivals import count_documents, sum_documents
-from model.learners.particles.kernels.history import Choice
-from model.learners.particles.kernels.particles import Draws, Population, Prior
-from model.learners.particles.kernels.resampling import SCHEDULED, Resampler
-from model.learners.particles.kernels.table_counts import NONE
-from model.learners.particles.packing import Packed, in_parts, unpack_table
-from model.learners.particles.population import AtHand, best_particle, new_population, with_capacity
-from model.learners.particles.priors import (
+from beam_topics.model.events import Event
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.base import Arrivals
+from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain
+from beam_topics.model.learners.particles.following import Cusum, Following, threshold_of
+from beam_topics.model.learners.particles.history import Documents, History
+from beam_topics.model.learners.particles.kernels.arrivals import count_documents, sum_documents
+from beam_topics.model.learners.particles.kernels.history import Choice
+from beam_topics.model.learners.particles.kernels.particles import Draws, Population, Prior
+from beam_topics.model.learners.particles.kernels.resampling import SCHEDULED, Resampler
+from beam_topics.model.learners.particles.kernels.table_counts import NONE
+from beam_topics.model.learners.particles.packing import Packed, in_parts, unpack_table
+from beam_topics.model.learners.particles.population import (
+    AtHand,
+    best_particle,
+    new_population,
+    with_capacity,
+)
+from beam_topics.model.learners.particles.priors import (
     base_probabilities,
     is_even,
     new_prior,
     parts_each,
     row_length,
 )
-from model.learners.particles.rejuvenation import Challengers
-from model.learners.particles.seeds import seeds_of, words_of
-from model.learners.particles.settings import InitialBatch, NoInitialBatch, ParticleSettings
-from model.records import FloatArray, IntArray, LongArray
-from model.scaled import Scaled
-from model.words.character_model import CharacterModel
-from model.words.vocabulary import Vocabulary
+from beam_topics.model.learners.particles.rejuvenation import Challengers
+from beam_topics.model.learners.particles.seeds import seeds_of, words_of
+from beam_topics.model.learners.particles.settings import (
+    InitialBatch,
+    NoInitialBatch,
+    ParticleSettings,
+)
+from beam_topics.model.records import FloatArray, IntArray, LongArray
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.words.character_model import CharacterModel
+from beam_topics.model.words.vocabulary import Vocabulary
 
 
 @dataclass
@@ -80,7 +90,7 @@ class ParticleState:
         initialised: a copy that has learned the waiting documents. A publication makes it for the
             snapshot, and uses it again for the figures.
         begun: a copy that has learned some of the documents that wait for a complete initial batch
-            (:mod:`model.learners.particles.initial_batch`).
+            (:mod:`beam_topics.model.learners.particles.initial_batch`).
         chain: the same for ``batch-gibbs`` on packed counts.
         following: the changes of the stream, and the documents that wait for a duel; None unless
             particles are challenged.

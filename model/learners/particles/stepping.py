@@ -1,8 +1,9 @@
 """How documents change the particles: Alg. 4 of Canini et al. (2009).
 
-:mod:`model.learners.particles.particle_filter` has the listing. In the paper it runs over tokens.
-:func:`filter_document` runs it with whole documents in place of tokens: particles are resampled
-after a document. :func:`filter_tokens_of` runs it token by token, in one kernel and one thread.
+:mod:`beam_topics.model.learners.particles.particle_filter` has the listing. In the paper it runs
+over tokens. :func:`filter_document` runs it with whole documents in place of tokens: particles are
+resampled after a document. :func:`filter_tokens_of` runs it token by token, in one kernel and one
+thread.
 
 Chains are particles that are never resampled. :func:`learn_by_chains` learns the documents of a
 minibatch with them in one call, to the bits of document by document.
@@ -25,36 +26,40 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.random import FIRST_PASS, MOVE
-from model.learners.base import StepInfo
-from model.learners.particles.history import Documents
-from model.learners.particles.kernels import chains
-from model.learners.particles.kernels.chains import (
+from beam_topics.model.kernels.random import FIRST_PASS, MOVE
+from beam_topics.model.learners.base import StepInfo
+from beam_topics.model.learners.particles.history import Documents
+from beam_topics.model.learners.particles.kernels import chains
+from beam_topics.model.learners.particles.kernels.chains import (
     TOKENS_AT_ONCE,
     VisitSchedule,
     gather_evidence,
     run_chains,
     schedule_visits,
 )
-from model.learners.particles.kernels.first_pass import (
+from beam_topics.model.learners.particles.kernels.first_pass import (
     TokenDraws,
     first_pass,
     new_token_draws,
     write_draws,
 )
-from model.learners.particles.kernels.history import LONGEST, choose_units
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling import (
+from beam_topics.model.learners.particles.kernels.history import LONGEST, choose_units
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.resampling import (
     MOVES,
     RESAMPLINGS,
     SCHEDULED,
     resample,
     reweight,
 )
-from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
-from model.learners.particles.population import over_slices, tokens_at_once
-from model.learners.particles.priors import parts_each
-from model.learners.particles.state import (
+from beam_topics.model.learners.particles.kernels.token_filter import (
+    EXTRA_UNITS,
+    Rejuvenation,
+    filter_tokens,
+)
+from beam_topics.model.learners.particles.population import over_slices, tokens_at_once
+from beam_topics.model.learners.particles.priors import parts_each
+from beam_topics.model.learners.particles.state import (
     ParticleState,
     begin_minibatch,
     choice_of,
@@ -62,10 +67,10 @@ from model.learners.particles.state import (
     ensure_capacity,
     note_arrivals,
 )
-from model.learners.particles.topic_weights import draw_is_due, learn_concentrations
-from model.records import FloatArray, IntArray, LongArray, Minibatch
-from model.scaled import Scaled
-from model.words.vocabulary import UNKNOWN
+from beam_topics.model.learners.particles.topic_weights import draw_is_due, learn_concentrations
+from beam_topics.model.records import FloatArray, IntArray, LongArray, Minibatch
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.words.vocabulary import UNKNOWN
 
 # Below so many draws one thread is faster than several.
 _SIDE_BY_SIDE = 2000
@@ -340,7 +345,7 @@ def draw_documents(
     Args:
         state: the learner's state.
         slots: int32[n], the documents.
-        purpose: names the draws (:mod:`model.kernels.random`).
+        purpose: names the draws (:mod:`beam_topics.model.kernels.random`).
         evenly: draw each topic with probability 1 / T, whatever the counts.
     """
     index, particles = state.drawn, len(state.population.weight)
@@ -437,7 +442,7 @@ def visit(
         state: the learner's state.
         slots: int32[n], the units' documents.
         positions: int64[n], the units' tokens; -1 for whole documents.
-        purpose: names the draws (:mod:`model.kernels.random`).
+        purpose: names the draws (:mod:`beam_topics.model.kernels.random`).
         owned: whether the particles own the rows of all of these tokens, so that visits copy none.
     """
     counters, particles = state.resampler.counters, len(state.population.weight)

@@ -5,15 +5,15 @@ therefore the digest of the state.
 
 For each word and each page of the history, the distinct rows among the particles are written once,
 in the order of the first particle that has each, with a table of the row of each particle
-(:mod:`model.learners.particles.packing`). Where there are many topics, words are in parts, and the
-parts with tokens are written. Documents are written in order of arrival. Free rows, slots and pages
-are not written. The counts of a document are not written, since they follow from the topics of its
-tokens. ``docs/formats.md`` lists the fields.
+(:mod:`beam_topics.model.learners.particles.packing`). Where there are many topics, words are in
+parts, and the parts with tokens are written. Documents are written in order of arrival. Free rows,
+slots and pages are not written. The counts of a document are not written, since they follow from
+the topics of its tokens. ``docs/formats.md`` lists the fields.
 
 Bytes may come from anywhere. Kernels do not test indices, and they subtract counts from counts, so
-everything is checked before a kernel runs (:mod:`model.checks`): each number against its bounds,
-and the parts against each other. Sizes are compared with what the settings allow before memory is
-allocated. Three laws hold for each particle:
+everything is checked before a kernel runs (:mod:`beam_topics.model.checks`): each number against
+its bounds, and the parts against each other. Sizes are compared with what the settings allow before
+memory is allocated. Three laws hold for each particle:
 
 * n_t is the sum of n_wt over the words, and k_t that of t_wt;
 * 1 <= t_wt <= n_wt where n_wt > 0, and t_wt = 0 elsewhere;
@@ -29,19 +29,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.learners.particles import population as populations
-from model.learners.particles.following import FIGURES, REMEMBERED, Block, Cusum, Following
-from model.learners.particles.history import Documents, Units
-from model.learners.particles.kernels.canonical_rows import word_in_excess
-from model.learners.particles.kernels.full_history import Tree
-from model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
-from model.learners.particles.kernels.particles import GONE, PAGE, Prior
-from model.learners.particles.kernels.parts import PART, filled_parts
-from model.learners.particles.kernels.table_counts import MINIMAL, NONE
-from model.learners.particles.kernels.topic_weights import LEAST
-from model.learners.particles.packing import (
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.particles import population as populations
+from beam_topics.model.learners.particles.following import (
+    FIGURES,
+    REMEMBERED,
+    Block,
+    Cusum,
+    Following,
+)
+from beam_topics.model.learners.particles.history import Documents, Units
+from beam_topics.model.learners.particles.kernels.canonical_rows import word_in_excess
+from beam_topics.model.learners.particles.kernels.full_history import Tree
+from beam_topics.model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
+from beam_topics.model.learners.particles.kernels.particles import GONE, PAGE, Prior
+from beam_topics.model.learners.particles.kernels.parts import PART, filled_parts
+from beam_topics.model.learners.particles.kernels.table_counts import MINIMAL, NONE
+from beam_topics.model.learners.particles.kernels.topic_weights import LEAST
+from beam_topics.model.learners.particles.packing import (
     Packed,
     pack_numbers,
     pack_table,
@@ -49,19 +55,19 @@ from model.learners.particles.packing import (
     unpack_table,
     unpack_tree,
 )
-from model.learners.particles.priors import (
+from beam_topics.model.learners.particles.priors import (
     parts_each,
     row_length,
     with_alpha,
     with_words,
     word_rows,
 )
-from model.learners.particles.seeds import words_of
-from model.learners.particles.state import ParticleState, seed_counts
-from model.records import FloatArray, LongArray
-from model.scaled import Scaled
-from model.words.character_model import CharacterModel
-from model.words.vocabulary import Vocabulary
+from beam_topics.model.learners.particles.seeds import words_of
+from beam_topics.model.learners.particles.state import ParticleState, seed_counts
+from beam_topics.model.records import FloatArray, LongArray
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.words.character_model import CharacterModel
+from beam_topics.model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTo2"
 # Words are in parts.
@@ -224,7 +230,7 @@ def from_bytes(state: ParticleState, data: bytes) -> ParticleState:
     """Fill the state of a learner before the first document, and return it.
 
     Args:
-        state: a new state (:func:`model.learners.particles.state.new_state`).
+        state: a new state (:func:`beam_topics.model.learners.particles.state.new_state`).
         data: the bytes of :func:`to_bytes`.
 
     Raises:

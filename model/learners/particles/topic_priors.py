@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from model.learners.base import AUTO
-from model.options import Kinds, Record, option, part
+from beam_topics.model.learners.base import AUTO
+from beam_topics.model.options import Kinds, Record, option, part
 
 PRIORS = Kinds()
 
@@ -52,7 +52,7 @@ class TopicPrior(Record):
     def table_counting(self) -> int:
         """Return how tables are counted: ``NONE``, ``MINIMAL`` or ``SAMPLED``.
 
-        :mod:`model.learners.particles.kernels.table_counts` defines the three.
+        :mod:`beam_topics.model.learners.particles.kernels.table_counts` defines the three.
         """
         return _table_counting("NONE")
 
@@ -194,6 +194,6 @@ class Hierarchical(_Spelled):
 
 def _table_counting(name: str) -> int:
     """Return a constant of the kernels, which are not imported where settings are only listed."""
-    from model.learners.particles.kernels import table_counts
+    from beam_topics.model.learners.particles.kernels import table_counts
 
     return int(getattr(table_counts, name))

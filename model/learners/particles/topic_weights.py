@@ -3,12 +3,12 @@
 alpha_t = A (e / T + (1 - e) pi_t). A is T times ``--alpha``, and pi has a Dirichlet distribution
 with parameters gamma / T, where gamma is a concentration with a nearly flat prior. Weights are
 learned with ``--topics=auto``, where e is :data:`EVEN`, and where topics were united when learning
-began (:mod:`model.learners.particles.challengers`), where e is 0. The even part keeps topics of few
-documents, such as those of a new domain, from losing their weight to the largest ones. A table is
-of the even part or of pi, and only tables of pi count when pi and gamma are drawn. They are drawn
-after each minibatch, given the topics of the documents of the history
-(:mod:`model.learners.particles.kernels.topic_weights`). Documents that have left the history do not
-count. So the weights are those of the newest documents and of a sample of the past,
+began (:mod:`beam_topics.model.learners.particles.challengers`), where e is 0. The even part keeps
+topics of few documents, such as those of a new domain, from losing their weight to the largest
+ones. A table is of the even part or of pi, and only tables of pi count when pi and gamma are drawn.
+They are drawn after each minibatch, given the topics of the documents of the history
+(:mod:`beam_topics.model.learners.particles.kernels.topic_weights`). Documents that have left the
+history do not count. So the weights are those of the newest documents and of a sample of the past,
 and the weight of a topic that fades falls.
 
 The sampler is exact for the documents at hand. P(w, z) takes the factor by which the probability of
@@ -20,17 +20,17 @@ Each particle has its own a and a_0, which are redrawn after a minibatch. A draw
 the vocabulary, so there is one draw for every :data:`TOKENS_A_WORD` tokens per word: one after each
 minibatch of usual size, and one after several of the small minibatches that short windows make.
 
-:mod:`model.learners.particles.kernels.topic_weights` has the sampler. The draws are functions of
-(seed, key, particle, minibatch, index).
+:mod:`beam_topics.model.learners.particles.kernels.topic_weights` has the sampler. The draws are
+functions of (seed, key, particle, minibatch, index).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from model.kernels.random import CONCENTRATION, TOPIC_WEIGHTS, fill_uniforms
-from model.learners.particles.kernels.particles import Draws, Population, Prior
-from model.learners.particles.kernels.topic_weights import (
+from beam_topics.model.kernels.random import CONCENTRATION, TOPIC_WEIGHTS, fill_uniforms
+from beam_topics.model.learners.particles.kernels.particles import Draws, Population, Prior
+from beam_topics.model.learners.particles.kernels.topic_weights import (
     count_tables,
     draw_a,
     draw_a_0,
@@ -38,11 +38,16 @@ from model.learners.particles.kernels.topic_weights import (
     log_joint_terms,
     log_topics,
 )
-from model.learners.particles.population import joint
-from model.learners.particles.priors import shared_tables, sum_of, with_alpha
-from model.learners.particles.state import ParticleState, document_counts, draws, ensure_capacity
-from model.records import FloatArray, IntArray, LongArray
-from model.scaled import Scaled
+from beam_topics.model.learners.particles.population import joint
+from beam_topics.model.learners.particles.priors import shared_tables, sum_of, with_alpha
+from beam_topics.model.learners.particles.state import (
+    ParticleState,
+    document_counts,
+    draws,
+    ensure_capacity,
+)
+from beam_topics.model.records import FloatArray, IntArray, LongArray
+from beam_topics.model.scaled import Scaled
 
 TOKENS_A_WORD = 0.25
 
@@ -64,7 +69,7 @@ def learn_concentrations(state: ParticleState, purpose: int = CONCENTRATION) -> 
 
     Args:
         state: the learner's state.
-        purpose: names the draws (:mod:`model.kernels.random`).
+        purpose: names the draws (:mod:`beam_topics.model.kernels.random`).
     """
     if not state.settings.prior.learns_concentrations:
         return

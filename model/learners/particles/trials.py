@@ -1,27 +1,29 @@
 """When a particle is challenged, and which documents wait for the decision.
 
 A trial is due when the documents learned since the last change reach one of the multiples
-:data:`~model.learners.particles.following.AFTER_CHANGE` of the number of judges (after 100, 250 and
-500 documents). Two more, at the multiples :data:`~model.learners.particles.following.AGAIN` (1,000
-and 2,000 documents), make room again whether one was won or not. Before the first change trials are
-due at the multiples :data:`~model.learners.particles.following.AT_START` (400, 800 and 1,600
-documents). Afterwards a trial is due whenever the number of documents has grown fourfold. Its
-challengers learn anew :data:`REPEATED` times as many documents as there are judges, and make room
-for them, because a stream may change so slowly that no change is told.
+:data:`~beam_topics.model.learners.particles.following.AFTER_CHANGE` of the number of judges (after
+100, 250 and 500 documents). Two more, at the multiples
+:data:`~beam_topics.model.learners.particles.following.AGAIN` (1,000 and 2,000 documents), make room
+again whether one was won or not. Before the first change trials are due at the multiples
+:data:`~beam_topics.model.learners.particles.following.AT_START` (400, 800 and 1,600 documents).
+Afterwards a trial is due whenever the number of documents has grown fourfold. Its challengers learn
+anew :data:`REPEATED` times as many documents as there are judges, and make room for them, because a
+stream may change so slowly that no change is told.
 
 The documents that come next are the judges. They wait, unlearned, until there are enough of them.
-Then the duel takes place (:mod:`model.learners.particles.challengers`), and they are learned.
+Then the duel takes place (:mod:`beam_topics.model.learners.particles.challengers`), and they are
+learned.
 
 What is pending is a list of documents and a few numbers
-(:class:`~model.learners.particles.following.Following`). They are part of the state and of its
-bytes, so a learner that is restored in the middle of a trial comes to the same decision. A
+(:class:`~beam_topics.model.learners.particles.following.Following`). They are part of the state and
+of its bytes, so a learner that is restored in the middle of a trial comes to the same decision. A
 minibatch of at least as many documents as there are judges does not wait. A version that is
 published while documents wait has learned them without a duel, on a copy.
 
 Each island decides by itself. Where there are several particles, the one with the largest joint
 probability is challenged, and if a challenger wins, all particles go on from it.
 
-Turn changes of a stream and duels into events (:mod:`model.events`).
+Turn changes of a stream and duels into events (:mod:`beam_topics.model.events`).
 
 Let n be the tokens of each word and topic before a duel and n' those after it, and let
 o_z = sum over w of min(n_wz, n'_wz). A topic number z is born if more than half of its tokens were
@@ -36,16 +38,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.events import CHANGE, DOCUMENT_IDS, TOPICS_REPLACED, Event
-from model.learners.particles.challengers import Rule, duel, room_of, split_history, takes_unused
-from model.learners.particles.following import STEADY, Following, Told
-from model.learners.particles.history import Documents
-from model.learners.particles.kernels.arrivals import sum_of_shares
-from model.learners.particles.population import best_particle
-from model.learners.particles.priors import word_cells
-from model.learners.particles.state import ParticleState, ensure_capacity
-from model.records import LongArray
-from model.scaled import Scaled
+from beam_topics.model.events import CHANGE, DOCUMENT_IDS, TOPICS_REPLACED, Event
+from beam_topics.model.learners.particles.challengers import (
+    Rule,
+    duel,
+    room_of,
+    split_history,
+    takes_unused,
+)
+from beam_topics.model.learners.particles.following import STEADY, Following, Told
+from beam_topics.model.learners.particles.history import Documents
+from beam_topics.model.learners.particles.kernels.arrivals import sum_of_shares
+from beam_topics.model.learners.particles.population import best_particle
+from beam_topics.model.learners.particles.priors import word_cells
+from beam_topics.model.learners.particles.state import ParticleState, ensure_capacity
+from beam_topics.model.records import LongArray
+from beam_topics.model.scaled import Scaled
 
 
 def change_told(told: Told, ids: Sequence[str]) -> Event:

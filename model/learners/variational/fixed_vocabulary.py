@@ -13,17 +13,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model import checks
-from model.learners.particles.settings import Given
-from model.learners.variational.settings import (
+from beam_topics.model import checks
+from beam_topics.model.learners.particles.settings import Given
+from beam_topics.model.learners.variational.settings import (
     Dict,
     DictHash,
     FullHash,
     GrowingUntilFull,
 )
-from model.options import Record
-from model.records import IntArray
-from model.words.known_words import bucket
+from beam_topics.model.options import Record
+from beam_topics.model.records import IntArray
+from beam_topics.model.words.known_words import bucket
 
 _UNUSED = "#"
 
@@ -40,7 +40,7 @@ class FixedVocabulary:
 
     def __init__(self, settings: Record) -> None:
         # Imported here, because options are read without numba.
-        from model.words.vocabulary import Vocabulary
+        from beam_topics.model.words.vocabulary import Vocabulary
 
         start: tuple[str, ...] = ()
         if isinstance(settings, Dict):

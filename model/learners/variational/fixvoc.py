@@ -7,7 +7,8 @@ added. A step sets it to
     (1 - epsilon) lambda + epsilon (eta + D / |S| * expected counts)
 
 The learners differ in the expected counts: coordinate ascent on each document, or Gibbs sweeps
-within it. :mod:`model.learners.variational.fixed_vocabulary` decides which words have a row.
+within it. :mod:`beam_topics.model.learners.variational.fixed_vocabulary` decides which words have a
+row.
 
 All that was added decays at each step. The table is kept divided by ``scale``, so a step changes
 only the rows of its words. Topics begin unlike each other: each row begins with counts between 1/2
@@ -22,17 +23,20 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from model import checks, wire
-from model.kernels.random import FIRST_TOPICS, fill_uniforms
-from model.kernels.special import dirichlet_means, dirichlet_weights
-from model.learners.base import Arrivals, StepInfo, Summary, register
-from model.learners.particles.population import over_slices
-from model.learners.variational.fixed_vocabulary import (
+from beam_topics.model import checks, wire
+from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
+from beam_topics.model.kernels.special import dirichlet_means, dirichlet_weights
+from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.particles.population import over_slices
+from beam_topics.model.learners.variational.fixed_vocabulary import (
     FixedVocabulary,
 )
-from model.learners.variational.kernels.variational_estep import expected_counts, fit_documents
-from model.learners.variational.settings import FixvocHybrid, FixvocVb
-from model.learners.variational.shared import (
+from beam_topics.model.learners.variational.kernels.variational_estep import (
+    expected_counts,
+    fit_documents,
+)
+from beam_topics.model.learners.variational.settings import FixvocHybrid, FixvocVb
+from beam_topics.model.learners.variational.shared import (
     KnownTokens,
     VariationalState,
     known_tokens,
@@ -43,8 +47,8 @@ from model.learners.variational.shared import (
     unpack_state,
     word_repeats,
 )
-from model.records import FloatArray, Minibatch
-from model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.records import FloatArray, Minibatch
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
 MAGIC = b"BTf1"
 # A published model leaves out smaller counts. They are noise of the initial topics, and of the

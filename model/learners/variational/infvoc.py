@@ -1,9 +1,10 @@
 """``infvoc``: topics over all strings, after Zhai and Boyd-Graber (2013).
 
 A topic is a stick-breaking process. Each piece of the stick belongs to a word that is drawn from
-G0 (:mod:`model.words.character_model`). G0 learns how words are spelled from ``word_list``, or from
-the first minibatch. A topic keeps a truncation-ordered set of these words
-(:mod:`model.learners.variational.kernels.sticks`). The rest of the stick is for all other words.
+G0 (:mod:`beam_topics.model.words.character_model`). G0 learns how words are spelled from
+``word_list``, or from the first minibatch. A topic keeps a truncation-ordered set of these words
+(:mod:`beam_topics.model.learners.variational.kernels.sticks`). The rest of the stick is for all
+other words.
 
 * The topics of a minibatch are drawn by Gibbs sweeps within each document, by exp E[log beta] for
   words in a topic's set. Words outside get their share of the rest of the stick. In the paper each
@@ -23,7 +24,7 @@ each word, every topic claims the words that it does not know. A published model
 
 Truncation-ordered sets: growth, sorting and truncation.
 
-:mod:`model.learners.variational.kernels.sticks` has the arithmetic.
+:mod:`beam_topics.model.learners.variational.kernels.sticks` has the arithmetic.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.learners.base import Arrivals, StepInfo, Summary, register
-from model.learners.particles.population import over_slices
-from model.learners.variational.kernels.sticks import (
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.particles.population import over_slices
+from beam_topics.model.learners.variational.kernels.sticks import (
     Sticks,
     StickUpdate,
     count_new,
@@ -48,8 +49,8 @@ from model.learners.variational.kernels.sticks import (
     look_up,
     means,
 )
-from model.learners.variational.settings import Infvoc
-from model.learners.variational.shared import (
+from beam_topics.model.learners.variational.settings import Infvoc
+from beam_topics.model.learners.variational.shared import (
     KnownTokens,
     VariationalState,
     sample_counts,
@@ -58,10 +59,10 @@ from model.learners.variational.shared import (
     total_nbytes,
     unpack_state,
 )
-from model.records import FloatArray, IntArray, LongArray, Minibatch
-from model.snapshot import Snapshot, TopicWordPrior
-from model.words.character_model import SMALLEST, CharacterModel
-from model.words.vocabulary import Vocabulary
+from beam_topics.model.records import FloatArray, IntArray, LongArray, Minibatch
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.words.character_model import SMALLEST, CharacterModel
+from beam_topics.model.words.vocabulary import Vocabulary
 
 Mask = npt.NDArray[np.bool_]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from model.errors import OptionError
-from model.learners.base import LearnerSettings, implemented_in
-from model.learners.particles.settings import DEFAULT_MAX_WORDS, Given
-from model.options import Kinds, Record, option, part
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners.base import LearnerSettings, implemented_in
+from beam_topics.model.learners.particles.settings import DEFAULT_MAX_WORDS, Given
+from beam_topics.model.options import Kinds, Record, option, part
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Fixvoc(VariationalSettings):
     def least_bytes(self) -> int:
         """Return the bytes of the expected counts of all words that the vocabulary can have."""
         # Imported here, because options are listed without NumPy.
-        from model.learners.variational.fixed_vocabulary import FixedVocabulary
+        from beam_topics.model.learners.variational.fixed_vocabulary import FixedVocabulary
 
         return 8 * self.topic_count * FixedVocabulary(self.vocabulary).expected
 
@@ -151,7 +151,7 @@ class Fixvoc(VariationalSettings):
         return isinstance(self.vocabulary, DictHash | FullHash)
 
 
-@implemented_in("model.learners.variational.fixvoc")
+@implemented_in("beam_topics.model.learners.variational.fixvoc")
 @dataclass(frozen=True)
 class FixvocHybrid(Fixvoc, SampledLocally):
     """Online variational LDA with Gibbs sweeps in each document (Mimno, Hoffman and Blei 2012)."""
@@ -159,7 +159,7 @@ class FixvocHybrid(Fixvoc, SampledLocally):
     kind = "fixvoc-hybrid"
 
 
-@implemented_in("model.learners.variational.fixvoc")
+@implemented_in("beam_topics.model.learners.variational.fixvoc")
 @dataclass(frozen=True)
 class FixvocVb(Fixvoc):
     """Online variational LDA, coordinate ascent on each document (Hoffman, Blei and Bach 2010)."""
@@ -174,7 +174,7 @@ class FixvocVb(Fixvoc):
         return self.local_iterations
 
 
-@implemented_in("model.learners.variational.infvoc")
+@implemented_in("beam_topics.model.learners.variational.infvoc")
 @dataclass(frozen=True)
 class Infvoc(SampledLocally):
     """Online variational topics over all strings (Zhai and Boyd-Graber 2013)."""

@@ -18,12 +18,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from model import checks, wire
-from model.errors import DamagedDataError
-from model.kernels.random import stream_key
-from model.learners.base import Arrivals, StepInfo, Summary
-from model.learners.particles.population import over_slices
-from model.learners.variational.kernels.variational_estep import (
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.base import Arrivals, StepInfo, Summary
+from beam_topics.model.learners.particles.population import over_slices
+from beam_topics.model.learners.variational.kernels.variational_estep import (
     LocalSweeps,
     TopicWeights,
     WordRepeats,
@@ -31,10 +31,10 @@ from model.learners.variational.kernels.variational_estep import (
     sample_documents,
     score_documents,
 )
-from model.learners.variational.settings import SampledLocally, VariationalSettings
-from model.records import FloatArray, IntArray, LongArray, Minibatch
-from model.scaled import Scaled
-from model.words.known_words import known_words
+from beam_topics.model.learners.variational.settings import SampledLocally, VariationalSettings
+from beam_topics.model.records import FloatArray, IntArray, LongArray, Minibatch
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.words.known_words import known_words
 
 # The number of minibatches whose evidence is kept.
 EVIDENCE_WINDOW = 20
@@ -122,7 +122,7 @@ class VariationalState(Generic[S]):
         self.arrived = np.array([tokens, documents], np.float64)
 
     def arrivals(self, after: int, unlearned: bool) -> Arrivals:
-        """Return what :meth:`model.learners.base.Learner.arrivals` returns.
+        """Return what :meth:`beam_topics.model.learners.base.Learner.arrivals` returns.
 
         No document waits, so the last minibatch is counted as a whole or not at all.
         """

@@ -1,10 +1,10 @@
 """The probability of a word's spelling, character by character, from a trie of n-grams.
 
-:mod:`model.words.character_model` has the model. A node of the trie is a run of characters; node 0
-is the empty run. An edge leads from a run to the run that is one character longer. P(c | h) is that
-of the longest suffix of hc that was seen, times what each longer context leaves to shorter ones. A
-word is read with the nodes of its last 0, 1, .. ``order`` characters, -1 where there is no such
-node. Each character moves them along their edges.
+:mod:`beam_topics.model.words.character_model` has the model. A node of the trie is a run of
+characters; node 0 is the empty run. An edge leads from a run to the run that is one character
+longer. P(c | h) is that of the longest suffix of hc that was seen, times what each longer context
+leaves to shorter ones. A word is read with the nodes of its last 0, 1, .. ``order`` characters, -1
+where there is no such node. Each character moves them along their edges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.jit import inlined, kernel
 
 # An edge is its run's number and a code point, of which there are fewer than 2^21.
 CODE_BITS = 21

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.fnv import OFFSET, folded, step
-from model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.fnv import OFFSET, folded, step
+from beam_topics.model.kernels.jit import inlined, kernel
 
 _NEWLINE = 10
 _EMPTY = np.int64(-1)

@@ -13,26 +13,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from model.compositions import Choice
-from model.options import Kinds, Record, option
-from model.reading.settings import ReadSettings
-from model.settings import TokeniserSettings
-from model.times import MICROSECONDS_PER_SECOND
-from pipelines.cli.groups import Options
-from pipelines.cli.options import DAY, InputSettings, KafkaClientSettings
-from pipelines.cli.settings_from_options import read_settings_of
-from pipelines.cli.settings_options import group, settings_of, settings_of_choice
-from pipelines.graphs.sinks import shared_by_sink
-from transforms.sources.kafka_client import KafkaSettings, Until, properties
+from beam_topics.model.compositions import Choice
+from beam_topics.model.options import Kinds, Record, option
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.times import MICROSECONDS_PER_SECOND
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.options import DAY, InputSettings, KafkaClientSettings
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.cli.settings_options import group, settings_of, settings_of_choice
+from beam_topics.pipelines.graphs.sinks import shared_by_sink
+from beam_topics.transforms.sources.kafka_client import KafkaSettings, Until, properties
 
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from model.document_blocks import Blocks
-    from model.publishing.manifest import Manifest
-    from transforms.read import Documents, ReadDocuments, ReadPubSub
-    from transforms.sources.kafka import ReadKafka
-    from transforms.sources.replay import ReplayArchive
+    from beam_topics.model.document_blocks import Blocks
+    from beam_topics.model.publishing.manifest import Manifest
+    from beam_topics.transforms.read import Documents, ReadDocuments, ReadPubSub
+    from beam_topics.transforms.sources.kafka import ReadKafka
+    from beam_topics.transforms.sources.replay import ReplayArchive
 
 
 class SourceSettings(Record):
@@ -57,12 +57,13 @@ class SourceSettings(Record):
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> beam.PTransform:
-        """Return the transform that reads the source into :class:`transforms.read.Documents`.
+        """Return what reads the source into :class:`beam_topics.transforms.read.Documents`.
 
         Args:
             options: the parsed command line.
             tokeniser: the settings of the tokeniser.
-            blocks: which documents may share a block (:mod:`model.document_blocks`); None for none.
+            blocks: which documents may share a block (:mod:`beam_topics.model.document_blocks`);
+                None for none.
 
         Raises:
             OptionError: a value cannot be used.
@@ -153,7 +154,7 @@ class Replay(SourceSettings):
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReplayArchive:
-        from transforms.sources.replay import ReplayArchive, archive_of
+        from beam_topics.transforms.sources.replay import ReplayArchive, archive_of
 
         patterns = list(settings_of(options, InputSettings).input)
         settings = read_settings_of(options)
@@ -214,7 +215,7 @@ class Kafka(SourceSettings):
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadKafka:
-        from transforms.sources.kafka import ReadKafka, partitions_of
+        from beam_topics.transforms.sources.kafka import ReadKafka, partitions_of
 
         settings = self.settings(options)
         properties(settings.config)
@@ -245,7 +246,7 @@ class PubSub(SourceSettings):
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadPubSub:
-        from transforms.read import ReadPubSub
+        from beam_topics.transforms.read import ReadPubSub
 
         return ReadPubSub(
             self.pubsub_subscription or "",
@@ -279,7 +280,8 @@ def read_source(
         pipeline: the pipeline.
         options: the parsed command line.
         tokeniser: the settings of the tokeniser.
-        blocks: which documents may share a block (:mod:`model.document_blocks`); None for none.
+        blocks: which documents may share a block (:mod:`beam_topics.model.document_blocks`); None
+            for none.
 
     Raises:
         UsageError: an option that the source needs is missing.
@@ -303,7 +305,7 @@ def read_files(
     Raises:
         OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
     """
-    from transforms.read import ReadDocuments, check_patterns
+    from beam_topics.transforms.read import ReadDocuments, check_patterns
 
     settings = read_settings_of(options)
     check_patterns(list(patterns), settings, option)
@@ -323,8 +325,8 @@ def files_of_model(
     """
     import apache_beam as beam
 
-    from transforms.infer import Route
-    from transforms.read import Documents
+    from beam_topics.transforms.infer import Route
+    from beam_topics.transforms.read import Documents
 
     tokeniser, name = manifest.tokeniser, option.removeprefix("--")
     read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)

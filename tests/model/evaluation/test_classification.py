@@ -3,8 +3,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from model.errors import OptionError
-from model.evaluation.classification import svm_accuracy
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.classification import svm_accuracy
 
 
 def proportions(seed, count=90):

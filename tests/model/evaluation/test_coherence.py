@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from corpora import document_of
 
-from model.evaluation.coherence import Reference, coherence
+from beam_topics.model.evaluation.coherence import Reference, coherence
 
 # a and b are in three of five documents each, in two together; c only with a; d everywhere.
 DOCUMENTS = [

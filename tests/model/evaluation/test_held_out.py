@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.errors import OptionError
-from model.evaluation.held_out import clusters, coverage, evaluate
-from model.evaluation.settings import EvaluationSettings
-from model.inference.settings import RETRAIN_BELOW
-from model.records import Document, TokenisedDocument
+from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.held_out import clusters, coverage, evaluate
+from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.inference.settings import RETRAIN_BELOW
+from beam_topics.model.records import Document, TokenisedDocument
 
 
 def document_of(words, id="d", label=None):

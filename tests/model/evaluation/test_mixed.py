@@ -5,8 +5,8 @@ import pytest
 from corpora import document_of
 from made import snapshot_of
 
-from model.evaluation.coherence import Reference, coherence
-from model.evaluation.mixed import (
+from beam_topics.model.evaluation.coherence import Reference, coherence
+from beam_topics.model.evaluation.mixed import (
     MIXED,
     Judged,
     across,

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
-from model.records import Document, TokenisedDocument
-from model.snapshot import TopicWordPrior
-from model.words.character_model import CharacterModel
+from beam_topics.model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.snapshot import TopicWordPrior
+from beam_topics.model.words.character_model import CharacterModel
 
 
 def document_of(words, id="d", label=None):

@@ -2,10 +2,10 @@ import os
 
 import pytest
 
-from model.publishing import local_files
-from model.publishing.blobs import LocalBlobs
-from model.publishing.local_files import OLD_SECONDS, PREFIX, remove_leftovers
-from transforms.write import write_file
+from beam_topics.model.publishing import local_files
+from beam_topics.model.publishing.blobs import LocalBlobs
+from beam_topics.model.publishing.local_files import OLD_SECONDS, PREFIX, remove_leftovers
+from beam_topics.transforms.write import write_file
 
 
 @pytest.fixture(autouse=True)

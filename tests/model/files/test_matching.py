@@ -1,7 +1,7 @@
 import pytest
 
-from model.errors import OptionError
-from model.files.matching import _warn, is_local, local_files, matching_files
+from beam_topics.model.errors import OptionError
+from beam_topics.model.files.matching import _warn, is_local, local_files, matching_files
 
 
 @pytest.fixture

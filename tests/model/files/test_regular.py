@@ -3,8 +3,8 @@ import socket
 
 import pytest
 
-from model.errors import OptionError
-from model.files.matching import check_regular, kind_of, read_text
+from beam_topics.model.errors import OptionError
+from beam_topics.model.files.matching import check_regular, kind_of, read_text
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from model.inference.gibbs2 import fit_alpha
+from beam_topics.model.inference.gibbs2 import fit_alpha
 
 TRUE = np.array([0.1, 0.8, 0.3])
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from made import random_snapshot
 
-from model.errors import DamagedDataError, OptionError
-from model.inference.classifier import Classifier, Provenance
-from model.inference.classifier_store import ClassifierStore
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.inference.classifier_store import ClassifierStore
 
 V1, V2 = "000000000001-0123456789abcdef", "000000000002-0123456789abcdef"
 MADE = Provenance(

@@ -1,7 +1,7 @@
 from corpus_twin import corpus_of
 from made import random_snapshot
 
-from model.inference.corpus import build_corpora
+from beam_topics.model.inference.corpus import build_corpora
 
 
 def test_only_words_that_are_used_have_rows():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made import snapshot_of
 from tallies import count
 
-from model.inference.coverage import CoverageReport, Tally, tally_documents
+from beam_topics.model.inference.coverage import CoverageReport, Tally, tally_documents
 
 SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
 TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)

@@ -7,8 +7,8 @@ import pytest
 from corpora import document_of
 from made import snapshot_of
 
-from model.inference.features import known_tokens, word_counts
-from model.words.known_words import bucket
+from beam_topics.model.inference.features import known_tokens, word_counts
+from beam_topics.model.words.known_words import bucket
 
 
 def test_known_tokens():

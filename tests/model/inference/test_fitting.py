@@ -3,10 +3,10 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 
-from model.errors import OptionError
-from model.inference.classifier import log_likelihoods
-from model.inference.fitting import Objective, Pair, fit
-from model.inference.settings import FitSettings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.classifier import log_likelihoods
+from beam_topics.model.inference.fitting import Objective, Pair, fit
+from beam_topics.model.inference.settings import FitSettings
 
 GENERATOR = np.random.default_rng(4)
 WORDS, TOPICS, NUMBER = 15, 4, 80

@@ -9,10 +9,10 @@ import pytest
 from learner_options import inferring
 from made import random_snapshot, snapshot_of
 
-from model.compositions import compose
-from model.encoding import mixture_fields
-from model.errors import OptionError
-from model.inference import (
+from beam_topics.model.compositions import compose
+from beam_topics.model.encoding import mixture_fields
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import (
     METHOD,
     Gibbs3,
     Hybrid,
@@ -22,8 +22,8 @@ from model.inference import (
     inference_named,
     inference_names,
 )
-from model.inference.classifier import Classifier
-from model.records import Document, TokenisedDocument
+from beam_topics.model.inference.classifier import Classifier
+from beam_topics.model.records import Document, TokenisedDocument
 
 TOGETHER = [name for name in inference_names() if inference_named(name).needs_all_documents]
 ALONE = [name for name in inference_names() if name not in TOGETHER]

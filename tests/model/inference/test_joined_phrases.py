@@ -8,10 +8,10 @@ from learner_options import inferring
 from made import random_snapshot
 from tallies import count
 
-from model.inference import PublishedModel, inference_for, inference_names
-from model.inference.classifier import Classifier
-from model.inference.coverage import Tally, tally_documents
-from model.records import Document, TokenisedDocument
+from beam_topics.model.inference import PublishedModel, inference_for, inference_names
+from beam_topics.model.inference.classifier import Classifier
+from beam_topics.model.inference.coverage import Tally, tally_documents
+from beam_topics.model.records import Document, TokenisedDocument
 
 PLAIN = ["w1", "new", "york", "w2", "w2", "new", "york", "times", "w3", "york", "new", "w1"]
 JOINED = ["w1", "new_york", "w2", "w2", "new_york_times", "w3", "york", "new", "w1"]

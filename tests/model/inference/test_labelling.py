@@ -4,9 +4,15 @@ import json
 import pytest
 from streams import document
 
-from model.inference.labelling import TICK, LabelHead, Labeller, Reference, choose_version
-from model.pending import ListBag, Mirror
-from model.records import TokenisedDocument
+from beam_topics.model.inference.labelling import (
+    TICK,
+    LabelHead,
+    Labeller,
+    Reference,
+    choose_version,
+)
+from beam_topics.model.pending import ListBag, Mirror
+from beam_topics.model.records import TokenisedDocument
 
 MS = 1000
 

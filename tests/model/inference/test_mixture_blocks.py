@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.encoding import mixture_count, mixtures_to_json_lines
-from model.errors import DamagedDataError
-from model.inference.mixture_blocks import MixtureBlock, mixtures_of
-from model.records import TopicMixture
+from beam_topics.model.encoding import mixture_count, mixtures_to_json_lines
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from beam_topics.model.records import TopicMixture
 
 WHOLE = st.integers(-(2**62), 2**62)
 

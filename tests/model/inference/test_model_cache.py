@@ -5,7 +5,7 @@ from threading import Thread
 import numpy as np
 from scipy.sparse import csr_array
 
-from model.inference.serving import ModelCache, held_bytes
+from beam_topics.model.inference.serving import ModelCache, held_bytes
 
 
 def loader(loaded, name, size=1000):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.inference.features import NumberedDocuments
-from model.inference.serving import NoneShares, base_probabilities
-from model.records import Document, TokenisedDocument
+from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.inference.serving import NoneShares, base_probabilities
+from beam_topics.model.records import Document, TokenisedDocument
 
 
 def documents_of(snapshot, *texts):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from model.inference.mixture_blocks import posterior_mean, posterior_means
+from beam_topics.model.inference.mixture_blocks import posterior_mean, posterior_means
 
 
 @pytest.mark.parametrize("topics", [1, 2, 7, 8, 9, 20, 127, 128, 129, 1000, 5000])

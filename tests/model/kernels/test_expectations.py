@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from model.kernels.jit import kernel
-from model.kernels.special import (
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.kernels.special import (
     SMALLEST,
     dirichlet_means,
     dirichlet_weights,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.kernels.fnv import OFFSET, folded, step
+from beam_topics.model.kernels.fnv import OFFSET, folded, step
 
 
 def hashed(numbers):

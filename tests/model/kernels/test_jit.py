@@ -1,8 +1,8 @@
 import numba
 import pytest
 
-from model.kernels import jit
-from model.kernels.jit import cache_folder, kernel, remove_stale_caches
+from beam_topics.model.kernels import jit
+from beam_topics.model.kernels.jit import cache_folder, kernel, remove_stale_caches
 
 
 @pytest.fixture

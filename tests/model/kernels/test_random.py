@@ -6,7 +6,7 @@ import twins
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.kernels import random
+from beam_topics.model.kernels import random
 
 WORD = st.integers(0, 2**32 - 1)
 ONES = 0xFFFFFFFF

@@ -3,9 +3,9 @@
 import pytest
 from exported import documents, learned
 
-from model.errors import OptionError
-from model.learner_log.restoring import documents_at_hand
-from model.publishing.store import ModelStore
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learner_log.restoring import documents_at_hand
+from beam_topics.model.publishing.store import ModelStore
 
 
 def words_of(found):

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from model.learner_log.head import LearnerHead
-from model.learner_log.live import Live, LiveLearners
+from beam_topics.model.learner_log.head import LearnerHead
+from beam_topics.model.learner_log.live import Live, LiveLearners
 
 MB = 2**20
 MOST = 25

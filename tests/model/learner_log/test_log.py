@@ -10,18 +10,23 @@ from fake_learner import FAILURES, FakeLearner, StepFailed, fake_settings, score
 from streams import SECOND, documents, final_states, learn_options, links_of, run_settings
 from without_beam import run_without_beam
 
-from model import wire
-from model.errors import DamagedDataError, DivergedError, MemoryLimitError, StoreConflictError
-from model.learner_log import restoring
-from model.learner_log.head import LearnerHead, checkpoint_from_bytes
-from model.learner_log.live import Live, LiveLearners
-from model.learner_log.log import Session, run_from_bytes, run_to_bytes
-from model.pending import ListBag
-from model.publishing.blobs import blobs_at
-from model.publishing.candidates import Candidate
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.store import ModelStore
-from model.records import NumberedMinibatch
+from beam_topics.model import wire
+from beam_topics.model.errors import (
+    DamagedDataError,
+    DivergedError,
+    MemoryLimitError,
+    StoreConflictError,
+)
+from beam_topics.model.learner_log import restoring
+from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes
+from beam_topics.model.learner_log.live import Live, LiveLearners
+from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
+from beam_topics.model.pending import ListBag
+from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import NumberedMinibatch
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)

@@ -3,10 +3,10 @@ import pickle
 
 import pytest
 
-from model.errors import OptionError
-from model.learner_log.options import LearnOptions, RunSettings
-from model.learners import FixvocVb, Given, ParticleFilter
-from model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learner_log.options import LearnOptions, RunSettings
+from beam_topics.model.learners import FixvocVb, Given, ParticleFilter
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 
 
 def options(**learner):

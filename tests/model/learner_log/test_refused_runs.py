@@ -16,9 +16,9 @@ import pytest
 from fake_learner import fake_settings
 from streams import document, learn_options
 
-from model.errors import BeamTopicsError, DamagedDataError, OutputError
-from model.learner_log.local import learn_documents
-from model.publishing.store import ModelStore
+from beam_topics.model.errors import BeamTopicsError, DamagedDataError, OutputError
+from beam_topics.model.learner_log.local import learn_documents
+from beam_topics.model.publishing.store import ModelStore
 
 MONTH = 100
 EVERY = ("windows", 3)

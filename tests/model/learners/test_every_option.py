@@ -19,10 +19,10 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import REAL_LEARNERS
 
-from model import wire
-from model.compositions import compose, placements
-from model.errors import OptionError
-from model.learners import LEARNER, learner_for
+from beam_topics.model import wire
+from beam_topics.model.compositions import compose, placements
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners import LEARNER, learner_for
 
 # Neighbours that belong together more and less, in more and fewer documents.
 _PAIRED = [

@@ -8,14 +8,14 @@ from corpora import awkward, minibatches_of
 from learner_options import made
 from tiny import log_documents, log_joint
 
-from model.kernels.random import stream_key
-from model.learners import Hierarchical, IncrementalGibbs, learner_for
-from model.learners.batch_gibbs.sparse_chains import SparseChain
-from model.learners.particles.kernels.copy_on_write import row_of
-from model.learners.particles.population import joint
-from model.learners.particles.priors import base_probabilities, word_rows
-from model.learners.particles.state import document_counts
-from model.learners.particles.topic_weights import log_joint_terms
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners import Hierarchical, IncrementalGibbs, learner_for
+from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain
+from beam_topics.model.learners.particles.kernels.copy_on_write import row_of
+from beam_topics.model.learners.particles.population import joint
+from beam_topics.model.learners.particles.priors import base_probabilities, word_rows
+from beam_topics.model.learners.particles.state import document_counts
+from beam_topics.model.learners.particles.topic_weights import log_joint_terms
 
 KEPT = {
     "prior": "flat",

@@ -7,9 +7,9 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import inferring, made
 
-from model.inference import PublishedModel, inference_for
-from model.learners import learner_for
-from model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
+from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.learners import learner_for
+from beam_topics.model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
 
 ODD = [
     "a" * 10_000,

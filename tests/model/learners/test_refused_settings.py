@@ -3,7 +3,7 @@
 import pytest
 from learner_variants import small
 
-from model.errors import OptionError
+from beam_topics.model.errors import OptionError
 
 
 @pytest.mark.parametrize(

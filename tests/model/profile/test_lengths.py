@@ -1,6 +1,6 @@
 import pytest
 
-from model.profile.profile import lengths_of, span_of
+from beam_topics.model.profile.profile import lengths_of, span_of
 
 DAY = 86_400_000_000
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from model.profile.fields import fields_of, roles_of
-from model.profile.profile import few_documents, profile_of
-from model.profile.sampling import take_samples
-from model.reading.settings import FieldNames, ReadSettings
+from beam_topics.model.profile.fields import fields_of, roles_of
+from beam_topics.model.profile.profile import few_documents, profile_of
+from beam_topics.model.profile.sampling import take_samples
+from beam_topics.model.reading.settings import FieldNames, ReadSettings
 
 WORDS = [
     "ship",

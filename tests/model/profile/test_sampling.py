@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from model.profile import sampling
-from model.profile.sampling import sample_file, take_samples
-from model.reading.settings import ReadSettings
+from beam_topics.model.profile import sampling
+from beam_topics.model.profile.sampling import sample_file, take_samples
+from beam_topics.model.reading.settings import ReadSettings
 
 ROWS = [{"id": str(n), "body": f"the ship {n}\ncame, in {'far ' * 20}"} for n in range(2000)]
 

@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 from made import CANDIDATE
 
-from model.errors import DamagedDataError
-from model.learner_log.head import fingerprinter
-from model.learners import ParticleFilter
-from model.publishing.candidates import Candidate
-from model.publishing.choice import Rival, Standing
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learner_log.head import fingerprinter
+from beam_topics.model.learners import ParticleFilter
+from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Rival, Standing
 
 
 def test_round_trip():

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import DamagedDataError, OptionError
-from model.publishing.choice import Rival, Standing, choose, is_better
-from model.publishing.settings import PublishSettings
-from model.scaled import Scaled
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.publishing.choice import Rival, Standing, choose, is_better
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.scaled import Scaled
 
 AT_ONCE = PublishSettings(margin=0, versions=1)
 

@@ -6,8 +6,8 @@ import pytest
 from crashes import check_consistent, died_at, publish_one
 from fake_gcs import FakeGcs
 
-from model.publishing import gcs
-from model.publishing.store import ModelStore
+from beam_topics.model.publishing import gcs
+from beam_topics.model.publishing.store import ModelStore
 
 
 class Folder:

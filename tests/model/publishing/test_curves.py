@@ -9,16 +9,16 @@ from corpora import document_of
 from made import manifest_of
 from streams import SECOND, SEQUENCE, learn_options, links_of
 
-from model.errors import DamagedDataError
-from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session
-from model.learners import Flat, InitialBatch, ParticleFilter
-from model.pending import ListBag
-from model.publishing.catalogue import curves
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.settings import PublishSettings
-from model.publishing.store import ModelStore
-from model.scaled import Scaled
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.log import Session
+from beam_topics.model.learners import Flat, InitialBatch, ParticleFilter
+from beam_topics.model.pending import ListBag
+from beam_topics.model.publishing.catalogue import curves
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.scaled import Scaled
 
 WINDOWS, EACH, LENGTH = 12, 40, 12
 BETTER = Scaled.of(0.5, 10_000).to_bytes().hex()

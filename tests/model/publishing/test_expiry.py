@@ -10,16 +10,16 @@ import pytest
 from fake_gcs import FakeGcs
 from made import manifest_of, random_snapshot
 
-from model.errors import DamagedDataError, OptionError
-from model.publishing import blobs as blobs_module
-from model.publishing import expiry as expiry_module
-from model.publishing import gcs
-from model.publishing.blobs import blobs_at
-from model.publishing.expiry import Expiry, pin, pinned, unpin
-from model.publishing.manifest import CheckpointEntry
-from model.publishing.settings import DAY, Keep, Rule
-from model.publishing.store import ModelStore
-from model.wire import seal
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.publishing import blobs as blobs_module
+from beam_topics.model.publishing import expiry as expiry_module
+from beam_topics.model.publishing import gcs
+from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing.expiry import Expiry, pin, pinned, unpin
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.settings import DAY, Keep, Rule
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.wire import seal
 
 THREE_DAYS = Keep((Rule(0, 3 * DAY),), checkpoints=2, grace=0)
 THINNED = Keep((Rule(0, DAY), Rule(4 * DAY, None)), grace=0)

@@ -5,9 +5,9 @@ import pytest
 from blob_battery import Battery
 from fake_gcs import FakeGcs
 
-from model.errors import OptionError
-from model.publishing import gcs
-from model.publishing.blobs import blobs_at
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing import gcs
+from beam_topics.model.publishing.blobs import blobs_at
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from made import random_snapshot
 
-from model.publishing.held import Held
-from model.publishing.snapshots import snapshot_to_file
-from model.word_list import WordList
-from model.words.character_model import CharacterModel
+from beam_topics.model.publishing.held import Held
+from beam_topics.model.publishing.snapshots import snapshot_to_file
+from beam_topics.model.word_list import WordList
+from beam_topics.model.words.character_model import CharacterModel
 
 # Bytes of the model that most tests hold: 30 words with 18 bytes and a number of entries each, and
 # entries of a topic and a count that is not whole.

@@ -7,13 +7,13 @@ import pytest
 from hostile import copied, latest_path, manifest_path, pointed, resealed, stored
 from made import manifest_of
 
-from model import wire
-from model.errors import DamagedDataError, OptionError
-from model.inference.classifier_store import ClassifierStore
-from model.publishing.blobs import LocalBlobs
-from model.publishing.checkpoint_store import MAGIC
-from model.publishing.manifest import CheckpointEntry
-from model.wire import seal
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.publishing.blobs import LocalBlobs
+from beam_topics.model.publishing.checkpoint_store import MAGIC
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.wire import seal
 
 ZERO = "../../../../../../../../../../dev/zero"
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.publishing.settings import DAY, Brief, Keep, Rule
+from beam_topics.model.publishing.settings import DAY, Brief, Keep, Rule
 
 THINNED = Keep((Rule(0, DAY), Rule(DAY, 30 * DAY), Rule(30 * DAY, None)))
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from model.publishing.local_files import write_beside
+from beam_topics.model.publishing.local_files import write_beside
 
 
 def test_a_file_is_whole_where_the_system_takes_parts(tmp_path, monkeypatch):

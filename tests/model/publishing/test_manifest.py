@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made import manifest_of
 
-from model import wire
-from model.errors import DamagedDataError
-from model.options import option
-from model.publishing import manifest
-from model.publishing.manifest import CheckpointEntry, Manifest
-from model.settings import TokeniserSettings
-from model.wire import seal, unseal
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.options import option
+from beam_topics.model.publishing import manifest
+from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.wire import seal, unseal
 
 ENTRY = CheckpointEntry(
     key="k",

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.publishing.succession import match_topics, reorder, similarity
-from model.word_list import WordList
+from beam_topics.model.publishing.succession import match_topics, reorder, similarity
+from beam_topics.model.word_list import WordList
 
 
 def dense(snapshot):

@@ -9,17 +9,17 @@ import pytest
 from fake_learner import fake_settings, score
 from streams import TOKENISER, WORDS, documents, learn_options, links_of
 
-from model import __version__
-from model.errors import DivergedError, StoreConflictError
-from model.learner_log.live import LiveLearners
-from model.learner_log.log import Session
-from model.pending import ListBag
-from model.publishing import publication, succession
-from model.publishing.publication import Publisher, PublishHead
-from model.publishing.settings import PublishSettings
-from model.publishing.store import ModelStore
-from model.publishing.succession import changes
-from model.scaled import Scaled
+from beam_topics.model import __version__
+from beam_topics.model.errors import DivergedError, StoreConflictError
+from beam_topics.model.learner_log.live import LiveLearners
+from beam_topics.model.learner_log.log import Session
+from beam_topics.model.pending import ListBag
+from beam_topics.model.publishing import publication, succession
+from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import changes
+from beam_topics.model.scaled import Scaled
 
 LINKS = links_of(documents(40))
 # Each minibatch is a window, so versions may be one minibatch apart.

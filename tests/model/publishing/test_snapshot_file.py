@@ -8,10 +8,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import random_snapshot, snapshot_of
 
-from model import wire
-from model.errors import DamagedDataError
-from model.publishing.snapshots import MAGIC, Facts, snapshot_from_bytes, snapshot_to_file
-from model.words.character_model import CharacterModel, StoredCharacters
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.publishing.snapshots import (
+    MAGIC,
+    Facts,
+    snapshot_from_bytes,
+    snapshot_to_file,
+)
+from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
 
 
 def same(one, two):

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from made import CANDIDATE, snapshot_of
 
-from model.events import TOPICS_REPLACED, Event
-from model.publishing.succession import Succession
+from beam_topics.model.events import TOPICS_REPLACED, Event
+from beam_topics.model.publishing.succession import Succession
 
 WORDS = ("a", "b", "c", "d", "e", "f")
 # Topics of a and b, of c, and of d.

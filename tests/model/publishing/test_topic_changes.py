@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import snapshot_of
 
-from model.publishing.succession import LEVEL, changes, new_words, ranks_of, topic_of
+from beam_topics.model.publishing.succession import LEVEL, changes, new_words, ranks_of, topic_of
 
 WORDS = ("sea", "sun", "ice", "fog")
 COUNTS = arrays.arrays(np.float64, (8, 3), elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))

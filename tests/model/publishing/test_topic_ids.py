@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.publishing.succession import SAME, place_of, turned_over
+from beam_topics.model.publishing.succession import SAME, place_of, turned_over
 
 T = 4
 STEP = st.lists(

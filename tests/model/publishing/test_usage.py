@@ -1,6 +1,6 @@
 """How many topics are in use."""
 
-from model.publishing.manifest import topics_in_use
+from beam_topics.model.publishing.manifest import topics_in_use
 
 
 def test_topics_in_use():

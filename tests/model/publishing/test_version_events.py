@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from made import manifest_of
 
-from model.events import BIRTH, CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
-from model.publishing.version_events import events_of, line_of, records_of, summary_of
+from beam_topics.model.events import BIRTH, CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
+from beam_topics.model.publishing.version_events import events_of, line_of, records_of, summary_of
 
 DAY = 86_400_000_000
 WORDS = [["ship", "sea", "gold", "war"], ["tax"]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.errors import DamagedDataError
-from model.reading.avro import AvroFile
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.avro import AvroFile
 
 SCHEMA = {
     "type": "record",

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from model.reading.files import read_file, records
-from model.reading.settings import ParseSettings, ReadSettings
-from model.records import Document
+from beam_topics.model.reading.files import read_file, records
+from beam_topics.model.reading.settings import ParseSettings, ReadSettings
+from beam_topics.model.records import Document
 
 TURNS = [
     {"role": "system", "content": "Be kind."},

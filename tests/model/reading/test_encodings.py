@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import DamagedDataError, OptionError
-from model.reading.encodings import check_encoding, is_utf_8, to_utf_8
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.reading.encodings import check_encoding, is_utf_8, to_utf_8
 
 
 def read(data, encoding, size=3):

@@ -5,10 +5,10 @@ import json
 import fastavro
 import pytest
 
-from model.errors import OptionError
-from model.reading.files import check_formats, format_of, read_file
-from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import DeadLetter, Document
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reading.files import check_formats, format_of, read_file
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.records import DeadLetter, Document
 
 
 def jsonl(*records):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.reading.found_forms import advice, find_form, is_id_name, listed
-from model.reading.time_forms import read_time
+from beam_topics.model.reading.found_forms import advice, find_form, is_id_name, listed
+from beam_topics.model.reading.time_forms import read_time
 from tests.model.reading.test_time_forms import CLOCKS, DATES, OFFSETS, written
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from model.reading.delimited import layout_of
+from beam_topics.model.reading.delimited import layout_of
 
 SENTENCE = "the ship came into the harbour, at last"
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limited import limited
 
-from model.reading.lines import cut_lines, unzipped
-from model.records import DeadLetter
+from beam_topics.model.reading.lines import cut_lines, unzipped
+from beam_topics.model.records import DeadLetter
 
 LINES = [b'{"n": %d}' % n for n in range(5000)]
 TEXT = b"\n".join(LINES) + b"\n"
@@ -156,7 +156,7 @@ def test_no_rubbish_raises(data):
 # The last line of a gzip, with its place; or the number and the size of the dead letter.
 LAST = """
 import io, sys
-from model.reading.lines import cut_lines, unzipped
+from beam_topics.model.reading.lines import cut_lines, unzipped
 for item in cut_lines(unzipped(io.BytesIO(sys.stdin.buffer.read())), "a.jsonl.gz", 10 * 2**20):
     print(item if isinstance(item, tuple) else (item.source, item.reason, item.detail))
 """

@@ -1,5 +1,5 @@
-from model.reading.refused import Example, refused
-from model.records import DeadLetter
+from beam_topics.model.reading.refused import Example, refused
+from beam_topics.model.records import DeadLetter
 
 
 def letter(source, reason="not_json", detail="it is not JSON", record="{"):

@@ -11,13 +11,13 @@ import zlib
 import fastavro
 import pytest
 
-from model.errors import SourceError
-from model.reading import tables
-from model.reading.child import Request
-from model.reading.files import read_file
-from model.reading.settings import ParseSettings, ReadSettings
-from model.reading.tables import TableFile
-from model.records import DeadLetter
+from beam_topics.model.errors import SourceError
+from beam_topics.model.reading import tables
+from beam_topics.model.reading.child import Request
+from beam_topics.model.reading.files import read_file
+from beam_topics.model.reading.settings import ParseSettings, ReadSettings
+from beam_topics.model.reading.tables import TableFile
+from beam_topics.model.records import DeadLetter
 
 SYNC = bytes(range(16))
 FIELDS = [
@@ -164,9 +164,8 @@ def test_what_comes_before_the_end_of_a_process_is_read():
 
 
 def test_a_process_that_hangs_is_ended():
-    code = (
-        "from model.reading import child; child.SECONDS = 1; child.limit_time()\nwhile True: pass"
-    )
+    limited = "from beam_topics.model.reading import child; child.SECONDS = 1; child.limit_time()"
+    code = f"{limited}\nwhile True: pass"
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == -signal.SIGXCPU
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from model.errors import OptionError
-from model.reading.settings import ParseSettings
-from model.reading.time_forms import NAMES, accepted, month_of, number_of, read_time
-from model.times import TimeRangeError, parse_time
+from beam_topics.model.errors import OptionError
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.reading.time_forms import NAMES, accepted, month_of, number_of, read_time
+from beam_topics.model.times import TimeRangeError, parse_time
 
 # 2001-01-31
 MOMENT = 980899200

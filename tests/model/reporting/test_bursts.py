@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.reporting.bursts import LEAST, LEVEL, LONGEST, bursts_of, judged
-from model.trends import whole_rows
+from beam_topics.model.reporting.bursts import LEAST, LEVEL, LONGEST, bursts_of, judged
+from beam_topics.model.trends import whole_rows
 
 WINDOWS, TOPICS, FACTOR = 60, 20, 3.0
 DAY = 86_400_000_000

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from made import manifest_of
 
-from model.errors import DamagedDataError
-from model.publishing.catalogue import came_to, curves
-from model.reporting.course import (
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.publishing.catalogue import came_to, curves
+from beam_topics.model.reporting.course import (
     calendar_unit,
     movements,
     period_of,
@@ -12,7 +12,7 @@ from model.reporting.course import (
     periods,
     unit_of,
 )
-from model.times import parse_time
+from beam_topics.model.times import parse_time
 
 DAY = 86_400_000_000
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from reported import DAY, TOPICS, WORDS, mixture_rows, published, shares_of
 
-from model.publishing.catalogue import Catalogue, curves
-from model.publishing.succession import ranks_of
-from model.reporting.bursts import bursts_of
-from model.reporting.course import calendar_unit, period_start
-from model.reporting.figures import (
+from beam_topics.model.publishing.catalogue import Catalogue, curves
+from beam_topics.model.publishing.succession import ranks_of
+from beam_topics.model.reporting.bursts import bursts_of
+from beam_topics.model.reporting.course import calendar_unit, period_start
+from beam_topics.model.reporting.figures import (
     Sources,
     bursts_of_periods,
     figures_of,
@@ -18,8 +18,8 @@ from model.reporting.figures import (
     net_changes,
     spread,
 )
-from model.reporting.mixtures import Limits, read_mixtures, shortened
-from model.reporting.shown import Shown
+from beam_topics.model.reporting.mixtures import Limits, read_mixtures, shortened
+from beam_topics.model.reporting.shown import Shown
 
 LIMITS = Limits(words=8, ranked=4, typical=3, sample=6)
 

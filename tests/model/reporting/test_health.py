@@ -1,8 +1,8 @@
 import pytest
 
-from model.errors import DamagedDataError
-from model.records import DeadLetter
-from model.reporting.figures import refused
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import DeadLetter
+from beam_topics.model.reporting.figures import refused
 
 
 def lines(*letters):

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from reported import DAY, mixture_rows, published, shares_of
 
-from model.encoding import mixtures_to_avro, mixtures_to_json_lines
-from model.errors import DamagedDataError
-from model.records import TopicMixture
-from model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
-from model.times import parse_time, to_iso
+from beam_topics.model.encoding import mixtures_to_avro, mixtures_to_json_lines
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.records import TopicMixture
+from beam_topics.model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
+from beam_topics.model.times import parse_time, to_iso
 
 PERIOD = 30 * DAY
 PLACES = {z: z for z in range(5)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made import manifest_of, random_snapshot, snapshot_of
 
-from model.reporting.names import (
+from beam_topics.model.reporting.names import (
     MOST_WORDS,
     USUAL_LENGTH,
     Expected,
@@ -16,7 +16,7 @@ from model.reporting.names import (
     names_by_documents,
     words_of,
 )
-from model.reporting.relevance import word_statistics
+from beam_topics.model.reporting.relevance import word_statistics
 
 WORDS = ("common", "match", "goal", "court", "judge", "supreme")
 # "common" is the most frequent word of both topics.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.reporting.relevance import topic_shares, word_statistics
+from beam_topics.model.reporting.relevance import topic_shares, word_statistics
 
 
 def probabilities(snapshot):

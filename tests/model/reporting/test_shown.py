@@ -5,11 +5,11 @@ import pytest
 from made import manifest_of, random_snapshot
 from reported import TOPICS, mixture_rows, published
 
-from model.publishing.catalogue import Catalogue
-from model.reporting.course import calendar_unit, period_start
-from model.reporting.figures import Sources, figures_of
-from model.reporting.mixtures import Limits, read_mixtures
-from model.reporting.shown import Shown
+from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.reporting.course import calendar_unit, period_start
+from beam_topics.model.reporting.figures import Sources, figures_of
+from beam_topics.model.reporting.mixtures import Limits, read_mixtures
+from beam_topics.model.reporting.shown import Shown
 
 MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four", note="n", pinned=True)
 

@@ -1,5 +1,11 @@
-from model.records import DeadLetter, Document
-from model.reporting.mixtures import Limits, document_digest, shortened, texts_of, title_of
+from beam_topics.model.records import DeadLetter, Document
+from beam_topics.model.reporting.mixtures import (
+    Limits,
+    document_digest,
+    shortened,
+    texts_of,
+    title_of,
+)
 
 
 def test_the_wanted_texts_are_found_and_cut():

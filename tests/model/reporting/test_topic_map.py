@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from model.reporting import figures
+from beam_topics.model.reporting import figures
 
 
 def test_the_distance_is_hellingers(monkeypatch):

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from model import wire
-from model.errors import DamagedDataError
-from model.scaled import Scaled
-from model.words.character_model import CHARACTERS, GEOMETRIC, SMALLEST, CharacterModel
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.words.character_model import CHARACTERS, GEOMETRIC, SMALLEST, CharacterModel
 
 FEW = settings(max_examples=60)
 # No surrogates, which UTF-8 cannot hold, and no newline, which no word holds.

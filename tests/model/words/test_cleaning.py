@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import OptionError
-from model.words.cleaning import WAYS, clean, find_markup, ordered
-from model.words.tokeniser import tokeniser_settings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.words.cleaning import WAYS, clean, find_markup, ordered
+from beam_topics.model.words.tokeniser import tokeniser_settings
 
 MAIL = "From: a@b.c\nSubject: Ships\n  and sails\nX-Odd: y\n\nThe harbour\n\nNot: a header\n"
 

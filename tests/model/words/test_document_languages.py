@@ -6,12 +6,12 @@ from importlib import metadata
 import pytest
 from languages import NO_LANGUAGE, SENTENCES
 
-from model.errors import OptionError
-from model.records import Document
-from model.settings import TokeniserSettings
-from model.words import languages, segmenters
-from model.words.languages import language_of
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.records import Document
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words import languages, segmenters
+from beam_topics.model.words.languages import language_of
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 PAIRS = [(code, text) for code, texts in SENTENCES.items() for text in texts]
 

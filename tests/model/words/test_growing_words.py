@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.words.vocabulary import GrowingWords
+from beam_topics.model.words.vocabulary import GrowingWords
 
 WORD = st.text(
     st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1, max_size=6

@@ -7,14 +7,14 @@ from types import ModuleType
 import pytest
 from gold_words import f1
 
-from model.compositions import compose
-from model.errors import OptionError
-from model.functions import declared
-from model.learners import LEARNER, learner_for
-from model.records import Document, Minibatch
-from model.settings import TokeniserSettings
-from model.words import segmenters
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.compositions import compose
+from beam_topics.model.errors import OptionError
+from beam_topics.model.functions import declared
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.records import Document, Minibatch
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words import segmenters
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 # Sentences with words separated by spaces, written for this test.
 CHINESE = (

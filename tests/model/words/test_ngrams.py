@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.words.character_model import NgramModel, code_points
+from beam_topics.model.words.character_model import NgramModel, code_points
 
 FEW = settings(max_examples=100)
 # Few letters, so that runs come again; a mark that words do not hold, and characters of one to four

@@ -6,7 +6,7 @@ from corpora import document_of, minibatches_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.words.phrases import Phrases
+from beam_topics.model.words.phrases import Phrases
 
 LETTERS = st.sampled_from("abc")
 TEXTS = st.lists(st.lists(LETTERS, max_size=12), min_size=1, max_size=5)

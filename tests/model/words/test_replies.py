@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.words.cleaning import without_quotes, without_signature
+from beam_topics.model.words.cleaning import without_quotes, without_signature
 
 
 def left_of(text, function):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from model.errors import OptionError
-from model.settings import TokeniserSettings
-from model.words import stop_lists
-from model.words.stop_lists import FUNCTIONS, LIBRARY, stop_words_of
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words import stop_lists
+from beam_topics.model.words.stop_lists import FUNCTIONS, LIBRARY, stop_words_of
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 LINES = (Path(__file__).parent / "content_words.txt").read_text(encoding="utf-8").split("\n", 1)
 # Words that the library's lists have.

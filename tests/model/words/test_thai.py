@@ -9,8 +9,8 @@ import time
 import pytest
 from gold_words import f1
 
-from model.words import segmenters
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.words import segmenters
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 pytest.importorskip("pythainlp")
 
@@ -56,7 +56,8 @@ def test_hostile_texts_lose_no_character_and_take_no_longer():
 
 def test_no_folder_is_made_in_the_home(tmp_path):
     """In a process of its own, which imports the library for the first time."""
-    program = "from model.words import segmenters; print(segmenters.segmenter_of('thai')('ในสวน'))"
+    imported = "from beam_topics.model.words.segmenters import segmenter_of"
+    program = f"{imported}; print(segmenter_of('thai')('ในสวน'))"
     here = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", program], env=here, capture_output=True, text=True, check=True

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import model.words.tokeniser as module
-from model.errors import OptionError
-from model.records import Document
-from model.settings import TokeniserSettings
-from model.words import word_forms
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+import beam_topics.model.words.tokeniser as module
+from beam_topics.model.errors import OptionError
+from beam_topics.model.records import Document
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words import word_forms
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 EVERY = word_forms.FORMS
 

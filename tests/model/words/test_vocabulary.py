@@ -1,6 +1,6 @@
 import numpy as np
 
-from model.words.vocabulary import UNKNOWN, Vocabulary
+from beam_topics.model.words.vocabulary import UNKNOWN, Vocabulary
 
 
 def used(vocabulary, **uses):

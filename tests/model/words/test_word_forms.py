@@ -2,10 +2,10 @@
 
 import pytest
 
-from model.errors import OptionError
-from model.settings import TokeniserSettings
-from model.words import word_forms
-from model.words.tokeniser import Tokeniser, tokeniser_settings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words import word_forms
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 DEFAULT = TokeniserSettings.word_forms
 

@@ -10,10 +10,10 @@ import yaml
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.utils.timestamp import Timestamp
 
-from model.errors import OptionError, RefusedInputError
-from model.publishing.store import ModelStore
-from pipelines import beam_yaml, infer, train
-from pipelines.beam_yaml import LABELLING, LEARNING, line_of_row, names, parsed
+from beam_topics.model.errors import OptionError, RefusedInputError
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines import beam_yaml, infer, train
+from beam_topics.pipelines.beam_yaml import LABELLING, LEARNING, line_of_row, names, parsed
 
 yaml_transform = pytest.importorskip("apache_beam.yaml.yaml_transform")
 pytest.importorskip("jinja2")

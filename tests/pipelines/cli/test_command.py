@@ -4,15 +4,15 @@ import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 from given import given_by
 
-from model.compositions import option_names, placements
-from model.errors import OptionError
-from model.learners import LEARNER, Infvoc
-from model.options import options_of
-from model.settings import SequenceSettings
-from pipelines.cli.arguments import all_groups
-from pipelines.cli.command import UsageError, command, parse
-from pipelines.cli.groups import parsed as parsed_of
-from pipelines.cli.options import (
+from beam_topics.model.compositions import option_names, placements
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners import LEARNER, Infvoc
+from beam_topics.model.options import options_of
+from beam_topics.model.settings import SequenceSettings
+from beam_topics.pipelines.cli.arguments import all_groups
+from beam_topics.pipelines.cli.command import UsageError, command, parse
+from beam_topics.pipelines.cli.groups import parsed as parsed_of
+from beam_topics.pipelines.cli.options import (
     InputOptions,
     KafkaOptions,
     LearnerOptions,
@@ -22,7 +22,7 @@ from pipelines.cli.options import (
     StoreOptions,
     TokeniserOptions,
 )
-from pipelines.graphs.sources import SourceOptions
+from beam_topics.pipelines.graphs.sources import SourceOptions
 
 GROUPS = (
     InputOptions,
@@ -37,7 +37,7 @@ GIVEN = ["--input=a.jsonl", "--model_store=m"]
 
 
 def parsed(*flags):
-    return parse([*GIVEN, *flags], "pipelines.x", "What it does.", GROUPS, REQUIRED)
+    return parse([*GIVEN, *flags], "x", "What it does.", GROUPS, REQUIRED)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +47,14 @@ def parsed(*flags):
         ("--stremaing", "Did you mean --streaming?"),
         (
             "--zzz",
-            "--zzz: there is no such option here. python -m pipelines.x --help=all shows all",
+            "--zzz: there is no such option here. python -m beam_topics.pipelines.x --help=all"
+            " shows",
         ),
         (
             "--output=o",
             (
-                "--output=o: pipelines.x has no such option, only other pipelines have. Leave it"
-                " out, or run one of those."
+                "--output=o: python -m beam_topics.pipelines.x has no such option, only other"
+                " commands have. Leave it out, or run one of those."
             ),
         ),
         ("stray", "stray: there is no such option here."),
@@ -101,12 +102,18 @@ def test_a_missing_option_comes_with_an_example(argv):
             r" --(input='data/\*.jsonl'|model_store=models)"
         ),
     ):
-        parse(argv, "pipelines.x", "", GROUPS, REQUIRED)
+        parse(argv, "x", "", GROUPS, REQUIRED)
 
 
 def test_a_switch_is_true_or_false():
     with pytest.raises(UsageError, match="--topic_names: 'yes' was given; allowed is true or fal"):
-        parse([*GIVEN, "--topic_names=yes"], "pipelines.x", "", (*GROUPS, OutputOptions), REQUIRED)
+        parse(
+            [*GIVEN, "--topic_names=yes"],
+            "x",
+            "",
+            (*GROUPS, OutputOptions),
+            REQUIRED,
+        )
 
 
 def test_beams_options_pass():
@@ -130,7 +137,7 @@ def test_another_runner_may_know_options_that_nobody_here_knows():
 @pytest.mark.parametrize("flag", ["--output=o", "--allowed_hosts=a", "--coverage=c"])
 def test_no_runner_gets_an_option_of_another_pipeline(flag):
     with pytest.raises(
-        UsageError, match="pipelines.x has no such option, only other pipelines have"
+        UsageError, match="pipelines.x has no such option, only other commands have"
     ):
         parsed("--runner=FlinkRunner", flag)
 
@@ -140,7 +147,9 @@ def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
         parsed("--help")
     assert ending.value.code == 0
     text = capsys.readouterr().out
-    assert "usage: python -m pipelines.x --input=... --model_store=... [options]" in text
+    assert (
+        "usage: python -m beam_topics.pipelines.x --input=... --model_store=... [options]" in text
+    )
     for part in (
         "What it does.",
         "Input:",
@@ -159,7 +168,7 @@ def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
 def shown(capsys, *flags):
     """The options that the help names."""
     with pytest.raises(SystemExit) as ending:
-        parse(flags, "pipelines.x", "What it does.", GROUPS, REQUIRED)
+        parse(flags, "x", "What it does.", GROUPS, REQUIRED)
     assert ending.value.code == 0
     return set(re.findall(r"^  (--\w+)", capsys.readouterr().out, re.MULTILINE))
 
@@ -188,7 +197,7 @@ def test_help_of_a_source_shows_what_it_shares_with_other_choices(capsys):
     needed = {"--kafka_servers", "--kafka_config", "--id_from", "--timestamp_format"}
     groups = [SourceOptions, KafkaOptions, RecordOptions]
     with pytest.raises(SystemExit):
-        parse(["--source=kafka", "--help"], "pipelines.x", "What it does.", groups, {})
+        parse(["--source=kafka", "--help"], "x", "What it does.", groups, {})
     text = capsys.readouterr().out
     assert needed <= set(re.findall(r"^  (--\w+)", text, re.MULTILINE))
     assert "Also read with --source=kafka:" in text
@@ -201,7 +210,7 @@ def test_help_of_a_source_shows_what_it_shares_with_other_choices(capsys):
 def test_help_says_what_is_required(capsys, flag):
     groups = [*GROUPS, SourceOptions, KafkaOptions]
     with pytest.raises(SystemExit):
-        parse([flag], "pipelines.x", "What it does.", groups, {"model_store": "models"})
+        parse([flag], "x", "What it does.", groups, {"model_store": "models"})
     text = " ".join(capsys.readouterr().out.split())
     assert (
         "--model_store X folder, or gs://bucket/folder, for models and checkpoints (required)"
@@ -222,7 +231,7 @@ def test_help_of_everything(capsys):
 
 def test_help_shows_the_options_of_a_record_in_the_order_of_its_fields(capsys):
     with pytest.raises(SystemExit):
-        parse(["--help=all"], "pipelines.x", "What it does.", GROUPS, REQUIRED)
+        parse(["--help=all"], "x", "What it does.", GROUPS, REQUIRED)
     text = capsys.readouterr().out
     # The group of the input has the time zone, too, and comes first.
     flags = [one.flag for one in options_of(SequenceSettings) if one.flag != "--time_zone"]
@@ -236,8 +245,10 @@ def test_usage_names_what_is_required_and_nothing_else(capsys):
         ({}, " [options]"),
     ):
         with pytest.raises(SystemExit):
-            parse(["--help"], "pipelines.x", "What it does.", GROUPS, required)
-        assert capsys.readouterr().out.startswith(f"usage: python -m pipelines.x{wanted}\n")
+            parse(["--help"], "x", "What it does.", GROUPS, required)
+        assert capsys.readouterr().out.startswith(
+            f"usage: python -m beam_topics.pipelines.x{wanted}\n"
+        )
 
 
 def test_help_of_something_else(capsys):
@@ -249,7 +260,7 @@ def run_with(error):
     def run(options):
         raise error
 
-    return command("pipelines.x", "", [StoreOptions], {"model_store": "m"}, run)
+    return command("x", "", [StoreOptions], {"model_store": "m"}, run)
 
 
 def test_an_error_is_one_line_on_stderr_and_exit_code_2(capsys):
@@ -260,8 +271,8 @@ def test_an_error_is_one_line_on_stderr_and_exit_code_2(capsys):
     captured = capsys.readouterr()
     assert (
         captured.err
-        == "python -m pipelines.x: --topics: 0 was given; allowed is 1 or more. Correct the"
-        " value.\n"
+        == "python -m beam_topics.pipelines.x: --topics: 0 was given; allowed is 1 or more. Correct"
+        " the value.\n"
     )
     assert captured.out == ""
 
@@ -287,9 +298,7 @@ def test_an_error_that_is_ours_to_mend_keeps_its_traceback():
 def test_success_is_exit_code_0():
     seen = []
     assert (
-        command("pipelines.x", "", [StoreOptions], {"model_store": "m"}, seen.append)(
-            ["--model_store=here"]
-        )
+        command("x", "", [StoreOptions], {"model_store": "m"}, seen.append)(["--model_store=here"])
         == 0
     )
     assert seen[0].model_store == "here"
@@ -312,9 +321,9 @@ def test_an_option_that_a_program_does_not_have_is_an_error_where_its_value_is_r
 
 def test_a_program_without_a_graph_takes_the_options_of_beam_too():
     flags = ["--model_store=m", "--runner=FnApiRunner"]
-    given = parse(flags, "pipelines.x", "", [StoreOptions], {"model_store": "m"}, graph=False)
+    given = parse(flags, "x", "", [StoreOptions], {"model_store": "m"}, graph=False)
     assert given.model_store == "m"
     with pytest.raises(UsageError, match="there is no such option here"):
-        parse(["--zzz"], "pipelines.x", "", [StoreOptions], {}, graph=False)
+        parse(["--zzz"], "x", "", [StoreOptions], {}, graph=False)
     with pytest.raises(UsageError, match="--model_store is missing"):
-        parse([], "pipelines.x", "", [StoreOptions], {"model_store": "m"}, graph=False)
+        parse([], "x", "", [StoreOptions], {"model_store": "m"}, graph=False)

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import OptionError
-from model.learner_log.options import LearnOptions
-from pipelines import train
-from pipelines.cli import config
-from pipelines.cli.arguments import all_groups, arranged, as_yaml
-from pipelines.cli.command import parse
-from pipelines.cli.groups import names_of
-from pipelines.cli.settings_from_options import learn_options_of
-from pipelines.cli.settings_options import UsageError
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.pipelines import train
+from beam_topics.pipelines.cli import config
+from beam_topics.pipelines.cli.arguments import all_groups, arranged, as_yaml
+from beam_topics.pipelines.cli.command import parse
+from beam_topics.pipelines.cli.groups import names_of
+from beam_topics.pipelines.cli.settings_from_options import learn_options_of
+from beam_topics.pipelines.cli.settings_options import UsageError
 
 KNOWN = names_of(all_groups())
 
@@ -24,8 +24,8 @@ def file(tmp_path, text):
 
 
 def learning(*argv) -> LearnOptions:
-    found = arranged(argv, "pipelines.train", train.GROUPS)
-    return learn_options_of(parse(found.argv, "pipelines.train", "", train.GROUPS, {}))
+    found = arranged(argv, "train", train.GROUPS)
+    return learn_options_of(parse(found.argv, "train", "", train.GROUPS, {}))
 
 
 def test_the_settings_are_those_of_the_command_line(tmp_path):
@@ -68,12 +68,12 @@ def test_values_are_text_whatever_yaml_would_make_of_them():
 
 def test_options_of_other_programs_are_left_out(tmp_path):
     path = file(tmp_path, "topics: 7\noutput: mixtures\n")
-    assert arranged([f"--config={path}"], "pipelines.train", train.GROUPS).argv == ["--topics=7"]
+    assert arranged([f"--config={path}"], "train", train.GROUPS).argv == ["--topics=7"]
 
 
 def test_options_of_beam_are_passed_on(tmp_path):
     path = file(tmp_path, "streaming: true\njob_name: mine\n")
-    found = arranged([f"--config={path}"], "pipelines.train", train.GROUPS).argv
+    found = arranged([f"--config={path}"], "train", train.GROUPS).argv
     assert found == ["--streaming", "--job_name=mine"]
 
 
@@ -113,7 +113,7 @@ def test_options_of_beam_are_passed_on(tmp_path):
 def test_a_wrong_file_is_refused(tmp_path, text, error, said):
     path = file(tmp_path, text)
     with pytest.raises(error) as raised:
-        arranged([f"--config={path}"], "pipelines.train", train.GROUPS)
+        arranged([f"--config={path}"], "train", train.GROUPS)
     assert str(raised.value) == said.format(path=path)
 
 
@@ -123,7 +123,7 @@ def test_what_is_no_yaml_or_no_file_is_refused(tmp_path, capsys):
     with pytest.raises(OptionError, match="a YAML file of options, UTF-8"):
         config.read_config(str(tmp_path / "absent.yaml"), KNOWN)
     assert train.main([f"--config={tmp_path / 'absent.yaml'}"]) == 2
-    assert capsys.readouterr().err.startswith("python -m pipelines.train: --config: ")
+    assert capsys.readouterr().err.startswith("python -m beam_topics.pipelines.train: --config: ")
 
 
 @given(

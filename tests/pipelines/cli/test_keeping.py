@@ -2,8 +2,8 @@ import argparse
 
 import pytest
 
-from model.publishing.settings import DAY, Keep, Rule
-from pipelines.cli.options import keep
+from beam_topics.model.publishing.settings import DAY, Keep, Rule
+from beam_topics.pipelines.cli.options import keep
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import re
 import fake_learner
 import pytest
 
-from pipelines import export, infer, label, report, show, stream, train, versions
-from pipelines.cli import arguments, profiling
-from pipelines.cli.arguments import arranged
-from pipelines.cli.config import options_of_text
-from pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines import export, infer, label, report, show, stream, train, versions
+from beam_topics.pipelines.cli import arguments, profiling
+from beam_topics.pipelines.cli.arguments import arranged
+from beam_topics.pipelines.cli.config import options_of_text
+from beam_topics.pipelines.cli.settings_options import UsageError
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 ROWS = [
@@ -59,7 +59,7 @@ def test_a_value_of_an_option_is_no_argument():
 
 
 def test_a_learner_gets_its_input_its_folders_and_what_the_records_suggest(here, capsys):
-    found = arranged(["posts.jsonl", "--topics=5"], "pipelines.train", train.GROUPS)
+    found = arranged(["posts.jsonl", "--topics=5"], "train", train.GROUPS)
     assert options(found.argv) == {
         "input": "posts.jsonl",
         "model_store": "posts.topics/models",
@@ -74,13 +74,14 @@ def test_a_learner_gets_its_input_its_folders_and_what_the_records_suggest(here,
     assert options_of_text(found.files["run.yaml"], "x") == options(found.argv)
     assert dict(json.loads(found.files["profile.json"])["summary"])["documents"] == "24"
     assert capsys.readouterr().err.splitlines() == [
-        "python -m pipelines.train: --text_field=headline --timestamp_field=date --id_from=place"
-        " (how posts.jsonl is written, and its fields)",
-        "python -m pipelines.train: --window=30d --publish_every=365d (24 documents from 2001-03-01"
-        " to 2024-03-01)",
-        "python -m pipelines.train: 24 documents are few for 5 topics: most topics stay empty or"
-        " share their words. --topics=2 gives each topic about 12 documents.",
-        "python -m pipelines.train: --input=posts.jsonl --model_store=posts.topics/models"
+        "python -m beam_topics.pipelines.train: --text_field=headline --timestamp_field=date"
+        " --id_from=place (how posts.jsonl is written, and its fields)",
+        "python -m beam_topics.pipelines.train: --window=30d --publish_every=365d (24 documents"
+        " from 2001-03-01 to 2024-03-01)",
+        "python -m beam_topics.pipelines.train: 24 documents are few for 5 topics: most topics"
+        " stay empty or share their words. --topics=2 gives each topic about 12 documents.",
+        "python -m beam_topics.pipelines.train: --input=posts.jsonl"
+        " --model_store=posts.topics/models"
         " --dead_letters=posts.topics/dead (the input, and what is written)",
     ]
     assert not (here / "posts.topics").exists()
@@ -89,7 +90,7 @@ def test_a_learner_gets_its_input_its_folders_and_what_the_records_suggest(here,
 def test_what_is_given_is_not_chosen(here):
     given = ["--text_field=date", "--id_field=n", "--time_from=order", "--window=1h"]
     found = options(
-        arranged(["posts.jsonl", *given, "--model_store=m"], "pipelines.train", train.GROUPS).argv
+        arranged(["posts.jsonl", *given, "--model_store=m"], "train", train.GROUPS).argv
     )
     assert found == {
         **options(given),
@@ -100,7 +101,7 @@ def test_what_is_given_is_not_chosen(here):
 
 
 def test_a_stream_gets_a_folder_of_mixtures(here):
-    found = options(arranged(["posts.jsonl"], "pipelines.stream", stream.GROUPS).argv)
+    found = options(arranged(["posts.jsonl"], "stream", stream.GROUPS).argv)
     assert found["output"] == "posts.topics/mixtures"
 
 
@@ -128,21 +129,21 @@ def test_texts_of_a_folder_get_their_times_from_their_names_or_their_order(here,
     (here / "in").mkdir()
     for number in range(1, 10):
         (here / "in" / f"2024-03-0{number}.txt").write_text("a text of words", encoding="utf-8")
-    assert "time_from" not in options(arranged(["in"], "pipelines.train", train.GROUPS).argv)
+    assert "time_from" not in options(arranged(["in"], "train", train.GROUPS).argv)
     (here / "in" / "notes.txt").write_text("a text of words", encoding="utf-8")
     (here / "in" / "more.txt").write_text("a text of words", encoding="utf-8")
     with pytest.raises(UsageError, match="'timestamp', which 82% of the records have") as raised:
-        arranged(["in"], "pipelines.train", train.GROUPS)
+        arranged(["in"], "train", train.GROUPS)
     for answer in ("--timestamp_field=timestamp", "--time_from=order"):
         assert answer in str(raised.value)
-        found = options(arranged(["in", answer], "pipelines.train", train.GROUPS).argv)
+        found = options(arranged(["in", answer], "train", train.GROUPS).argv)
         assert found["input"] == "in/*.txt"
 
 
 def test_several_files_and_folders(here):
     (here / "more").mkdir()
     lines(here / "more" / "a.jsonl", ROWS)
-    found = options(arranged(["more", "posts.jsonl"], "pipelines.train", train.GROUPS).argv)
+    found = options(arranged(["more", "posts.jsonl"], "train", train.GROUPS).argv)
     assert (
         found["input"] == "more/*.jsonl,posts.jsonl"
         and found["model_store"] == "more.topics/models"
@@ -183,18 +184,18 @@ def test_several_files_and_folders(here):
 def test_an_unclear_field_is_asked_for_and_each_answer_works(here, row, said):
     lines(here / "posts.jsonl", [row] * 3)
     with pytest.raises(UsageError) as raised:
-        arranged(["posts.jsonl"], "pipelines.train", train.GROUPS)
+        arranged(["posts.jsonl"], "train", train.GROUPS)
     assert str(raised.value) == said
     for answer in re.findall(r"--[a-z_]+=\S+[^.\s]", said):
         if not re.search("NAME|FORM", answer):
-            assert arranged(["posts.jsonl", answer], "pipelines.train", train.GROUPS).argv
+            assert arranged(["posts.jsonl", answer], "train", train.GROUPS).argv
 
 
 def test_a_run_from_the_first_file_to_the_page(here, capsys):
     pytest.importorskip("jinja2")
     assert train.main(["posts.jsonl", *FAKE]) == 0
     assert options_of_text((here / "posts.topics" / "run.yaml").read_text(), "x")["topics"] == "2"
-    assert "pipelines.show posts.topics" in capsys.readouterr().err
+    assert "beam_topics.pipelines.show posts.topics" in capsys.readouterr().err
     assert show.main(["posts.topics"]) == 0
     assert "versions" in capsys.readouterr().out
     assert report.main(["posts.topics"]) == 0
@@ -238,31 +239,31 @@ def test_a_run_learns_more_documents_as_it_has_learned(here, capsys):
 def test_a_run_that_learns_more_needs_one_folder_and_files(here, argv, said):
     (here / "posts.topics" / "models").mkdir(parents=True)
     with pytest.raises(UsageError, match=said):
-        arranged(argv, "pipelines.train", train.GROUPS)
+        arranged(argv, "train", train.GROUPS)
 
 
 def test_new_files_are_read_as_they_are_written(here, capsys):
     assert train.main(["posts.jsonl", *FAKE]) == 0
     rows = "".join(f"Größe {n};{n:02}.03.2024;a ship in {n}\n" for n in range(13, 29))
     (here / "new.csv").write_bytes(("Titel;date;headline\n" + rows).encode("cp1252"))
-    found = options(arranged(["posts.topics", "new.csv"], "pipelines.infer", infer.GROUPS).argv)
+    found = options(arranged(["posts.topics", "new.csv"], "infer", infer.GROUPS).argv)
     # The text is that of the run; how the file is written is found.
     assert found["text_field"] == "headline" and found["timestamp_field"] == "date"
     assert found["timestamp_format"] == "%d.%m.%Y" and found["encoding"] == "cp1252"
     (here / "other.csv").write_text("body,day\na ship came in,2024-03-13\na port,2024-03-14\n")
-    found = options(arranged(["posts.topics", "other.csv"], "pipelines.infer", infer.GROUPS).argv)
+    found = options(arranged(["posts.topics", "other.csv"], "infer", infer.GROUPS).argv)
     assert found["text_field"] == "body" and found["timestamp_field"] == "day"
 
 
 def test_of_an_input_that_an_option_names_only_the_writing_is_found(here):
     given = ["--input=posts.jsonl", "--window=1d"]
-    assert arranged(given, "pipelines.train", train.GROUPS).argv == given
+    assert arranged(given, "train", train.GROUPS).argv == given
     table = "id,timestamp,text\n" + "".join(f"{n},2024-01-{n},Größe {n}\n" for n in range(10, 30))
     (here / "a.csv").write_bytes(table.encode("cp1252"))
-    found = arranged(["--input=a.csv"], "pipelines.train", train.GROUPS).argv
+    found = arranged(["--input=a.csv"], "train", train.GROUPS).argv
     assert found == ["--encoding=cp1252", "--input=a.csv"]
     absent = ["--input=absent.jsonl"]
-    assert arranged(absent, "pipelines.train", train.GROUPS).argv == absent
+    assert arranged(absent, "train", train.GROUPS).argv == absent
 
 
 def test_a_text_is_labelled_by_the_only_run_of_the_folder(here, capsys):
@@ -283,9 +284,10 @@ def test_a_text_is_labelled_by_the_only_run_of_the_folder(here, capsys):
 def test_a_wrong_argument_is_refused(here, capsys):
     assert show.main(["posts.jsonl"]) == 2
     assert capsys.readouterr().err == (
-        "python -m pipelines.show: posts.jsonl: python -m pipelines.show takes no such argument."
-        " python -m pipelines.train data.csv makes the folder data.topics, and python -m"
-        " pipelines.show takes it; --help lists the options.\n"
+        "python -m beam_topics.pipelines.show: posts.jsonl: python -m beam_topics.pipelines.show"
+        " takes no such argument."
+        " python -m beam_topics.pipelines.train data.csv makes the folder data.topics, and python"
+        " -m beam_topics.pipelines.show takes it; --help lists the options.\n"
     )
     assert train.main(["gs://bucket/a.jsonl"]) == 2
     assert "a folder beside the input is made on this machine only" in capsys.readouterr().err
@@ -322,7 +324,7 @@ def test_two_folders_of_runs_and_a_folder_far_from_any(here, capsys):
     assert show.main(["feb.topics", "march.topics"]) == 2
     assert "march.topics: a folder of a run stands before it already. " in capsys.readouterr().err
     assert show.main(["nothing"]) == 2
-    told = "nothing: there is no such folder. python -m pipelines.train data.csv makes the folder"
+    told = "nothing: there is no such folder. python -m beam_topics.pipelines.train data.csv makes"
     assert told in capsys.readouterr().err
     assert label.main(["absent"]) == 2
     assert "absent: there is no such folder. " in capsys.readouterr().err
@@ -330,23 +332,25 @@ def test_two_folders_of_runs_and_a_folder_far_from_any(here, capsys):
 
 def test_a_command_without_an_argument_names_what_may_stand_alone(here, capsys):
     assert train.main(["--topics=2"]) == 2
-    assert "for example --model_store=models, or python -m pipelines.train data.csv; " in (
-        capsys.readouterr().err
+    assert (
+        "for example --model_store=models, or python -m beam_topics.pipelines.train data.csv; "
+        in (capsys.readouterr().err)
     )
     assert show.main([]) == 2
-    assert ", or python -m pipelines.show data.topics; " in capsys.readouterr().err
+    assert ", or python -m beam_topics.pipelines.show data.topics; " in capsys.readouterr().err
 
 
 def test_a_file_without_a_record_is_refused_and_passed_over_beside_others(here, capsys):
     (here / "empty.csv").write_text("")
     assert train.main(["empty.csv"]) == 2
     assert capsys.readouterr().err == (
-        "python -m pipelines.train: empty.csv: there is no record. Give a file with documents.\n"
+        "python -m beam_topics.pipelines.train: empty.csv: there is no record. Give a file with"
+        " documents.\n"
     )
     (here / "a.jsonl").write_text("")
     with pytest.raises(UsageError, match=r"a\.jsonl and 1 more files: there is no record"):
         profiling.look_at(["a.jsonl", "empty.csv"], [])
-    found = options(arranged(["a.jsonl", "posts.jsonl"], "pipelines.train", train.GROUPS).argv)
+    found = options(arranged(["a.jsonl", "posts.jsonl"], "train", train.GROUPS).argv)
     assert found["text_field"] == "headline" and found["window"] == "30d"
     # A broken record is told by its dead letter.
     (here / "a.jsonl").write_text("{\n")

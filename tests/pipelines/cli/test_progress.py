@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import numba
 
-from model.learner_log.progress import counted
-from model.records import Document
-from pipelines.cli import progress as shown
-from pipelines.cli.progress import COVERAGE, EVENTS, LOGGER, Progress, progress
+from beam_topics.model.learner_log.progress import counted
+from beam_topics.model.records import Document
+from beam_topics.pipelines.cli import progress as shown
+from beam_topics.pipelines.cli.progress import COVERAGE, EVENTS, LOGGER, Progress, progress
 
 
 def send(logger, **figures):

@@ -2,10 +2,10 @@
 
 import pytest
 
-from model.errors import OptionError
-from model.settings import TokeniserSettings
-from model.words.tokeniser import Tokeniser
-from pipelines.cli.settings_from_options import lines_of_text, seeds_of_file
+from beam_topics.model.errors import OptionError
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.pipelines.cli.settings_from_options import lines_of_text, seeds_of_file
 
 TOKENISER = Tokeniser(TokeniserSettings())
 

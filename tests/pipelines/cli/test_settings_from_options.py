@@ -6,10 +6,10 @@ import pytest
 from apache_beam.io.filesystems import FileSystems
 from given import given_by
 
-from model.compositions import option_names
-from model.errors import OptionError
-from model.inference import Gibbs3, inference_names
-from model.learners import (
+from beam_topics.model.compositions import option_names
+from beam_topics.model.errors import OptionError
+from beam_topics.model.inference import Gibbs3, inference_names
+from beam_topics.model.learners import (
     LEARNER,
     BatchGibbs,
     InitialBatch,
@@ -17,13 +17,13 @@ from model.learners import (
     ParticleFilter,
     Residual,
 )
-from model.publishing.settings import PublishSettings
-from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.settings import SequenceSettings, TokeniserSettings
-from pipelines import archive, infer
-from pipelines.cli.command import parser_for
-from pipelines.cli.options import EventSettings, InferenceOptions, MethodOptions
-from pipelines.cli.settings_from_options import (
+from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.pipelines import archive, infer
+from beam_topics.pipelines.cli.command import parser_for
+from beam_topics.pipelines.cli.options import EventSettings, InferenceOptions, MethodOptions
+from beam_topics.pipelines.cli.settings_from_options import (
     check_outputs,
     inference_settings_of,
     learner_settings_of,
@@ -31,7 +31,7 @@ from pipelines.cli.settings_from_options import (
     read_settings_of,
     tokeniser_settings_of,
 )
-from pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.settings_options import settings_of
 
 
 def sequence_settings_of(given):

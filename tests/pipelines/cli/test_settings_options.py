@@ -6,22 +6,22 @@ from dataclasses import dataclass
 import pytest
 from given import given_by
 
-from model.compositions import Choice
-from model.errors import OptionError
-from model.learner_log.options import Publication, RunSettings
-from model.options import Kinds, Record, option
-from model.reading.settings import ReadSettings
-from pipelines.cli.arguments import all_groups
-from pipelines.cli.command import parser_for
-from pipelines.cli.options import (
+from beam_topics.model.compositions import Choice
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learner_log.options import Publication, RunSettings
+from beam_topics.model.options import Kinds, Record, option
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.pipelines.cli.arguments import all_groups
+from beam_topics.pipelines.cli.command import parser_for
+from beam_topics.pipelines.cli.options import (
     InputSettings,
     OutputFileSettings,
     SequenceOptions,
     TokeniserOptions,
     TrainingOptions,
 )
-from pipelines.cli.settings_options import check_settings, group, settings_of
-from pipelines.graphs.beam_options import add_beam_options
+from beam_topics.pipelines.cli.settings_options import check_settings, group, settings_of
+from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@ import io
 import numpy as np
 from rich.console import Console
 
-from model.snapshot import Snapshot, TopicWordPrior
-from pipelines.cli.terminal import (
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.pipelines.cli.terminal import (
     change_table,
     coherence_table,
     figure_table,

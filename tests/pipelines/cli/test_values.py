@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.times import duration_text
-from pipelines.cli import values
+from beam_topics.model.times import duration_text
+from beam_topics.pipelines.cli import values
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.errors import OptionError
-from pipelines.cli.config import mapping_of
+from beam_topics.model.errors import OptionError
+from beam_topics.pipelines.cli.config import mapping_of
 
 
 def read(text):

@@ -9,9 +9,9 @@ from reported import shares_of
 pytest.importorskip("sklearn")
 
 from beam_topics import ModelStore, TopicModel
-from model.learner_log.local import END_OF_STREAM
-from pipelines import infer, train
-from transforms import constants
+from beam_topics.model.learner_log.local import END_OF_STREAM
+from beam_topics.pipelines import infer, train
+from beam_topics.transforms import constants
 
 TEXTS = (
     "the ship sailed into the harbour",

@@ -15,12 +15,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from beam_topics import ModelStore, TopicModel, read_mixtures
-from model.errors import OptionError, RefusedInputError, StoreConflictError
-from model.evaluation.held_out import evaluate
-from model.words.tokeniser import Tokeniser
-from pipelines import show
-from pipelines.cli.settings_options import UsageError
-from pipelines.estimator import documents, parameters
+from beam_topics.model.errors import OptionError, RefusedInputError, StoreConflictError
+from beam_topics.model.evaluation.held_out import evaluate
+from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.pipelines import show
+from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.estimator import documents, parameters
 
 TEXTS = [
     "the ship sailed into the harbour",

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from model.errors import BeamTopicsError
-from pipelines import demo
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.pipelines import demo
 
 
 def test_neighbouring_paragraphs_are_joined_and_nothing_is_lost():

@@ -1,9 +1,9 @@
 import pytest
 
-from model.errors import OptionError
-from pipelines import evaluate
-from pipelines.cli.command import parse
-from pipelines.graphs.evaluate import run_for_figures
+from beam_topics.model.errors import OptionError
+from beam_topics.pipelines import evaluate
+from beam_topics.pipelines.cli.command import parse
+from beam_topics.pipelines.graphs.evaluate import run_for_figures
 
 
 def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
@@ -11,7 +11,7 @@ def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
     with pytest.raises(OptionError) as error:
         run_for_figures(
             lambda pipeline, options: None,
-            parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {}),
+            parse(given, "evaluate", "", evaluate.GROUPS, {}),
             print,
         )
     allowed = (
@@ -22,7 +22,9 @@ def test_figures_of_workers_elsewhere_need_a_file_that_they_can_write():
 
 
 def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path):
-    monkeypatch.setattr("pipelines.graphs.evaluate.run", lambda build, options, then: None)
+    monkeypatch.setattr(
+        "beam_topics.pipelines.graphs.evaluate.run", lambda build, options, then: None
+    )
     given = [
         "--held_out=x",
         "--model_store=x",
@@ -32,7 +34,7 @@ def test_a_job_that_was_only_submitted_has_no_figures_yet(monkeypatch, tmp_path)
     shown = []
     run_for_figures(
         lambda pipeline, options: None,
-        parse(given, "pipelines.evaluate", "", evaluate.GROUPS, {}),
+        parse(given, "evaluate", "", evaluate.GROUPS, {}),
         shown.append,
     )
     assert shown == []

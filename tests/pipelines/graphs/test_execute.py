@@ -5,8 +5,8 @@ import apache_beam as beam
 import pytest
 from given import given_by
 
-from model.errors import BeamTopicsError, DivergedError, OptionError, OutputError
-from pipelines.graphs.execute import own_error, run
+from beam_topics.model.errors import BeamTopicsError, DivergedError, OptionError, OutputError
+from beam_topics.pipelines.graphs.execute import own_error, run
 
 
 def ran(build, options):
@@ -35,7 +35,7 @@ def test_an_error_that_a_runner_hands_on_as_text_is_found_again():
 def test_an_option_error_comes_back_as_its_text():
     error = own_error(
         RuntimeError(
-            "model.errors.OptionError: --resume_from: '9' was given; allowed is 3. Give it."
+            "beam_topics.model.errors.OptionError: --resume_from: '9' was given; allowed is 3."
         )
     )
     assert type(error) is BeamTopicsError

@@ -8,11 +8,11 @@ import pytest
 from apache_beam.metrics import Metrics
 from given import given_by
 
-from model.errors import BeamTopicsError
-from pipelines.cli.command import command
-from pipelines.cli.options import StoreOptions
-from pipelines.graphs.execute import run
-from pipelines.graphs.memory import collect_now, collected_later
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.options import StoreOptions
+from beam_topics.pipelines.graphs.execute import run
+from beam_topics.pipelines.graphs.memory import collect_now, collected_later
 
 ROOT = Path(__file__).parents[3]
 # What is registered first runs last.
@@ -100,14 +100,16 @@ def test_a_program_without_a_graph_collects_when_it_runs(graph):
         found.append(seen())
         raise BeamTopicsError("it ends")
 
-    main = command("pipelines.x", "What.", [StoreOptions], {}, look, graph=graph)
+    main = command("x", "What.", [StoreOptions], {}, look, graph=graph)
     assert main(["--model_store=m"]) == 2
     assert found == [(not graph, not graph)]
     assert seen() == (True, False)
 
 
 @pytest.mark.parametrize("by", ["itself", "another"])
-@pytest.mark.parametrize("program", [["pipelines.show"], ["pipelines.__main__", "show"]])
+@pytest.mark.parametrize(
+    "program", [["beam_topics.pipelines.show"], ["beam_topics.pipelines.__main__", "show"]]
+)
 def test_nothing_is_collected_at_the_end_of_a_process_that_is_a_program(by, program):
     module, *argv = program
     done = subprocess.run(

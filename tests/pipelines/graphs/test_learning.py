@@ -5,11 +5,11 @@ from fake_learner import fake_settings
 from given import given_by
 from streams import learn_options
 
-from model.errors import LostMinibatchesError, OptionError
-from model.publishing.manifest import CheckpointEntry
-from model.publishing.store import ModelStore
-from pipelines.cli.settings_from_options import learn_options_of
-from pipelines.graphs.learning import check_learned, check_store, learn
+from beam_topics.model.errors import LostMinibatchesError, OptionError
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.pipelines.cli.settings_from_options import learn_options_of
+from beam_topics.pipelines.graphs.learning import check_learned, check_store, learn
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec
 from apache_beam.utils.timestamp import Timestamp
 from given import given_by
 
-from pipelines.graphs.execute import changed, run
+from beam_topics.pipelines.graphs.execute import changed, run
 
 OPTIONS = given_by("--runner=FnApiRunner")
 

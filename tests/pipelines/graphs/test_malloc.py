@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.graphs import memory
-from pipelines.graphs.memory import LIMITS
+from beam_topics.pipelines.graphs import memory
+from beam_topics.pipelines.graphs.memory import LIMITS
 
 ROOT = Path(__file__).parents[3]
 ON_GLIBC = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has arenas")
 ARENAS = "MALLOC_ARENA_MAX"
 BEGIN = """
 import ctypes, os, sys, threading
-from pipelines.graphs.memory import limit_malloc
+from beam_topics.pipelines.graphs.memory import limit_malloc
 if sys.argv[1] == "limited":
     limit_malloc()
 libc = ctypes.CDLL(None)

@@ -12,11 +12,11 @@ from apache_beam.metrics.execution import MetricKey, MetricResult
 from apache_beam.metrics.metricbase import MetricName
 from given import given_by
 
-from model.errors import LostMinibatchesError, OptionError, RefusedInputError
-from model.reading.refused import refused
-from pipelines import archive, evaluate, fit_classifier, infer, stream, train
-from pipelines.graphs import execute
-from pipelines.graphs import execute as running
+from beam_topics.model.errors import LostMinibatchesError, OptionError, RefusedInputError
+from beam_topics.model.reading.refused import refused
+from beam_topics.pipelines import archive, evaluate, fit_classifier, infer, stream, train
+from beam_topics.pipelines.graphs import execute
+from beam_topics.pipelines.graphs import execute as running
 
 DEAD = "dead\x1b"
 assert fake_learner  # It registers itself.
@@ -131,7 +131,8 @@ def test_a_wrong_field_ends_with_three_and_the_remedy(name, lacking, store, tmp_
         in error
     )
     assert (
-        f"python -m pipelines.{name}: no record could be used (see above), so nothing was learned"
+        f"python -m beam_topics.pipelines.{name}: no record could be used (see above), so nothing"
+        " was learned"
         f" or written from this input. Each record that was refused is in {tmp_path}/dead�, with"
         " its reason.\n" in error
     )

@@ -10,14 +10,14 @@ from apache_beam.options.pipeline_options import (
 )
 from apache_beam.runners.portability.portable_runner import JobServiceHandle
 
-from model.errors import OptionError
-from model.options import options_of
-from pipelines import archive, evaluate, infer, train
-from pipelines.cli.arguments import all_groups
-from pipelines.cli.command import parse
-from pipelines.cli.options import OUTPUTS
-from pipelines.graphs.runners import LOCAL_RUNNER, RUNNERS, is_local, streams
-from pipelines.graphs.sources import SOURCES, SourceSettings
+from beam_topics.model.errors import OptionError
+from beam_topics.model.options import options_of
+from beam_topics.pipelines import archive, evaluate, infer, train
+from beam_topics.pipelines.cli.arguments import all_groups
+from beam_topics.pipelines.cli.command import parse
+from beam_topics.pipelines.cli.options import OUTPUTS
+from beam_topics.pipelines.graphs.runners import LOCAL_RUNNER, RUNNERS, is_local, streams
+from beam_topics.pipelines.graphs.sources import SOURCES, SourceSettings
 
 TRAIN = ["--input=a.jsonl", "--model_store=gs://b/m", "--dead_letters=gs://b/d"]
 FLINK = ["--runner=FlinkRunner", "--flink_master=[local]"]
@@ -32,7 +32,7 @@ DATAFLOW = [
 
 
 def parsed(*flags, of=train, given=TRAIN):
-    return parse([*given, *flags], "pipelines.x", "", of.GROUPS, {})
+    return parse([*given, *flags], "x", "", of.GROUPS, {})
 
 
 def added(*flags, of=train, given=TRAIN):

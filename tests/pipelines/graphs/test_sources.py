@@ -10,23 +10,23 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.portability.api import beam_runner_api_pb2
 
-from model.errors import OptionError
-from model.options import option
-from model.options import options_of as record_options_of
-from model.publishing.store import ModelStore
-from model.reading.settings import ParseSettings
-from model.settings import TokeniserSettings
-from pipelines import archive, infer, stream, train
-from pipelines.cli.command import UsageError, parse
-from pipelines.graphs.sinks import SINKS, write_mixtures
-from pipelines.graphs.sources import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.options import option
+from beam_topics.model.options import options_of as record_options_of
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.pipelines import archive, infer, stream, train
+from beam_topics.pipelines.cli.command import UsageError, parse
+from beam_topics.pipelines.graphs.sinks import SINKS, write_mixtures
+from beam_topics.pipelines.graphs.sources import (
     SOURCES,
     SourceSettings,
     read_source,
     source_settings_of,
 )
-from transforms.read import ParseMessages
-from transforms.sources.kafka import ReadKafka
+from beam_topics.transforms.read import ParseMessages
+from beam_topics.transforms.sources.kafka import ReadKafka
 
 BASE = ["--model_store=m", "--dead_letters=d"]
 KAFKA = ["--source=kafka", "--kafka_servers=b:9", "--kafka_topic=posts"]
@@ -46,7 +46,7 @@ def one_of_those_with(option):
 
 
 def options_of(*flags, of=train):
-    return parse([*BASE, STREAMING, *flags], "pipelines.x", "", of.GROUPS, {})
+    return parse([*BASE, STREAMING, *flags], "x", "", of.GROUPS, {})
 
 
 def read(*flags, of=train):
@@ -402,6 +402,6 @@ def test_each_pipeline_that_reads_has_the_sources(pipeline):
 def test_the_archive_is_made_of_files(capsys):
     assert archive.main([*BASE[1:], "--archive=a", "--source=kafka"]) == 2
     assert (
-        "--source=kafka: pipelines.archive has no such option, only other pipelines have"
-        in capsys.readouterr().err
+        "--source=kafka: python -m beam_topics.pipelines.archive has no such option, only other"
+        " commands have" in capsys.readouterr().err
     )

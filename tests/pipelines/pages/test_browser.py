@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from reported import HOSTILE, documents_of, listed, mixture_rows, published, shares_of, written
 
-from model.publishing.store import ModelStore
-from model.reporting.relevance import topic_shares
-from pipelines import report
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.relevance import topic_shares
+from beam_topics.pipelines import report
 
 pytestmark = pytest.mark.browser
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from reported import HOSTILE
 
-from model.errors import BeamTopicsError
-from pipelines.pages import page
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.pipelines.pages import page
 
 FOLDER = Path(page.__file__).parent
 

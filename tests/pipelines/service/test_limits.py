@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.service import limits
-from pipelines.service.limits import Rate
+from beam_topics.pipelines.service import limits
+from beam_topics.pipelines.service.limits import Rate
 
 
 def test_ten_seconds_at_once_and_then_one_for_each_interval():

@@ -15,18 +15,18 @@ pytest.importorskip("starlette")
 pytest.importorskip("httptools")
 parser = pytest.importorskip("prometheus_client.parser")
 
-from model.errors import OptionError  # noqa: E402
-from model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
-from model.inference.features import NumberedDocuments  # noqa: E402
-from model.inference.labelling import tokenised  # noqa: E402
-from model.inference.serving import NoneShares  # noqa: E402
-from model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
-from model.publishing.store import ModelStore  # noqa: E402
-from model.words.tokeniser import Tokeniser  # noqa: E402
-from pipelines import report  # noqa: E402
-from pipelines.serve import config_of  # noqa: E402
-from pipelines.service.models import Models  # noqa: E402
-from pipelines.service.settings import LimitSettings, ServiceSettings  # noqa: E402
+from beam_topics.model.errors import OptionError  # noqa: E402
+from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
+from beam_topics.model.inference.features import NumberedDocuments  # noqa: E402
+from beam_topics.model.inference.labelling import tokenised  # noqa: E402
+from beam_topics.model.inference.serving import NoneShares  # noqa: E402
+from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
+from beam_topics.model.publishing.store import ModelStore  # noqa: E402
+from beam_topics.model.words.tokeniser import Tokeniser  # noqa: E402
+from beam_topics.pipelines import report  # noqa: E402
+from beam_topics.pipelines.serve import config_of  # noqa: E402
+from beam_topics.pipelines.service.models import Models  # noqa: E402
+from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings  # noqa: E402
 
 SECOND = 1_000_000
 EVERY_SECOND = ServiceSettings(poll=SECOND)

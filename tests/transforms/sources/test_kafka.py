@@ -11,19 +11,19 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
-from model import wire
-from model.errors import DamagedDataError, OptionError, SourceError
-from model.reading.parsing import place_id
-from model.reading.settings import ParseSettings
-from model.records import TokenisedDocument, TopicMixture
-from model.settings import TokeniserSettings
-from transforms.sinks import kafka as kafka_sink
-from transforms.sinks.kafka import (
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError, OptionError, SourceError
+from beam_topics.model.reading.parsing import place_id
+from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.records import TokenisedDocument, TopicMixture
+from beam_topics.model.settings import TokeniserSettings
+from beam_topics.transforms.sinks import kafka as kafka_sink
+from beam_topics.transforms.sinks.kafka import (
     KafkaSinkDoFn,
     WriteToKafka,
 )
-from transforms.sources import kafka, kafka_client, log_source
-from transforms.sources.kafka import (
+from beam_topics.transforms.sources import kafka, kafka_client, log_source
+from beam_topics.transforms.sources.kafka import (
     PARTITION_WATERMARKS,
     KafkaDoFn,
     Partition,
@@ -32,8 +32,8 @@ from transforms.sources.kafka import (
     ReadKafka,
     partitions_of,
 )
-from transforms.sources.kafka_client import KafkaSettings, properties
-from transforms.sources.log_source import READER_CACHE, LogRange, Pause
+from beam_topics.transforms.sources.kafka_client import KafkaSettings, properties
+from beam_topics.transforms.sources.log_source import READER_CACHE, LogRange, Pause
 
 SECOND = 1_000_000
 SETTINGS = KafkaSettings("b:9", "posts", until="end", idle_after=60)

@@ -7,12 +7,12 @@ import pytest
 from apache_beam.transforms.window import TimestampedValue
 from log_battery import check_laws
 
-from model.document_blocks import Blocks, documents_in
-from model.reading.parsing import NUL, dead_letter
-from model.records import Document
-from model.settings import SequenceSettings, TokeniserSettings
-from transforms.sources import log_source
-from transforms.sources.log_source import (
+from beam_topics.model.document_blocks import Blocks, documents_in
+from beam_topics.model.reading.parsing import NUL, dead_letter
+from beam_topics.model.records import Document
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.transforms.sources import log_source
+from beam_topics.transforms.sources.log_source import (
     READER_CACHE,
     Entry,
     LogRange,

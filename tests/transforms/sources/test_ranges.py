@@ -3,9 +3,9 @@ from apache_beam.utils.timestamp import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import wire
-from model.errors import DamagedDataError
-from transforms.sources.log_source import LogRange, LogWatermark, RangeTracker, after
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.transforms.sources.log_source import LogRange, LogWatermark, RangeTracker, after
 
 WHOLE = LogRange((3,), (10,))
 

@@ -5,18 +5,24 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
-from model.document_blocks import Blocks, documents_in
-from model.encoding import documents_to_avro
-from model.errors import DamagedDataError, OptionError
-from model.reading.replaying import end_of
-from model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from model.records import Document, TokenisedDocument
-from model.settings import SequenceSettings, TokeniserSettings
-from transforms.read import ReadDocuments
-from transforms.sources import log_source, replay
-from transforms.sources.log_source import Entry, LogRange, Pause
-from transforms.sources.replay import ArchiveReader, Pace, ReplayArchive, ReplayDoFn, archive_of
-from transforms.write import shard_start, write_shard
+from beam_topics.model.document_blocks import Blocks, documents_in
+from beam_topics.model.encoding import documents_to_avro
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.reading.replaying import end_of
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.transforms.read import ReadDocuments
+from beam_topics.transforms.sources import log_source, replay
+from beam_topics.transforms.sources.log_source import Entry, LogRange, Pause
+from beam_topics.transforms.sources.replay import (
+    ArchiveReader,
+    Pace,
+    ReplayArchive,
+    ReplayDoFn,
+    archive_of,
+)
+from beam_topics.transforms.write import shard_start, write_shard
 
 HOUR = 3_600_000_000
 SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.learners.particles.kernels.particles import normalise, times
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.learners.particles.kernels.particles import normalise, times
 
 
 @inlined
@@ -44,7 +44,7 @@ def joint_probability(
         alpha: float64[T].
         a: the prior strength of a topic.
         base: float64[V], B(w).
-        rows: :class:`~model.gibbs.kernels.records.PackedRows`, n_wt.
+        rows: :class:`~beam_topics.model.gibbs.kernels.records.PackedRows`, n_wt.
     """
     mantissa, exponent, alpha_sum = np.full(1, 0.5), np.ones(1, np.int64), alpha.sum()
     for d in range(in_documents.shape[0]):

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.fnv import OFFSET, step
-from model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.fnv import OFFSET, step
+from beam_topics.model.kernels.jit import inlined, kernel
 
 ENTRIES, BANDS = 64, 16
 _ROWS = ENTRIES // BANDS

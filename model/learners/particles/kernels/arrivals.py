@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import kernel, page_kernel
-from model.kernels.special import ln
-from model.learners.particles.kernels.particles import GONE, PAGE
-from model.learners.particles.kernels.shared_rows import row_of
+from beam_topics.model.kernels.jit import kernel, page_kernel
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.particles.kernels.particles import GONE, PAGE
+from beam_topics.model.learners.particles.kernels.shared_rows import row_of
 
 
 @page_kernel

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import kernel
-from model.learners.particles.kernels.particles import GONE, PAGE
-from model.learners.particles.kernels.parts import tokens_in
-from model.learners.particles.kernels.shared_rows import row_of
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.learners.particles.kernels.particles import GONE, PAGE
+from beam_topics.model.learners.particles.kernels.parts import tokens_in
+from beam_topics.model.learners.particles.kernels.shared_rows import row_of
 
 
 @kernel

@@ -4,9 +4,9 @@ Each particle goes through all documents without regard to the others. What part
 is computed before or after: which units are visited depends only on the documents' lengths and on
 named draws, so :func:`schedule_visits` chooses them for all documents beforehand. Each document's
 weights are stored, and :func:`gather_evidence` multiplies them afterwards, in the order of the
-documents, as :func:`~model.learners.particles.kernels.resampling.reweight` does after each
-document. The documents may be of several minibatches. Indices of draws and the evidence begin anew
-with each minibatch.
+documents, as :func:`~beam_topics.model.learners.particles.kernels.resampling.reweight` does after
+each document. The documents may be of several minibatches. Indices of draws and the evidence begin
+anew with each minibatch.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel
-from model.kernels.random import MOVE
-from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
-from model.learners.particles.kernels.history import TOKENS, admit, choose_units
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling import normalise_weights
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.kernels.random import MOVE
+from beam_topics.model.learners.particles.kernels.first_pass import (
+    first_pass,
+    new_token_draws,
+    write_draws,
+)
+from beam_topics.model.learners.particles.kernels.history import TOKENS, admit, choose_units
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.resampling import normalise_weights
 
 # Tokens that are drawn before they are written. Their topics take P times as many numbers.
 TOKENS_AT_ONCE = 4096

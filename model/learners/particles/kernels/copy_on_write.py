@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined, page_kernel
 
 BLOCK = 32
 _SHIFT = 5

@@ -50,7 +50,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from model.kernels.jit import inlined, kernel, page_inlined
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined
 
 LANES = 8
 
@@ -188,7 +188,7 @@ def draw_discounted(
     """Draw a topic where there are tables, and return (t, total).
 
     q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base). A row holds tables
-    behind its counts (:mod:`model.learners.particles.kernels.table_counts`).
+    behind its counts (:mod:`beam_topics.model.learners.particles.kernels.table_counts`).
     """
     total = _weigh_discounted(scratch, gain, row, discount, strength, base, -1, 0.0)
     return _pick(scratch, gain, u), total

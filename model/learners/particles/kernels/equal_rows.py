@@ -1,8 +1,8 @@
 """Equal rows of words as one row, where there is one particle.
 
 A vocabulary has many words with a handful of tokens, and many of them have equal rows. Words then
-share a row as particles do (:mod:`model.learners.particles.kernels.copy_on_write`): nobody owns it,
-so a particle that writes the row of a word copies it.
+share a row as particles do (:mod:`beam_topics.model.learners.particles.kernels.copy_on_write`):
+nobody owns it, so a particle that writes the row of a word copies it.
 
 The words of documents at hand keep rows of their own, because visits write them often. Other words
 are written when a new document has them.
@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.fnv import OFFSET, folded, step
-from model.kernels.jit import inlined, kernel
-from model.learners.particles.kernels.copy_on_write import BLOCK, row_of
-from model.learners.particles.kernels.particles import PAGE
+from beam_topics.model.kernels.fnv import OFFSET, folded, step
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.learners.particles.kernels.copy_on_write import BLOCK, row_of
+from beam_topics.model.learners.particles.kernels.particles import PAGE
 
 
 @kernel

@@ -17,7 +17,7 @@ Copies of the counts of words that occur several times in a document.
 The first pass draws all tokens of a document before it writes any. A word that comes again must see
 the counts that its earlier tokens make, so it is copied at its first token. A copy is a whole row;
 or the parts of the word one after the other, with a list of them as
-:func:`model.learners.particles.kernels.parts.find_parts` makes it.
+:func:`beam_topics.model.learners.particles.kernels.parts.find_parts` makes it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel, page_inlined, page_kernel
-from model.learners.particles.kernels.draw import draw, draw_discounted
-from model.learners.particles.kernels.particles import (
+from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel
+from beam_topics.model.learners.particles.kernels.draw import draw, draw_discounted
+from beam_topics.model.learners.particles.kernels.particles import (
     PAGE,
     base_of,
     base_with,
@@ -38,7 +38,7 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
-from model.learners.particles.kernels.parts import (
+from beam_topics.model.learners.particles.kernels.parts import (
     PART,
     count_in_word,
     counts_in_word,
@@ -47,10 +47,14 @@ from model.learners.particles.kernels.parts import (
     in_parts,
     prefetch_parts,
 )
-from model.learners.particles.kernels.shared_rows import own_row, prefetch_row
-from model.learners.particles.kernels.sparse_draw import pick_in_parts, weigh_parts
-from model.learners.particles.kernels.table_counts import joint_factor, opens_table, update_counts
-from model.learners.particles.kernels.workspace import (
+from beam_topics.model.learners.particles.kernels.shared_rows import own_row, prefetch_row
+from beam_topics.model.learners.particles.kernels.sparse_draw import pick_in_parts, weigh_parts
+from beam_topics.model.learners.particles.kernels.table_counts import (
+    joint_factor,
+    opens_table,
+    update_counts,
+)
+from beam_topics.model.learners.particles.kernels.workspace import (
     TILE,
     compute_gains,
     count_token,

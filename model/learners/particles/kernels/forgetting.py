@@ -1,6 +1,6 @@
 """Forget tokens at random: each one survives with the same probability, whatever it is.
 
-Notation as in :mod:`model.learners.particles.kernels.particles`.
+Notation as in :mod:`beam_topics.model.learners.particles.kernels.particles`.
 
 * :func:`choose_forgotten` chooses tokens, the same for all particles. The tokens of the history are
   chosen one by one. Of the others a particle knows only how many of each word there are, so it
@@ -9,7 +9,7 @@ Notation as in :mod:`model.learners.particles.kernels.particles`.
   topic. Of the other tokens of its word, all are equally likely to be the one that goes, so its
   topic is drawn in proportion to their numbers. A token that leaves closes its table with the
   probability that it sits alone, so what remains is a state of the same law
-  (:mod:`model.learners.particles.kernels.table_counts`).
+  (:mod:`beam_topics.model.learners.particles.kernels.table_counts`).
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import TABLE_DRAWS, uniform
-from model.kernels.special import ln
-from model.learners.particles.kernels.particles import PAGE, tables_of
-from model.learners.particles.kernels.parts import gather, in_parts, row_buffer, scatter
-from model.learners.particles.kernels.shared_rows import own_row, row_of
-from model.learners.particles.kernels.table_counts import closes_table, update_counts
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import TABLE_DRAWS, uniform
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.particles.kernels.particles import PAGE, tables_of
+from beam_topics.model.learners.particles.kernels.parts import gather, in_parts, row_buffer, scatter
+from beam_topics.model.learners.particles.kernels.shared_rows import own_row, row_of
+from beam_topics.model.learners.particles.kernels.table_counts import closes_table, update_counts
 
 # More survivors between two forgotten tokens than any stream has.
 _ENDLESS = 2.0**60
@@ -44,7 +44,7 @@ def choose_forgotten(population: Any, begins: Any, log_survival: Any, draws: Any
     Args:
         population: the particles. All have the same tokens, so the first one is counted.
         begins: int64[W + 1]; the history has begins[w + 1] - begins[w] tokens of word w
-            (:func:`model.learners.particles.kernels.canonical_rows.tokens_by_word`).
+            (:func:`beam_topics.model.learners.particles.kernels.canonical_rows.tokens_by_word`).
         log_survival: ln of the probability that a token survives, below 0.
         draws: names one draw for each token that is forgotten.
 

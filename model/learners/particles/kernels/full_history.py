@@ -1,4 +1,4 @@
-"""Storage of a :class:`~model.learners.particles.kernels.full_history.Tree`.
+"""Storage of a :class:`~beam_topics.model.learners.particles.kernels.full_history.Tree`.
 
 This module allocates trees, grows them, and builds them from given rows. Kernels take free rows and
 nodes from stacks. There are always enough nodes; :func:`with_free_rows` makes rows before a kernel
@@ -7,9 +7,9 @@ runs.
 The directed tree of hash tables (Canini, Shi and Griffiths 2009, section 4).
 
 It shares a past of any length between particles. It has the same meaning as
-:class:`model.learners.particles.kernels.copy_on_write.Table`, a logical array of rows for each of P
-particles, and kernels accept either. Each particle has a *node*: a hash table of the rows that it
-does not have from its parent.
+:class:`beam_topics.model.learners.particles.kernels.copy_on_write.Table`, a logical array of rows
+for each of P particles, and kernels accept either. Each particle has a *node*: a hash table of the
+rows that it does not have from its parent.
 
 * :func:`tree_row` finds a row: it goes up the tree until a node has the row. If none has, it is row
   0, which is zero.
@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 
 FREE_ROWS, FREE_NODES = 0, 1
 NIL = -1

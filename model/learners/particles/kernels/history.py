@@ -9,9 +9,9 @@ A document keeps its slot while one of its units is in the ring or in the reserv
 these units. A move of one token needs the counts of its whole document, tokens outside the
 reservoir included, so documents are kept whole.
 
-After a change of the stream (:mod:`model.learners.particles.following`) most visits go to the units
-since the change, in the ring and in the reservoir. Otherwise most of them would go to documents of
-the time before, and these would take the topics of the new ones.
+After a change of the stream (:mod:`beam_topics.model.learners.particles.following`) most visits go
+to the units since the change, in the ring and in the reservoir. Otherwise most of them would go to
+documents of the time before, and these would take the topics of the new ones.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel
-from model.kernels.random import RESERVOIR, SCHEDULE, uniform
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.kernels.random import RESERVOIR, SCHEDULE, uniform
 
 # Places in Past.marks and Past.sizes.
 HEAD, RING, KEPT, SEEN, RELEASED = range(5)

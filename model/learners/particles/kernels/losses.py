@@ -30,9 +30,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import kernel, page_kernel
-from model.kernels.special import ln
-from model.learners.particles.kernels.particles import (
+from beam_topics.model.kernels.jit import kernel, page_kernel
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.particles.kernels.particles import (
     GONE,
     PAGE,
     Pages,
@@ -41,9 +41,9 @@ from model.learners.particles.kernels.particles import (
     base_with,
     tables_of,
 )
-from model.learners.particles.kernels.parts import row_buffer, whole_row
-from model.learners.particles.kernels.shared_rows import row_of
-from model.learners.particles.kernels.table_counts import NONE
+from beam_topics.model.learners.particles.kernels.parts import row_buffer, whole_row
+from beam_topics.model.learners.particles.kernels.shared_rows import row_of
+from beam_topics.model.learners.particles.kernels.table_counts import NONE
 
 _SMALL, _LARGE = 2.0**-400, 2.0**400
 

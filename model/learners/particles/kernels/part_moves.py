@@ -1,9 +1,10 @@
 """Moves of tokens whose words are in parts, in one particle (eq. 3 of Canini et al. 2009).
 
-They are those of :mod:`model.learners.particles.kernels.row_moves`, with draws in the time of the
-parts that have tokens (:mod:`model.learners.particles.kernels.sparse_draw`). The parts of a word
-are listed some tokens before its turn, and prefetched. A list that a write of the same word in
-between has made wrong is made anew.
+They are those of :mod:`beam_topics.model.learners.particles.kernels.row_moves`, with draws in the
+time of the parts that have tokens
+(:mod:`beam_topics.model.learners.particles.kernels.sparse_draw`). The parts of a word are listed
+some tokens before its turn, and prefetched. A list that a write of the same word in between has
+made wrong is made anew.
 """
 
 from __future__ import annotations
@@ -12,24 +13,31 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import page_inlined
-from model.learners.particles.kernels.particles import GONE, base_with
-from model.learners.particles.kernels.parts import (
+from beam_topics.model.kernels.jit import page_inlined
+from beam_topics.model.learners.particles.kernels.particles import GONE, base_with
+from beam_topics.model.learners.particles.kernels.parts import (
     count_in_part,
     counts_in_part,
     find_parts,
     prefetch_blocks,
     prefetch_found,
 )
-from model.learners.particles.kernels.seats import (
+from beam_topics.model.learners.particles.kernels.seats import (
     change_seat,
     seat_at,
     seat_left,
     weight_of,
 )
-from model.learners.particles.kernels.sparse_draw import add_up_both, pick_in_parts, weigh_parts
-from model.learners.particles.kernels.table_counts import opens_table, probability_to_close
-from model.learners.particles.kernels.workspace import AHEAD, LISTS
+from beam_topics.model.learners.particles.kernels.sparse_draw import (
+    add_up_both,
+    pick_in_parts,
+    weigh_parts,
+)
+from beam_topics.model.learners.particles.kernels.table_counts import (
+    opens_table,
+    probability_to_close,
+)
+from beam_topics.model.learners.particles.kernels.workspace import AHEAD, LISTS
 
 
 @page_inlined
@@ -48,7 +56,8 @@ def move_tokens(
 ) -> Any:
     """Redraw tokens here..there-1 of a page in particle p, and return whether a topic changed.
 
-    The arguments are those of :func:`model.learners.particles.kernels.row_moves.move_tokens`.
+    The arguments are those of
+    :func:`beam_topics.model.learners.particles.kernels.row_moves.move_tokens`.
     """
     words, tp, changed = population.words, len(prior.alpha), False
     for k in range(here, min(here + AHEAD, there)):

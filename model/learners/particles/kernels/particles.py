@@ -2,9 +2,9 @@
 
 p is a particle, w a word, t a topic (z in the papers). n_wt counts the tokens of w in t, n_t is the
 sum of n_wt over w, and n_td counts the tokens of document d in t. t_wt counts the tables of w in t
-(:mod:`model.learners.particles.kernels.table_counts`), k_t is the sum of t_wt over w, m_w the sum
-of t_wt over t, and M the sum of m_w over w. The conditional probability of a topic is proportional
-to
+(:mod:`beam_topics.model.learners.particles.kernels.table_counts`), k_t is the sum of t_wt over w,
+m_w the sum of t_wt over t, and M the sum of m_w over w. The conditional probability of a topic is
+proportional to
 
     q_t = (alpha_t + n_td) * (n_wt - d * t_wt + (a + d * k_t) * B(w)) / (a + n_t)
 
@@ -14,7 +14,7 @@ this LDA. Where topics share words, B(w) = (m_w + a_0 G(w)) / (M + a_0). A kerne
 these terms in a :mod:`workspace <model.learners.particles.kernels.workspace>`.
 
 The joint probability P(w, z) and the weight of a particle are scaled products
-(:mod:`model.scaled`), so no logarithm is computed.
+(:mod:`beam_topics.model.scaled`), so no logarithm is computed.
 
 Tokens are stored in pages of 32. The words of a page are common to all particles; its topics are a
 row of the shared rows ``topics``.
@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined
-from model.learners.particles.kernels.copy_on_write import Table
-from model.learners.particles.kernels.shared_rows import Rows
-from model.learners.particles.kernels.table_counts import NONE, ClosingProbabilities
+from beam_topics.model.kernels.jit import inlined
+from beam_topics.model.learners.particles.kernels.copy_on_write import Table
+from beam_topics.model.learners.particles.kernels.shared_rows import Rows
+from beam_topics.model.learners.particles.kernels.table_counts import NONE, ClosingProbabilities
 
 PAGE = 32
 
@@ -53,7 +53,7 @@ class Prior(NamedTuple):
         base_a: a_0 that particles start with.
         discount: d.
         tables: how tables are counted: NONE, MINIMAL or SAMPLED.
-        closing: V of :mod:`model.learners.particles.kernels.table_counts`.
+        closing: V of :mod:`beam_topics.model.learners.particles.kernels.table_counts`.
     """
 
     alpha: npt.NDArray[np.float64]
@@ -81,7 +81,7 @@ class Population(NamedTuple):
         weight_exponent: int64[P].
         joint: float64[P], the mantissa of P(w, z).
         joint_exponent: int64[P].
-        generation: int64[P], see :mod:`model.learners.particles.kernels.copy_on_write`.
+        generation: int64[P], see :mod:`beam_topics.model.learners.particles.kernels.copy_on_write`.
         identity: int64[P], the particles' numbers in the whole learner, distinct between islands.
     """
 
@@ -116,7 +116,7 @@ class Pages(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """The part of a uniform's name that a call shares; see :mod:`model.kernels.random`."""
+    """What the uniforms of a call share; see :mod:`beam_topics.model.kernels.random`."""
 
     key0: int
     key1: int

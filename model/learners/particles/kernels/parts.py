@@ -3,14 +3,14 @@
 A word is one row of the table of words, or many rows where there are many topics. Such a row is a
 part: part c of a word has n_wt of topics 8 c to 8 c + 7, and behind them t_wt where there are
 tables. A part without tokens is row 0 of the table and takes no memory
-(:mod:`model.learners.particles.kernels.copy_on_write`). So the memory follows the topics in which a
-word has tokens, and not T. m_w is not stored, because it is the sum of t_wt.
+(:mod:`beam_topics.model.learners.particles.kernels.copy_on_write`). So the memory follows the
+topics in which a word has tokens, and not T. m_w is not stored, because it is the sum of t_wt.
 
-A draw reads the parts that have tokens (:mod:`model.learners.particles.kernels.sparse_draw`).
-:func:`gather` writes them to a buffer, in which they have the form of a row that is not in parts.
-The buffer lists the parts that it holds in ascending order, so a draw reads, and the next word
-replaces, only these. The parts of a word begin at a block of the table, so one test skips 256
-topics without tokens.
+A draw reads the parts that have tokens
+(:mod:`beam_topics.model.learners.particles.kernels.sparse_draw`). :func:`gather` writes them to a
+buffer, in which they have the form of a row that is not in parts. The buffer lists the parts that
+it holds in ascending order, so a draw reads, and the next word replaces, only these. The parts of a
+word begin at a block of the table, so one test skips 256 topics without tokens.
 """
 
 from __future__ import annotations
@@ -23,11 +23,16 @@ from numba.core import types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from model.gibbs.kernels.packed_rows import prefetch
-from model.kernels.jit import inlined, kernel, page_inlined, page_kernel
-from model.learners.particles.kernels.copy_on_write import BLOCK, free_row, own_row, row_of
-from model.learners.particles.kernels.particles import tables_of
-from model.learners.particles.kernels.table_counts import update_counts
+from beam_topics.model.gibbs.kernels.packed_rows import prefetch
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined, page_kernel
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
+    BLOCK,
+    free_row,
+    own_row,
+    row_of,
+)
+from beam_topics.model.learners.particles.kernels.particles import tables_of
+from beam_topics.model.learners.particles.kernels.table_counts import update_counts
 
 # Topics of a part.
 PART = 8

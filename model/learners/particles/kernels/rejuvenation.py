@@ -1,12 +1,12 @@
 """Rejuvenation: redraw topics of the past from their conditional distributions.
 
 Each topic is drawn given all others (Canini et al. 2009, eq. 3). Notation:
-:mod:`model.learners.particles.kernels.particles`. A move does not take the token out of the counts.
-It corrects q of the old topic only, and it writes (and copies shared rows) only if the topic or the
-tables change. The tokens of a page are moved in one particle after the other, by
-:mod:`~model.learners.particles.kernels.row_moves` or, where words are in parts,
-:mod:`~model.learners.particles.kernels.part_moves`. One kernel for both holds more values than
-there are registers.
+:mod:`beam_topics.model.learners.particles.kernels.particles`. A move does not take the token out of
+the counts. It corrects q of the old topic only, and it writes (and copies shared rows) only if the
+topic or the tables change. The tokens of a page are moved in one particle after the other, by
+:mod:`~beam_topics.model.learners.particles.kernels.row_moves` or, where words are in parts,
+:mod:`~beam_topics.model.learners.particles.kernels.part_moves`. One kernel for both holds more
+values than there are registers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import kernel, page_inlined
-from model.learners.particles.kernels import part_moves, row_moves
-from model.learners.particles.kernels.particles import GONE, PAGE, normalise, page_at
-from model.learners.particles.kernels.parts import in_parts
-from model.learners.particles.kernels.seats import desk_of
-from model.learners.particles.kernels.shared_rows import own_row, prefetch_row, row_of
-from model.learners.particles.kernels.workspace import (
+from beam_topics.model.kernels.jit import kernel, page_inlined
+from beam_topics.model.learners.particles.kernels import part_moves, row_moves
+from beam_topics.model.learners.particles.kernels.particles import GONE, PAGE, normalise, page_at
+from beam_topics.model.learners.particles.kernels.parts import in_parts
+from beam_topics.model.learners.particles.kernels.seats import desk_of
+from beam_topics.model.learners.particles.kernels.shared_rows import own_row, prefetch_row, row_of
+from beam_topics.model.learners.particles.kernels.workspace import (
     TILE,
     compute_gains,
     fill_draws,

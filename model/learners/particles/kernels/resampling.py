@@ -1,10 +1,10 @@
 """Reweighting and resampling of particles (Canini et al. 2009, section 3.4).
 
 There are three steps: :func:`reweight` normalises the weights and chooses ancestors, the survivors
-write the topics that they drew (:mod:`model.learners.particles.kernels.first_pass`), and
-:func:`resample` makes every particle a copy of its ancestor. The steps follow each document, or
-each token in :mod:`model.learners.particles.kernels.token_filter`. Between them particles are
-independent and may run in threads.
+write the topics that they drew (:mod:`beam_topics.model.learners.particles.kernels.first_pass`),
+and :func:`resample` makes every particle a copy of its ancestor. The steps follow each document, or
+each token in :mod:`beam_topics.model.learners.particles.kernels.token_filter`. Between them
+particles are independent and may run in threads.
 
 The weights ω_p sum to 1, and ESS = 1 / sum ω_p^2 (Canini et al. 2009, section 3.4). Both
 schemes give P children in all, and ω_p P children to particle p in expectation:
@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import RESAMPLE, uniform
-from model.learners.particles.kernels.shared_rows import inherit
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import RESAMPLE, uniform
+from beam_topics.model.learners.particles.kernels.shared_rows import inherit
 
 SCHEMES = ("residual", "multinomial")
 RESIDUAL, MULTINOMIAL = range(2)

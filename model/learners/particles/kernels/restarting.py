@@ -1,14 +1,15 @@
 """Take documents out of a particle, merge topics, and put documents back with even topics.
 
-Notation as in :mod:`model.learners.particles.kernels.particles`. The kernels work on particle 0 of
-a population that has a row of its own for every word, slot and page
-(:func:`model.learners.particles.population.copy_of`), so no row is copied and no capacity is
-needed. Words in parts are the exception: each call needs free rows for the parts that it may
-write.
+Notation as in :mod:`beam_topics.model.learners.particles.kernels.particles`. The kernels work on
+particle 0 of a population that has a row of its own for every word, slot and page
+(:func:`beam_topics.model.learners.particles.population.copy_of`), so no row is copied and no
+capacity is needed. Words in parts are the exception: each call needs free rows for the parts that
+it may write.
 
 * :func:`take_out` removes tokens one by one. A token closes its table with the probability that it
-  sits alone, as in a visit (:mod:`model.learners.particles.kernels.rejuvenation`), so what remains
-  is a state of the same law. The joint is divided by each token's conditional probability.
+  sits alone, as in a visit (:mod:`beam_topics.model.learners.particles.kernels.rejuvenation`), so
+  what remains is a state of the same law. The joint is divided by each token's conditional
+  probability.
 * :func:`put_back` adds tokens one by one, with topics drawn evenly from a list. A token opens a
   table as in the first pass. The joint is multiplied by each token's conditional probability.
 * :func:`absorb` gives the tokens and the tables of one topic to another: n and t add. The joint
@@ -22,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import TABLE_DRAWS, uniform
-from model.learners.particles.kernels.arrivals import count_tokens
-from model.learners.particles.kernels.particles import (
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import TABLE_DRAWS, uniform
+from beam_topics.model.learners.particles.kernels.arrivals import count_tokens
+from beam_topics.model.learners.particles.kernels.particles import (
     GONE,
     PAGE,
     base_of,
@@ -33,7 +34,7 @@ from model.learners.particles.kernels.particles import (
     tables_of,
     times,
 )
-from model.learners.particles.kernels.parts import (
+from beam_topics.model.learners.particles.kernels.parts import (
     count_in_part,
     in_parts,
     note_part,
@@ -42,8 +43,8 @@ from model.learners.particles.kernels.parts import (
     tokens_in,
     whole_row,
 )
-from model.learners.particles.kernels.shared_rows import row_of
-from model.learners.particles.kernels.table_counts import (
+from beam_topics.model.learners.particles.kernels.shared_rows import row_of
+from beam_topics.model.learners.particles.kernels.table_counts import (
     MINIMAL,
     NONE,
     closes_table,

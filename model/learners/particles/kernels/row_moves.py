@@ -11,24 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from model.gibbs.kernels.packed_rows import prefetch
-from model.kernels.jit import page_inlined
-from model.learners.particles.kernels.copy_on_write import fresh_row, row_of
-from model.learners.particles.kernels.draw import draw_discounted_without, draw_without
-from model.learners.particles.kernels.particles import (
+from beam_topics.model.gibbs.kernels.packed_rows import prefetch
+from beam_topics.model.kernels.jit import page_inlined
+from beam_topics.model.learners.particles.kernels.copy_on_write import fresh_row, row_of
+from beam_topics.model.learners.particles.kernels.draw import draw_discounted_without, draw_without
+from beam_topics.model.learners.particles.kernels.particles import (
     GONE,
     base_with,
     tables_of,
     tables_of_word,
 )
-from model.learners.particles.kernels.seats import (
+from beam_topics.model.learners.particles.kernels.seats import (
     change_seat,
     seat_at,
     seat_left,
     weight_of,
 )
-from model.learners.particles.kernels.table_counts import NONE, opens_table, probability_to_close
-from model.learners.particles.kernels.workspace import AHEAD
+from beam_topics.model.learners.particles.kernels.table_counts import (
+    NONE,
+    opens_table,
+    probability_to_close,
+)
+from beam_topics.model.learners.particles.kernels.workspace import AHEAD
 
 # Counts in a cache line.
 _LINE = 16

@@ -1,8 +1,10 @@
 """The place of a token in a topic, and what one particle has at hand while its tokens move.
 
-``Desk`` has rows of the arrays of :class:`~model.learners.particles.kernels.particles.Population`
-and of :class:`~model.learners.particles.kernels.workspace.Workspace` that belong to one particle.
-An index into a row of its own costs an addition, one into an array of all particles a product.
+``Desk`` has rows of the arrays of
+:class:`~beam_topics.model.learners.particles.kernels.particles.Population` and of
+:class:`~beam_topics.model.learners.particles.kernels.workspace.Workspace` that belong to one
+particle. An index into a row of its own costs an addition, one into an array of all particles a
+product.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import page_inlined
-from model.learners.particles.kernels.draw import put
-from model.learners.particles.kernels.particles import times
-from model.learners.particles.kernels.table_counts import joint_factor, joint_factor_with
+from beam_topics.model.kernels.jit import page_inlined
+from beam_topics.model.learners.particles.kernels.draw import put
+from beam_topics.model.learners.particles.kernels.particles import times
+from beam_topics.model.learners.particles.kernels.table_counts import (
+    joint_factor,
+    joint_factor_with,
+)
 
 
 class Desk(NamedTuple):
@@ -29,7 +34,8 @@ class Desk(NamedTuple):
         table_uniforms: float64[64], two for each token's tables.
         totals: int64[Tp], n_t.
         topic_tables: int64[Tp], k_t.
-        sums: float64, see :class:`~model.learners.particles.kernels.workspace.Workspace`.
+        sums: float64, see
+            :class:`~beam_topics.model.learners.particles.kernels.workspace.Workspace`.
         a: the concentration.
     """
 

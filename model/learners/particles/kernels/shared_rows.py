@@ -1,7 +1,7 @@
 """Operations on shared rows of either kind.
 
-The kinds are :class:`~model.learners.particles.kernels.copy_on_write.Table` and, for
-``--history=full``, :class:`~model.learners.particles.kernels.full_history.Tree`.
+The kinds are :class:`~beam_topics.model.learners.particles.kernels.copy_on_write.Table` and, for
+``--history=full``, :class:`~beam_topics.model.learners.particles.kernels.full_history.Tree`.
 :func:`_by_kind` joins an operation of both. Numba chooses one from the argument's type when it
 compiles a kernel, so the choice costs nothing at run time.
 """
@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from model.gibbs.kernels.packed_rows import prefetch
-from model.kernels.jit import inlined, kernel, page_inlined
-from model.learners.particles.kernels import copy_on_write, full_history
-from model.learners.particles.kernels.copy_on_write import (
+from beam_topics.model.gibbs.kernels.packed_rows import prefetch
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined
+from beam_topics.model.learners.particles.kernels import copy_on_write, full_history
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
     END_BLOCK,
     END_ROW,
     NEXT_BLOCK,
@@ -24,7 +24,7 @@ from model.learners.particles.kernels.copy_on_write import (
     Table,
     blocks_needed,
 )
-from model.learners.particles.kernels.full_history import FREE_ROWS, Tree
+from beam_topics.model.learners.particles.kernels.full_history import FREE_ROWS, Tree
 
 Rows = Table | Tree
 

@@ -2,7 +2,7 @@
 
 For one particle's ``gain`` ((alpha_t + n_td) / (a + n_t)) and ``strength`` (a + d k_t), and one
 word's counts n and tables k, the weights are those of
-:mod:`model.learners.particles.kernels.draw` in two sums:
+:mod:`beam_topics.model.learners.particles.kernels.draw` in two sums:
 
     q[t] = gain[t] * (n[t] - d k[t]) + base * (gain[t] * strength[t])
 
@@ -25,8 +25,8 @@ The order of operations, which the twin in the tests repeats, is:
    of its eight products, a span the sum of its blocks 0 to 7 plus that of 8 to 15, and the total
    adds eight spans at a time, from 0.0.
 2. The weights of the word's parts go to lanes, and their sums to prefixes, as in steps 1 and 2 of
-   :mod:`model.learners.particles.kernels.draw`, with the parts that have tokens in place of all
-   blocks, and 0.0 for the old topic. mass = pre[7].
+   :mod:`beam_topics.model.learners.particles.kernels.draw`, with the parts that have tokens in
+   place of all blocks, and 0.0 for the old topic. mass = pre[7].
 3. rest = sums[-1] - gain[old] * strength[old]; total = (mass + q_old) + base * rest; x = u * total.
    Without an old topic, q_old and what is subtracted are 0.0.
 4. If x < q_old, the topic is the old one. Otherwise r = x - q_old.
@@ -50,8 +50,8 @@ from numba.core import types
 from numba.core.types.containers import Tuple
 from numba.extending import intrinsic
 
-from model.kernels.jit import inlined, page_inlined, page_kernel
-from model.learners.particles.kernels.draw import (
+from beam_topics.model.kernels.jit import inlined, page_inlined, page_kernel
+from beam_topics.model.learners.particles.kernels.draw import (
     DOUBLE,
     DOUBLES,
     I32,
@@ -67,7 +67,7 @@ from model.learners.particles.kernels.draw import (
     splat,
     with_lane,
 )
-from model.learners.particles.kernels.parts import PART
+from beam_topics.model.learners.particles.kernels.parts import PART
 
 # Blocks of a span.
 SPAN = 16
@@ -176,7 +176,7 @@ def weigh_parts(
         gain: float64[Tp].
         rows: int32 or int64, the rows in which the parts are.
         length: the length of a row.
-        found: the parts (:func:`~model.learners.particles.kernels.parts.find_parts`).
+        found: the parts (:func:`~beam_topics.model.learners.particles.kernels.parts.find_parts`).
         discount: d.
         old: the topic that is left out, or -1.
     """

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 
 # Prior.tables: topics do not share words; one table for each word and topic; tables are drawn.
 NONE, MINIMAL, SAMPLED = range(3)

@@ -12,21 +12,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel, page_inlined
-from model.kernels.random import MOVE
-from model.learners.particles.kernels.first_pass import (
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined
+from beam_topics.model.kernels.random import MOVE
+from beam_topics.model.learners.particles.kernels.first_pass import (
     draw_tokens,
     new_repeated_words,
     new_token_draws,
     write_page_draws,
 )
-from model.learners.particles.kernels.history import LONGEST, TOKENS, Choice, admit, choose_units
-from model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
-from model.learners.particles.kernels.parts import in_parts
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling import MOVES, SCHEDULED, resample, reweight
-from model.learners.particles.kernels.shared_rows import has_capacity
-from model.learners.particles.kernels.workspace import (
+from beam_topics.model.learners.particles.kernels.history import (
+    LONGEST,
+    TOKENS,
+    Choice,
+    admit,
+    choose_units,
+)
+from beam_topics.model.learners.particles.kernels.particles import PAGE, Draws, normalise, page_at
+from beam_topics.model.learners.particles.kernels.parts import in_parts
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.resampling import (
+    MOVES,
+    SCHEDULED,
+    resample,
+    reweight,
+)
+from beam_topics.model.learners.particles.kernels.shared_rows import has_capacity
+from beam_topics.model.learners.particles.kernels.workspace import (
     compute_gains,
     fill_draws,
     load_counts,

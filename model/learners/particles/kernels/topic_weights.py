@@ -10,7 +10,7 @@ m_t = sum over d of m_td,
 
 A has the distribution of a concentration of D restaurants with n_d tokens at m_d tables, and gamma
 that of one restaurant with m_t tables of topic t and base 1 / T
-(:mod:`model.learners.particles.kernels.topic_weights`).
+(:mod:`beam_topics.model.learners.particles.kernels.topic_weights`).
 
 Weights below :data:`LEAST` are raised to it, so that no weight is 0.
 
@@ -38,8 +38,8 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import kernel
-from model.kernels.random import fill_uniforms, uniform
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.kernels.random import fill_uniforms, uniform
 
 # The gamma prior has mean 1,000 and is nearly flat.
 SHAPE, RATE = 1.0, 0.001

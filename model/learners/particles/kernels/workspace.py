@@ -1,16 +1,17 @@
 """The workspace of a kernel: the counts and factors of one document in a tile of particles.
 
 ``gain`` holds (alpha_t + n_td) / (a + n_t). A move changes it in two topics only, so q needs one
-product for each topic (notation: :mod:`model.learners.particles.kernels.particles`). A document's
-counts are made from the topics of its tokens (:mod:`model.learners.particles.kernels.arrivals`).
+product for each topic (notation: :mod:`beam_topics.model.learners.particles.kernels.particles`). A
+document's counts are made from the topics of its tokens
+(:mod:`beam_topics.model.learners.particles.kernels.arrivals`).
 
 The first pass loops over tokens outside and over a tile of 16 particles inside. The draw of a token
 needs the gain that the token before it wrote, but the draws of different particles do not depend on
 each other, so the processor overlaps them. Moves go through a page of one particle at a time
-(:mod:`model.learners.particles.kernels.rejuvenation`). The order changes no result, since every
-draw has a name. The arrays of sixteen particles fit into the first-level cache. Where particles are
-resampled after every token there is one workspace for all of them
-(:mod:`model.learners.particles.kernels.token_filter`).
+(:mod:`beam_topics.model.learners.particles.kernels.rejuvenation`). The order changes no result,
+since every draw has a name. The arrays of sixteen particles fit into the first-level cache. Where
+particles are resampled after every token there is one workspace for all of them
+(:mod:`beam_topics.model.learners.particles.kernels.token_filter`).
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel, page_inlined
-from model.kernels.random import TABLE_DRAWS, fill_uniforms
-from model.learners.particles.kernels.arrivals import count_tokens
-from model.learners.particles.kernels.draw import aligned, new_scratch
-from model.learners.particles.kernels.particles import PAGE
-from model.learners.particles.kernels.parts import found_length, in_parts
-from model.learners.particles.kernels.sparse_draw import add_up, add_up_again, sums_length
-from model.learners.particles.kernels.table_counts import SAMPLED
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined
+from beam_topics.model.kernels.random import TABLE_DRAWS, fill_uniforms
+from beam_topics.model.learners.particles.kernels.arrivals import count_tokens
+from beam_topics.model.learners.particles.kernels.draw import aligned, new_scratch
+from beam_topics.model.learners.particles.kernels.particles import PAGE
+from beam_topics.model.learners.particles.kernels.parts import found_length, in_parts
+from beam_topics.model.learners.particles.kernels.sparse_draw import (
+    add_up,
+    add_up_again,
+    sums_length,
+)
+from beam_topics.model.learners.particles.kernels.table_counts import SAMPLED
 
 TILE = 16
 # Tokens between a word whose row or parts are prefetched and the one whose topic is drawn.
@@ -40,7 +45,7 @@ class Workspace(NamedTuple):
     """The arrays for a tile of particles; a particle's place in the tile is its first index.
 
     Attributes:
-        scratch: float64, a buffer for :mod:`model.learners.particles.kernels.draw`.
+        scratch: float64, a buffer for :mod:`beam_topics.model.learners.particles.kernels.draw`.
         gain: float64[16, Tp], (alpha_t + n_td) / (a + n_t).
         strength: float64[16, Tp], a + d k_t.
         counts: int32[16, Tp], n_td.
@@ -50,9 +55,11 @@ class Workspace(NamedTuple):
         places: int64[32], the physical rows of the words of a page, in moves.
         drawn: int32[32], the topics of a page, in moves.
         lists: int64[4, n], lists of the parts of words that come next, in moves.
-        parts: int64, a list of the parts of a word (:mod:`model.learners.particles.kernels.parts`).
-        sums: float64[16, n], the sums of :mod:`model.learners.particles.kernels.sparse_draw`; n is
-            0 where words are not in parts.
+        parts: int64, a list of the parts of a word
+            (:mod:`beam_topics.model.learners.particles.kernels.parts`).
+        sums: float64[16, n], the sums of
+            :mod:`beam_topics.model.learners.particles.kernels.sparse_draw`; n is 0 where words are
+            not in parts.
     """
 
     scratch: npt.NDArray[np.float64]

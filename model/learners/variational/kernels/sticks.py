@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.special import SMALLEST, exp_digamma
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.special import SMALLEST, exp_digamma
 
 
 class Sticks(NamedTuple):

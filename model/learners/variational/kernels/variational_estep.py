@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import LOCAL, fill_uniforms
-from model.kernels.special import SMALLEST, exp_digamma_below, scaled_up
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import LOCAL, fill_uniforms
+from beam_topics.model.kernels.special import SMALLEST, exp_digamma_below, scaled_up
 
 
 class TopicWeights(NamedTuple):
@@ -256,7 +256,8 @@ def expected_counts(documents: Any, weights: Any, theta: Any, counts: Any) -> No
 def score_documents(tokens: Any, offsets: Any, phi: Any, alpha: Any) -> Any:
     """Return the product of the first-moment probabilities of all tokens.
 
-    The estimate is that of Scott and Baldridge (2013), see :mod:`model.evaluation.perplexity`.
+    The estimate is that of Scott and Baldridge (2013), see
+    :mod:`beam_topics.model.evaluation.perplexity`.
 
     Args:
         tokens: int32[N], indices into the rows of ``phi``.

@@ -8,11 +8,11 @@ import restart_twin
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.evaluation.kernels.held_out import complete, draws_of
-from model.kernels.random import COMPLETION
-from model.kernels.special import ln
-from model.learners.particles.kernels.arrivals import divergence
-from model.learners.particles.kernels.particles import Draws
+from beam_topics.model.evaluation.kernels.held_out import complete, draws_of
+from beam_topics.model.kernels.random import COMPLETION
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.particles.kernels.arrivals import divergence
+from beam_topics.model.learners.particles.kernels.particles import Draws
 
 GENERATOR = np.random.default_rng(2)
 PHI, ALPHA = GENERATOR.dirichlet(np.full(7, 0.3), 3).T.copy(), np.array([0.2, 0.5, 0.1])

@@ -4,13 +4,13 @@ from math import prod
 import numpy as np
 import pytest
 
-from model.evaluation.kernels.held_out import (
+from beam_topics.model.evaluation.kernels.held_out import (
     first_moment,
     first_moments,
     left_to_right,
     sample_fixed,
 )
-from model.kernels.random import EVALUATION, fill_uniforms, stream_key
+from beam_topics.model.kernels.random import EVALUATION, fill_uniforms, stream_key
 
 KEY = stream_key(5, "document")
 

@@ -5,10 +5,10 @@ from made import random_snapshot
 from sparse_twin import slow_alone
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
-from model.gibbs.kernels.gibbs3 import sample_document
-from model.gibbs.kernels.records import ModelCounts
-from model.inference.corpus import sorted_rows
-from model.kernels.random import stream_key
+from beam_topics.model.gibbs.kernels.gibbs3 import sample_document
+from beam_topics.model.gibbs.kernels.records import ModelCounts
+from beam_topics.model.inference.corpus import sorted_rows
+from beam_topics.model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")
 

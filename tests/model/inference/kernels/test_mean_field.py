@@ -3,7 +3,11 @@ import pytest
 from made import random_snapshot
 from scipy.special import digamma, softmax
 
-from model.inference.kernels.mean_field import TopicWords, infer_document, infer_documents
+from beam_topics.model.inference.kernels.mean_field import (
+    TopicWords,
+    infer_document,
+    infer_documents,
+)
 
 
 def slow_infer(phi, occurrences, alpha, iterations):

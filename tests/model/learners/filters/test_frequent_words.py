@@ -4,9 +4,9 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import made
 
-from model.errors import DamagedDataError
-from model.learners import learner_for
-from model.learners.filters.frequent_words import LEAST, FrequentWords
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.filters.frequent_words import LEAST, FrequentWords
 
 
 def settings_of(max_df=0.5, **others):

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learner_variants import small
 
-from model.errors import DamagedDataError
-from model.learners import learner_for
-from model.learners.filters.floods import SMALLEST
-from model.learners.filters.kernels.signatures import (
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.filters.floods import SMALLEST
+from beam_topics.model.learners.filters.kernels.signatures import (
     BANDS,
     ENTRIES,
     find_copies,
@@ -18,7 +18,7 @@ from model.learners.filters.kernels.signatures import (
     new_memory,
     sign,
 )
-from model.records import Minibatch
+from beam_topics.model.records import Minibatch
 
 WORDS = [f"w{n}" for n in range(400)]
 MASK = (1 << 64) - 1

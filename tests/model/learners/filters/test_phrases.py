@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from learner_options import made
 from scipy.stats import binom
 
-from model.errors import DamagedDataError
-from model.inference.features import word_counts
-from model.learners import learner_for
-from model.learners.filters import phrases as phrases_module
-from model.learners.filters.phrases import FALSE_ALARM, LearnedPhrases, is_phrase
-from model.publishing import snapshots
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.inference.features import word_counts
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.filters import phrases as phrases_module
+from beam_topics.model.learners.filters.phrases import FALSE_ALARM, LearnedPhrases, is_phrase
+from beam_topics.model.publishing import snapshots
 
 # ``york_times`` is one before ``new_york_times`` is known.
 ALL = ["los_angeles", "new_york", "new_york_times", "york_times"]

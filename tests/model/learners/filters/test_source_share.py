@@ -9,10 +9,10 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import made
 
-from model.errors import DamagedDataError
-from model.events import FLOOD
-from model.learners import learner_for
-from model.learners.filters.floods import BLOCK, Flood, Sources, hash_of
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.events import FLOOD
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.filters.floods import BLOCK, Flood, Sources, hash_of
 
 
 def learned(sources, size=10, reload=False, window=50, share=0.1, **others):

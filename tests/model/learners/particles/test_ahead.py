@@ -7,8 +7,8 @@ import numba
 import pytest
 from corpora import minibatches_of, topical
 
-from model.learners import Infvoc, ParticleFilter, learner_for
-from model.learners.particles import ahead
+from beam_topics.model.learners import Infvoc, ParticleFilter, learner_for
+from beam_topics.model.learners.particles import ahead
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_the_kernels_are_called_with_these_types(compiled):
 
 class Process:
     def __init__(self, command, **given):
-        assert command == [sys.executable, "-P", "-m", "model.learners.particles.ahead"]
+        assert command == [sys.executable, "-P", "-m", "beam_topics.model.learners.particles.ahead"]
         self.steps = ["started"]
 
     def terminate(self):

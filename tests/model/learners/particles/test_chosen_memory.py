@@ -8,10 +8,10 @@ from corpora import minibatches_of, topical
 from learner_battery import LAWS
 from learner_variants import settings_of, small
 
-from model.compositions import compose
-from model.learners import LEARNER, learner_for
-from model.learners.particles import settings as particle_settings
-from model.learners.particles.settings import AUTO, MEMORIES, memory_text
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.particles import settings as particle_settings
+from beam_topics.model.learners.particles.settings import AUTO, MEMORIES, memory_text
 
 NONE, LONG, SHORT = range(3)
 

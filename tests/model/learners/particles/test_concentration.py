@@ -3,8 +3,8 @@
 from corpora import minibatches_of, topical
 from learner_options import made
 
-from model.learners import learner_for
-from model.learners.particles.topic_priors import A_WORD
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles.topic_priors import A_WORD
 
 
 def concentrations(**others):

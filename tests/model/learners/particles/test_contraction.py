@@ -5,12 +5,12 @@ import pytest
 from corpora import awkward, document_of, minibatches_of, topical
 from learner_options import made
 
-from model.learners import learner_for
-from model.learners.particles.forgetting import make_room_for_words
-from model.learners.particles.kernels.copy_on_write import row_of
-from model.learners.particles.kernels.particles import GONE
-from model.learners.particles.priors import word_rows
-from model.learners.particles.state import document_counts
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles.forgetting import make_room_for_words
+from beam_topics.model.learners.particles.kernels.copy_on_write import row_of
+from beam_topics.model.learners.particles.kernels.particles import GONE
+from beam_topics.model.learners.particles.priors import word_rows
+from beam_topics.model.learners.particles.state import document_counts
 
 SMALL = {
     "prior": "flat",

@@ -5,13 +5,18 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import made
 
-from model.learners import learner_for
-from model.learners.particles import population
-from model.learners.particles.history import History
-from model.learners.particles.kernels.copy_on_write import END_ROW, NEXT_ROW, new_table, own_row
-from model.learners.particles.kernels.equal_rows import count_unowned, words_at_hand
-from model.learners.particles.priors import places_of
-from model.learners.particles.rejuvenation import Reservoir
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles import population
+from beam_topics.model.learners.particles.history import History
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
+    END_ROW,
+    NEXT_ROW,
+    new_table,
+    own_row,
+)
+from beam_topics.model.learners.particles.kernels.equal_rows import count_unowned, words_at_hand
+from beam_topics.model.learners.particles.priors import places_of
+from beam_topics.model.learners.particles.rejuvenation import Reservoir
 
 SMALL = {
     "topics": 3,

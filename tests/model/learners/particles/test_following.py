@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import wire
-from model.errors import DamagedDataError
-from model.learners.particles.following import Block, Cusum, Following, threshold_of
-from model.learners.particles.stored_state import following_from_bytes, following_to_bytes
-from model.scaled import Scaled
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.particles.following import Block, Cusum, Following, threshold_of
+from beam_topics.model.learners.particles.stored_state import (
+    following_from_bytes,
+    following_to_bytes,
+)
+from beam_topics.model.scaled import Scaled
 
 
 def noticed(following, documents, level, learned, shares=None):

@@ -5,14 +5,14 @@ import pytest
 from corpora import awkward, minibatches_of, topical
 from learner_variants import settings_of, small
 
-from model.errors import DamagedDataError
-from model.learners import learner_for
-from model.learners.particles.forgetting import TICKS, _power, forget, survival
-from model.learners.particles.kernels.canonical_rows import word_in_excess
-from model.learners.particles.kernels.particles import GONE
-from model.learners.particles.priors import word_rows
-from model.learners.particles.state import document_counts
-from model.scaled import Scaled
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles.forgetting import TICKS, _power, forget, survival
+from beam_topics.model.learners.particles.kernels.canonical_rows import word_in_excess
+from beam_topics.model.learners.particles.kernels.particles import GONE
+from beam_topics.model.learners.particles.priors import word_rows
+from beam_topics.model.learners.particles.state import document_counts
+from beam_topics.model.scaled import Scaled
 
 NAMES = [
     "half-life",

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.learners.particles.history import History
-from model.learners.particles.kernels.particles import PAGE
-from model.learners.particles.rejuvenation import Reservoir
+from beam_topics.model.learners.particles.history import History
+from beam_topics.model.learners.particles.kernels.particles import PAGE
+from beam_topics.model.learners.particles.rejuvenation import Reservoir
 
 
 @given(st.lists(st.integers(0, 3 * PAGE), min_size=1, max_size=12), st.randoms())

@@ -10,10 +10,10 @@ import pytest
 from corpora import learned, minibatches_of, topical
 from learner_options import made
 
-from model import wire
-from model.errors import DamagedDataError
-from model.learners import learner_for
-from model.learners.particles.packing import pack_numbers, unpack_numbers
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers
 
 SETTINGS = made(
     learner="incremental-gibbs",

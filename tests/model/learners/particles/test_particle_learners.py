@@ -10,12 +10,12 @@ from corpora import awkward, document_of, minibatches_of, topical
 from learner_battery import STREAM, evidence_is_of_the_last_minibatches, plain
 from learner_variants import PARTICLES, SMALL, TOKENWISE, VARIANTS, settings_of, small
 
-from model.errors import DamagedDataError, OptionError
-from model.learners import Flat, learner_for
-from model.learners.particles.kernels.history import LONGEST
-from model.learners.particles.particle_filter import initialised
-from model.learners.particles.population import best_particle
-from model.learners.particles.priors import word_rows
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.learners import Flat, learner_for
+from beam_topics.model.learners.particles.kernels.history import LONGEST
+from beam_topics.model.learners.particles.particle_filter import initialised
+from beam_topics.model.learners.particles.population import best_particle
+from beam_topics.model.learners.particles.priors import word_rows
 
 VARIANT_BEGINS = {"no initial batch": 0}
 WORDS = [Counter(np.array(document.words)[document.tokens].tolist()) for document in awkward()]

@@ -14,13 +14,13 @@ from learner_battery import results, run
 from learner_options import made
 from learner_variants import VARIANTS, small
 
-from model import wire
-from model.errors import DamagedDataError
-from model.learners import learner_for
-from model.learners.particles import priors, trials
-from model.learners.particles.packing import numbers_of, pack_numbers
-from model.learners.particles.population import nbytes
-from model.learners.particles.priors import parts_each
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles import priors, trials
+from beam_topics.model.learners.particles.packing import numbers_of, pack_numbers
+from beam_topics.model.learners.particles.population import nbytes
+from beam_topics.model.learners.particles.priors import parts_each
 
 # Enough topics for more than one part; rows of 16 entries are then shorter than the topics.
 TOPICS = 20

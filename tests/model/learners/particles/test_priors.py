@@ -5,9 +5,9 @@ import pytest
 from corpora import minibatches_of, topical
 from learner_options import made
 
-from model.learners import learner_for
-from model.learners.particles.population import best_particle
-from model.learners.particles.priors import word_probabilities
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles.population import best_particle
+from beam_topics.model.learners.particles.priors import word_probabilities
 
 PRIORS = [
     {"prior": "flat"},

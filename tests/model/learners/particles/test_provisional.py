@@ -5,11 +5,11 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_variants import small
 
-from model.learners import learner_for
-from model.learners.particles import initial_batch
-from model.learners.particles import population as population_module
-from model.learners.particles.initial_batch import Chains
-from model.learners.particles.state import new_state
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles import initial_batch
+from beam_topics.model.learners.particles import population as population_module
+from beam_topics.model.learners.particles.initial_batch import Chains
+from beam_topics.model.learners.particles.state import new_state
 
 DOCUMENTS = [document_of([f"w{d % 5}", f"w{d % 3}", f"n{d}"] * 4, d) for d in range(20)]
 STREAM = minibatches_of(DOCUMENTS, 1)

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_variants import small
 
-from model.learners import learner_for
-from model.learners.particles import particle_filter, stepping
-from model.learners.particles.forgetting import make_room_for_words
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.particles import particle_filter, stepping
+from beam_topics.model.learners.particles.forgetting import make_room_for_words
 
 # Concentrations are drawn less often than there are short documents.
 SHORT = [document_of([f"w{number}", "w1"], number, "short") for number in range(20)]

@@ -8,9 +8,9 @@ import pytest
 from learner_battery import plain, results, run
 from learner_variants import VARIANTS, settings_of, small
 
-from model.learners.particles import population as populations
-from model.learners.particles import stepping
-from model.learners.particles.kernels import copy_on_write
+from beam_topics.model.learners.particles import population as populations
+from beam_topics.model.learners.particles import stepping
+from beam_topics.model.learners.particles.kernels import copy_on_write
 
 
 @pytest.mark.parametrize(

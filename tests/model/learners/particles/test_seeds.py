@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from corpora import document_of, minibatches_of
 
-from model.errors import DamagedDataError, OptionError
-from model.learners import (
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.learners import (
     BatchGibbs,
     Challengers,
     EveryDocument,
@@ -24,11 +24,11 @@ from model.learners import (
     Urn,
     learner_for,
 )
-from model.learners.particles import challengers
-from model.learners.particles.challengers import challenger, split_history
-from model.learners.particles.priors import word_rows
-from model.learners.particles.seeds import words_of
-from model.learners.particles.state import seed_counts
+from beam_topics.model.learners.particles import challengers
+from beam_topics.model.learners.particles.challengers import challenger, split_history
+from beam_topics.model.learners.particles.priors import word_rows
+from beam_topics.model.learners.particles.seeds import words_of
+from beam_topics.model.learners.particles.state import seed_counts
 
 SEEDS = ("sea: ship harbour", "land: horse road harbour")
 S = 40

@@ -6,8 +6,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from model.learners.particles import following
-from model.learners.particles.following import (
+from beam_topics.model.learners.particles import following
+from beam_topics.model.learners.particles.following import (
     ALLOWED,
     LEAST_BLOCKS,
     REMEMBERED,

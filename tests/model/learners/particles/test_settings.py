@@ -1,8 +1,8 @@
 import pytest
 from learner_options import made
 
-from model.errors import OptionError
-from model.learners import (
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners import (
     AfterResampling,
     EveryDocument,
     EveryTokens,

@@ -6,14 +6,14 @@ from corpora import awkward, minibatches_of, topical
 from learner_options import made
 from tiny import log_joint
 
-from model.compositions import compose
-from model.errors import DamagedDataError, OptionError
-from model.learners import LEARNER, learner_for
-from model.learners.particles.population import joint
-from model.learners.particles.priors import base_probabilities, word_rows
-from model.learners.particles.settings import MAX_TOPICS
-from model.learners.particles.state import document_counts
-from model.learners.particles.stored_state import weights_from_bytes, weights_to_bytes
+from beam_topics.model.compositions import compose
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.particles.population import joint
+from beam_topics.model.learners.particles.priors import base_probabilities, word_rows
+from beam_topics.model.learners.particles.settings import MAX_TOPICS
+from beam_topics.model.learners.particles.state import document_counts
+from beam_topics.model.learners.particles.stored_state import weights_from_bytes, weights_to_bytes
 
 LEARNED = {
     "topics": "auto",

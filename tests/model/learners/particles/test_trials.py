@@ -7,13 +7,13 @@ import pytest
 from corpora import learned, minibatches_of, topical
 from learner_options import made
 
-from model.errors import MisplacedOptionError, OptionError
-from model.learners import EveryDocument, NoChallengers, ParticleFilter, learner_for
-from model.learners.particles import challengers, trials
-from model.learners.particles.challengers import Rule, duel, split_history
-from model.learners.particles.kernels.resampling import MOVES
-from model.learners.particles.priors import word_rows
-from model.learners.particles.trials import TopicCounts, topics_replaced
+from beam_topics.model.errors import MisplacedOptionError, OptionError
+from beam_topics.model.learners import EveryDocument, NoChallengers, ParticleFilter, learner_for
+from beam_topics.model.learners.particles import challengers, trials
+from beam_topics.model.learners.particles.challengers import Rule, duel, split_history
+from beam_topics.model.learners.particles.kernels.resampling import MOVES
+from beam_topics.model.learners.particles.priors import word_rows
+from beam_topics.model.learners.particles.trials import TopicCounts, topics_replaced
 
 OPTIONS = {
     "topics": 8,

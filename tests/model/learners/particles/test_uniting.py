@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from corpora import document_of, minibatches_of
 
-from model.learners import ParticleFilter, learner_for
-from model.learners.particles import challengers, initial_batch
-from model.learners.particles.challengers import (
+from beam_topics.model.learners import ParticleFilter, learner_for
+from beam_topics.model.learners.particles import challengers, initial_batch
+from beam_topics.model.learners.particles.challengers import (
     ERRORS,
     KEPT_OF_PARAMETER,
     LEAST_GAIN,
     absorptions_wanted,
     united_alpha,
 )
-from model.learners.particles.initial_batch import HELD_OUT, held_out_of
+from beam_topics.model.learners.particles.initial_batch import HELD_OUT, held_out_of
 
 SUBJECTS, WORDS, TOPICS = 3, 6, 20
 

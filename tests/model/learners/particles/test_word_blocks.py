@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.learners.particles import challengers
-from model.learners.particles.challengers import in_blocks
+from beam_topics.model.learners.particles import challengers
+from beam_topics.model.learners.particles.challengers import in_blocks
 
 DOCUMENTS = [np.array(text, np.int32) for text in ([7, 3, 7], [], [9, 9, 9, 9, 1], [3], [4, 7])]
 

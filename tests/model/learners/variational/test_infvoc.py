@@ -7,9 +7,9 @@ from corpora import document_of, learned, minibatches_of, topical
 from learner_options import made
 from variational_twin import InfvocTwin
 
-from model.evaluation.perplexity import Score, first_moment
-from model.learners import learner_for
-from model.words.character_model import CharacterModel
+from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.learners import learner_for
+from beam_topics.model.words.character_model import CharacterModel
 
 SMALL = {
     "learner": "infvoc",

@@ -5,9 +5,9 @@ from corpora import awkward
 from learner_battery import evidence_is_of_the_last_minibatches, plain
 from learner_variants import VARIANTS, VARIATIONAL, settings_of, small
 
-from model.errors import DamagedDataError
-from model.learners import learner_for
-from model.learners.variational import shared
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.variational import shared
 
 
 @pytest.mark.parametrize("window", [1, 3])

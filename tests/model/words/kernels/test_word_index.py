@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made import snapshot_of
 
-from model.words.kernels.word_index import build_index, find_words
+from beam_topics.model.words.kernels.word_index import build_index, find_words
 
 WORDS = st.text(
     st.characters(exclude_characters="\n", exclude_categories=["Cs"]), min_size=1, max_size=12

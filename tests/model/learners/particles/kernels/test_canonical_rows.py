@@ -1,7 +1,7 @@
 import numpy as np
 
-from model.learners.particles.kernels.canonical_rows import distinct_rows
-from model.learners.particles.kernels.copy_on_write import (
+from beam_topics.model.learners.particles.kernels.canonical_rows import distinct_rows
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
     inherit,
     new_table,
     own_row,

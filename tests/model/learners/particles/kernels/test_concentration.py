@@ -5,8 +5,8 @@ import pytest
 from alarm import ALARM, agrees_in_means
 from scipy import stats
 
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.topic_weights import (
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.topic_weights import (
     RATE,
     SHAPE,
     draw_a,

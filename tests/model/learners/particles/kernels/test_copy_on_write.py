@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.learners.particles.kernels import copy_on_write
+from beam_topics.model.learners.particles.kernels import copy_on_write
 
 PARTICLES, LENGTH = 4, 3
 

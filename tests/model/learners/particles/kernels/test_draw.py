@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from twins import draw as slow_draw
 
-from model.learners.particles.kernels import draw as draws
+from beam_topics.model.learners.particles.kernels import draw as draws
 
 TOPICS = (1, 2, 3, 7, 8, 9, 16, 17, 50, 200)
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.learners.particles.history import History
-from model.learners.particles.kernels import copy_on_write, equal_rows
-from model.learners.particles.rejuvenation import Reservoir
+from beam_topics.model.learners.particles.history import History
+from beam_topics.model.learners.particles.kernels import copy_on_write, equal_rows
+from beam_topics.model.learners.particles.rejuvenation import Reservoir
 
 LENGTH, GENERATION = 3, 4
 

@@ -10,10 +10,10 @@ from populations import KEY
 from restart_twin import KINDS, TEXTS, law_of_tables, pair_of
 from twins import Particle
 
-from model.kernels.random import FORGETTING, FORGOTTEN_TOPIC
-from model.learners.particles.kernels.canonical_rows import tokens_by_word
-from model.learners.particles.kernels.forgetting import choose_forgotten, forget_tokens
-from model.learners.particles.kernels.particles import PAGE, Draws
+from beam_topics.model.kernels.random import FORGETTING, FORGOTTEN_TOPIC
+from beam_topics.model.learners.particles.kernels.canonical_rows import tokens_by_word
+from beam_topics.model.learners.particles.kernels.forgetting import choose_forgotten, forget_tokens
+from beam_topics.model.learners.particles.kernels.particles import PAGE, Draws
 
 # The documents that the history still has.
 SLOTS = [4, 0, 1]

@@ -5,9 +5,9 @@ import pytest
 from alarm import agrees_in_counts
 from twins import uniform
 
-from model.kernels.random import RESERVOIR, SCHEDULE
-from model.learners.particles.kernels import history
-from model.learners.particles.kernels.history import (
+from beam_topics.model.kernels.random import RESERVOIR, SCHEDULE
+from beam_topics.model.learners.particles.kernels import history
+from beam_topics.model.learners.particles.kernels.history import (
     HEAD,
     KEPT,
     LATER,

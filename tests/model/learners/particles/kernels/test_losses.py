@@ -5,7 +5,7 @@ import pytest
 import restart_twin
 from restart_twin import KINDS, TEXTS, copied, pair_of
 
-from model.learners.particles.kernels.losses import (
+from beam_topics.model.learners.particles.kernels.losses import (
     add_losses,
     merge,
     names_of,
@@ -14,8 +14,8 @@ from model.learners.particles.kernels.losses import (
     sample_of,
     update_nearest,
 )
-from model.learners.particles.kernels.particles import GONE
-from model.learners.particles.kernels.restarting import absorb
+from beam_topics.model.learners.particles.kernels.particles import GONE
+from beam_topics.model.learners.particles.kernels.restarting import absorb
 
 OMEGA = np.array([1.0, 2.5, 1.0, 0.5, 3.0, 1.0])
 

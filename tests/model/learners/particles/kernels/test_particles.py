@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from populations import Pair
 
-from model.learners.particles.kernels.particles import normalise, times
+from beam_topics.model.learners.particles.kernels.particles import normalise, times
 
 
 def text_of(generator, words, length):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model.learners.particles.kernels import parts
-from model.learners.particles.kernels.copy_on_write import (
+from beam_topics.model.learners.particles.kernels import parts
+from beam_topics.model.learners.particles.kernels.copy_on_write import (
     BLOCKS_EACH,
     new_table,
     reserve,

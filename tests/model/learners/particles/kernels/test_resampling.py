@@ -7,9 +7,14 @@ import pytest
 from populations import KEY, Pair
 from twins import uniform
 
-from model.kernels.random import FIRST_PASS, RESAMPLE
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.resampling import MULTINOMIAL, Resampler, resample, reweight
+from beam_topics.model.kernels.random import FIRST_PASS, RESAMPLE
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.resampling import (
+    MULTINOMIAL,
+    Resampler,
+    resample,
+    reweight,
+)
 
 THRESHOLD = 2.0
 

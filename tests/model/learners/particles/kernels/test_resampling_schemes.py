@@ -9,8 +9,8 @@ import pytest
 from alarm import agrees_in_means
 from twins import uniform
 
-from model.kernels.random import RESAMPLE
-from model.learners.particles.kernels import resampling
+from beam_topics.model.kernels.random import RESAMPLE
+from beam_topics.model.learners.particles.kernels import resampling
 
 KEY = (11, 12)
 SCHEMES = resampling.SCHEMES

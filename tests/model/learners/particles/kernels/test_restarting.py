@@ -8,9 +8,14 @@ from populations import KEY
 from restart_twin import IDENTITY, KINDS, TEXTS, copied, law_of_tables, pair_of
 from twins import Particle
 
-from model.kernels.random import RESTART
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.restarting import absorb, put_back, rename_topics, take_out
+from beam_topics.model.kernels.random import RESTART
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.restarting import (
+    absorb,
+    put_back,
+    rename_topics,
+    take_out,
+)
 
 DRAWS = Draws(*KEY, 7, RESTART)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from twins import draw_in_parts as slow_draw
 
-from model.learners.particles.kernels import first_pass, parts, sparse_draw
-from model.learners.particles.kernels.copy_on_write import new_table
-from model.learners.particles.kernels.draw import new_scratch, padded
+from beam_topics.model.learners.particles.kernels import first_pass, parts, sparse_draw
+from beam_topics.model.learners.particles.kernels.copy_on_write import new_table
+from beam_topics.model.learners.particles.kernels.draw import new_scratch, padded
 
 TOPICS = (1, 8, 9, 50, 130, 300)
 

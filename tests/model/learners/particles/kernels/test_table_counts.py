@@ -9,8 +9,8 @@ import pytest
 from alarm import agrees_in_counts
 from twins import closing
 
-from model.kernels.jit import kernel
-from model.learners.particles.kernels.table_counts import (
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.learners.particles.kernels.table_counts import (
     EXACT,
     MINIMAL,
     NONE,

@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from populations import KEY, new_prior
 
-from model.kernels.random import FIRST_PASS, MOVE
-from model.learners.particles.history import History
-from model.learners.particles.kernels.first_pass import first_pass, new_token_draws, write_draws
-from model.learners.particles.kernels.history import Choice, admit, choose_units
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.rejuvenation import move_units
-from model.learners.particles.kernels.resampling import (
+from beam_topics.model.kernels.random import FIRST_PASS, MOVE
+from beam_topics.model.learners.particles.history import History
+from beam_topics.model.learners.particles.kernels.first_pass import (
+    first_pass,
+    new_token_draws,
+    write_draws,
+)
+from beam_topics.model.learners.particles.kernels.history import Choice, admit, choose_units
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.rejuvenation import move_units
+from beam_topics.model.learners.particles.kernels.resampling import (
     MOVES,
     MULTINOMIAL,
     RESAMPLINGS,
@@ -19,10 +23,14 @@ from model.learners.particles.kernels.resampling import (
     resample,
     reweight,
 )
-from model.learners.particles.kernels.shared_rows import row_of
-from model.learners.particles.kernels.token_filter import EXTRA_UNITS, Rejuvenation, filter_tokens
-from model.learners.particles.population import new_population, with_capacity
-from model.learners.particles.rejuvenation import FullHistory, Reservoir
+from beam_topics.model.learners.particles.kernels.shared_rows import row_of
+from beam_topics.model.learners.particles.kernels.token_filter import (
+    EXTRA_UNITS,
+    Rejuvenation,
+    filter_tokens,
+)
+from beam_topics.model.learners.particles.population import new_population, with_capacity
+from beam_topics.model.learners.particles.rejuvenation import FullHistory, Reservoir
 
 WORDS, PARTICLES = 30, 5
 UNIFORMLY = Choice(0.65, 0.0)

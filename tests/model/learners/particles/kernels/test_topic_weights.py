@@ -7,9 +7,9 @@ from alarm import agrees_in_counts, agrees_in_means
 from populations import KEY
 from twins import uniform
 
-from model.kernels.random import TOPIC_WEIGHTS
-from model.learners.particles.kernels.particles import Draws
-from model.learners.particles.kernels.topic_weights import (
+from beam_topics.model.kernels.random import TOPIC_WEIGHTS
+from beam_topics.model.learners.particles.kernels.particles import Draws
+from beam_topics.model.learners.particles.kernels.topic_weights import (
     LEAST,
     count_tables,
     draw_weights,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from model.learners.variational.kernels.sticks import (
+from beam_topics.model.learners.variational.kernels.sticks import (
     Sticks,
     StickUpdate,
     expected_logs,

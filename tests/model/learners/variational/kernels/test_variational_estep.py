@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from model.evaluation.kernels import held_out
-from model.learners.variational.kernels.variational_estep import (
+from beam_topics.model.evaluation.kernels import held_out
+from beam_topics.model.learners.variational.kernels.variational_estep import (
     LocalSweeps,
     TopicWeights,
     WordRepeats,
@@ -13,7 +13,7 @@ from model.learners.variational.kernels.variational_estep import (
     sample_documents,
     score_documents,
 )
-from model.learners.variational.shared import KnownTokens
+from beam_topics.model.learners.variational.shared import KnownTokens
 
 TOKENS = np.array([0, 1, 2, 1, 3, 3, 0, 2, 2, 2], np.int32)
 OFFSETS = np.array([0, 4, 4, 9, 10])

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model.learners.particles.kernels import full_history
-from model.learners.particles.kernels import shared_rows as tables
-from model.learners.particles.kernels.full_history import (
+from beam_topics.model.learners.particles.kernels import full_history
+from beam_topics.model.learners.particles.kernels import shared_rows as tables
+from beam_topics.model.learners.particles.kernels.full_history import (
     NIL,
     build_tree,
     new_tree,
