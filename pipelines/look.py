@@ -51,7 +51,7 @@ def look(options: Options) -> None:
         settings_of(options, InputSettings).input,
         settings_of(options, FigureSettings).json,
     )
-    flags = [one for one in options._flags if not one.startswith(("--input=", "--json="))]
+    flags = [one for one in options.argv if not one.startswith(("--input=", "--json="))]
     profile, _ = profiling.look_at(profiling.files_of(given), flags)
     remarks = profiling.remarks_of(profile, None)
     if path is not None:

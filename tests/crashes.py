@@ -10,12 +10,12 @@ import sys
 
 from made import manifest_of, random_snapshot
 
-from beam_topics.model.publishing import blobs, gcs, store
+from beam_topics.model.publishing import gcs, roots, store
 from beam_topics.model.publishing.binding import Binding
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 
-WATCHED = {module.__file__ for module in (blobs, gcs, store)}
+WATCHED = {module.__file__ for module in (roots, gcs, store)}
 
 
 def publish_one(root, sequence):

@@ -52,6 +52,21 @@ class Module:
         return names
 
     @property
+    def name(self):
+        """The dotted name of the module itself."""
+        parts = [part for part in self.path.with_suffix("").parts if part != "__init__"]
+        return ".".join(parts if parts[0] == OUTER else [OUTER, *parts])
+
+    @property
+    def modules(self):
+        """The modules that it may import: of ``from a import b``, both ``a`` and ``a.b``."""
+        names = set(self.imported)
+        for node in self.nodes:
+            if isinstance(node, ast.ImportFrom):
+                names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        return names - {self.name}
+
+    @property
     def roots(self):
         return {name.split(".")[0] for name in self.imported}
 
@@ -107,6 +122,22 @@ def files_that_are_too_long(module):
         yield f"{lines} lines; split it by its subjects"
 
 
+def circles(imported):
+    """The groups of modules that import one another, wherever they do so.
+
+    Args:
+        imported: the names of the modules that each module imports, by its name.
+    """
+    reached = {name: {name} for name in imported}
+    for _ in imported:
+        grown = {n: r.union(*(imported.get(m, ()) for m in r)) for n, r in reached.items()}
+        if grown == reached:
+            break
+        reached = grown
+    together = (frozenset(m for m in reached[n] if n in reached.get(m, ())) for n in imported)
+    return {tuple(sorted(group)) for group in together if len(group) > 1}
+
+
 def names_that_shadow_a_layer(module):
     for node in module.nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in LAYERS:
@@ -155,6 +186,20 @@ def test_every_layer_has_sources(modules):
 def test_no_module_breaks_the_rule(rule, modules):
     wrong = {str(module.path): found for module in modules if (found := list(rule(module)))}
     assert not wrong
+
+
+def test_no_module_imports_itself_by_way_of_others(modules):
+    named = {module.name: module for module in modules}
+    imported = {name: module.modules & named.keys() for name, module in named.items()}
+    assert circles(imported) == set()
+
+
+def test_a_circle_is_found():
+    late = Module(Path("model/a.py"), "def f():\n    from beam_topics.model import b\n")
+    back = Module(Path("model/b.py"), "from beam_topics.model.a import f\n")
+    other = Module(Path("model/c.py"), "import beam_topics.model.a\n")
+    imported = {module.name: module.modules for module in (late, back, other)}
+    assert circles(imported) == {("beam_topics.model.a", "beam_topics.model.b")}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.settings import FEATURES
+from beam_topics.model.inference.features import FEATURES
 from beam_topics.model.records import FloatArray, LongArray
 from beam_topics.model.snapshot import Snapshot
 
@@ -76,7 +76,7 @@ class Classifier:
         rows: int64[R], ascending: the model's words that have weights. All others have weight 0.
         weights: float32[R, T], lambda_wt.
         temperature: tau.
-        features: f, one of :data:`~beam_topics.model.inference.settings.FEATURES`.
+        features: f, one of :data:`~beam_topics.model.inference.features.FEATURES`.
         provenance: what the classifier was made of.
     """
 

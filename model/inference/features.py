@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,19 +18,26 @@ from beam_topics.model.words.known_words import first_uses, known_words
 _TOGETHER = 256
 
 
+# The feature of a word that occurs n times. Square roots are correctly rounded on every processor;
+# logarithms are not.
+_VALUES: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "roots": np.sqrt,
+    "counts": lambda occurrences: occurrences,
+}
+FEATURES = tuple(_VALUES)
+
+
 def feature_values(features: str, occurrences: FloatArray) -> FloatArray:
     """Return the features of words by their number of occurrences.
 
-    Square roots are correctly rounded on every processor; logarithms are not.
-
     Args:
-        features: one of :data:`~beam_topics.model.inference.settings.FEATURES`.
+        features: one of :data:`FEATURES`.
         occurrences: float[N].
 
     Returns:
         float[N].
     """
-    return np.sqrt(occurrences) if features == "roots" else occurrences
+    return _VALUES[features](occurrences)
 
 
 @dataclass(frozen=True, eq=False)

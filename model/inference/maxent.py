@@ -58,7 +58,7 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
             "--method",
             settings.kind,
             "a method for which there is a classifier",
-            "Fit one first, with pipelines.fit_classifier.",
+            "Fit one first, with beam-topics fit_classifier.",
         )
     return Prepared(
         published, classifier.table(published.snapshot), classifier.temperature, classifier.features

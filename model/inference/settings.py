@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import InferenceSettings, implemented_in
@@ -20,9 +20,8 @@ Kept = Literal["average", "last"]
 KEPT_HELP = (
     "whether proportions are averaged over the states after the burn-in, or come from the last one"
 )
+# The features of beam_topics.model.inference.features, which imports NumPy.
 Features = Literal["roots", "counts"]
-# The feature of a word that occurs n times: the square root of n, or n.
-FEATURES: tuple[Features, ...] = get_args(Features)
 BeforeFirstModel = Literal["prior", "wait", "dead_letter"]
 LabelWith = Literal["window", "latest"]
 # The share of known distinct words below which a model should be trained again.
@@ -150,7 +149,7 @@ class Gibbs3S(GibbsSampling):
 @implemented_in("beam_topics.model.inference.maxent")
 @dataclass(frozen=True)
 class MaxEnt(InferenceSettings):
-    """By a classifier, see pipelines.fit_classifier."""
+    """By a classifier, see beam-topics fit_classifier."""
 
     kind = "maxent"
 

@@ -273,7 +273,7 @@ def documents_at_hand(store: ModelStore, version: Manifest) -> list[TokenisedDoc
             "--mixed",
             True,
             f"a model store whose checkpoints hold documents; this one {lacking}",
-            "Leave it out, and judge by documents of your own: pipelines.evaluate"
+            "Leave it out, and judge by documents of your own: beam-topics evaluate"
             " --coherence_with.",
         )
     newest = max(entries, key=lambda entry: entry.sequence)

@@ -162,9 +162,9 @@ class ModelStore(CheckpointStore):
             data = self._blobs.read(path)
         except FileNotFoundError as error:
             raise DamagedDataError(
-                f"{name} is missing from the model store: it has expired (--keep, or python -m"
-                " pipelines.versions), or was lost. Choose a version that python -m"
-                " pipelines.versions list shows with a model, or restore it from a copy"
+                f"{name} is missing from the model store: it has expired (--keep, or beam-topics"
+                " versions), or was lost. Choose a version that beam-topics versions list shows"
+                " with a model, or restore it from a copy"
             ) from error
         try:
             return snapshot_from_bytes(data, name, digest)

@@ -205,6 +205,7 @@ def parse(
     else:
         _check_required(options, prog, required)
     check_settings(options, groups)
+    options.argv = tuple(argv)
     return options
 
 

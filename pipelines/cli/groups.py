@@ -26,9 +26,11 @@ class Options(argparse.Namespace):
     """The options of a program by name; an option that is not given has its default, or None.
 
     Attributes:
+        argv: the command line.
         beam: Beam's ``PipelineOptions`` of the same command line; None where no graph runs.
     """
 
+    argv: Sequence[str] = ()
     beam: Any = None
 
     def get(self, name: str) -> Any:

@@ -201,7 +201,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
                 "--method",
                 settings.kind,
                 "a method that needs the model alone",
-                "Use gibbs3, or pipelines.infer.",
+                "Use gibbs3, or beam-topics infer.",
             )
         read = documents.to_label(documents.listed(X), ids, Tokeniser(self.snapshot_.tokeniser))
         if not read:

@@ -130,7 +130,7 @@ def show(lines: list[dict[str, Any]], options: Options) -> None:
     if words := settings_of(options, EvaluationInputSettings).words:
         console().print(rank_table(words, rows))
     if any(row["retrain"] for row in rows[-1:]):
-        remedy = "retrain, for example with pipelines.train --add_documents"
+        remedy = "retrain, for example with beam-topics train --add_documents"
         console().print(
             f"The newest version knows {rows[-1]['coverage']:.0%} of the distinct words: {remedy}."
         )

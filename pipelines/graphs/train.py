@@ -55,7 +55,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     labelled = (learned.minibatches, learned.references) | "Label" >> label
     inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in
-    # pipelines.infer.
+    # beam-topics infer.
     known = Coverage(serving.window, retrain_below=None, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
     write_events(learned.events, options)

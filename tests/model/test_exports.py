@@ -68,7 +68,7 @@ def phi_of(snapshot):
 
 
 def perplexity(snapshot):
-    """By the estimate of pipelines.evaluate, over the documents that were learned."""
+    """By the estimate of beam-topics evaluate, over the documents that were learned."""
     total = sum((first_moment(snapshot, one, unseen=False) for one in documents()), Score())
     return total.perplexity
 
@@ -264,7 +264,7 @@ def test_seeds_hold_the_topics_in_proportion(exported):
 def test_seeds_of_all_topics_and_of_topics_that_are_not_there(exported):
     text = to_seeds(exported).decode()
     assert len(text.splitlines()) == len(exported.ids)
-    with pytest.raises(OptionError, match=r"--freeze: 99 was given.*pipelines.show lists them"):
+    with pytest.raises(OptionError, match=r"--freeze: 99 was given.*beam-topics show lists them"):
         to_seeds(exported, [99])
     with pytest.raises(OptionError, match="each once"):
         to_seeds(exported, [0, 0])

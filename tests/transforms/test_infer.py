@@ -137,6 +137,6 @@ def test_methods_where_they_do_not_belong(store):
         TopicModelHandler(store.root, settings=inferring("gibbs2"))
     with pytest.raises(
         OptionError,
-        match="--method: .* Fit one first: python -m beam_topics.pipelines.fit_classifier",
+        match="--method: .* Fit one first: beam-topics fit_classifier",
     ):
         TopicModelHandler(store.root, settings=inferring("hybrid"))

@@ -23,12 +23,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from beam_topics.model.errors import OptionError
-
-if TYPE_CHECKING:
-    from beam_topics.model.learners.particles.settings import ParticleSettings
 
 FLAG, STRENGTH_FLAG = "--seeds", "--seed_strength"
 # Prior tokens of all seeds together; counts of 32 bits hold them.
@@ -99,37 +96,3 @@ def seeds_of(lines: tuple[str, ...]) -> tuple[Seed, ...]:
 def words_of(lines: tuple[str, ...]) -> tuple[str, ...]:
     """Return the distinct words of seeds, in the order of their numbers in the vocabulary."""
     return tuple(dict.fromkeys(word for seed in seeds_of(lines) for word in seed.tokens))
-
-
-def check_seeds(settings: ParticleSettings) -> None:
-    """Refuse seeds that do not fit the other settings.
-
-    Raises:
-        OptionError: they do not.
-    """
-    seeds, words = seeds_of(settings.seeds), words_of(settings.seeds)
-    if seeds and settings.learns_topics:
-        remedy = "Seeds need topics that stay: give --topics a number."
-        raise OptionError(FLAG, f"{len(seeds)} topics", "none beside --topics=auto", remedy)
-    if len(seeds) > settings.topic_count:
-        allowed = f"at most as many as --topics ({settings.topic_count})"
-        remedy = f"Give --topics={len(seeds)} or more."
-        raise OptionError(FLAG, f"{len(seeds)} topics", allowed, remedy)
-    if (tokens := tokens_of(settings)) > MOST_TOKENS:
-        allowed = f"at most {MOST_TOKENS} prior tokens of all words together"
-        remedy = f"Give a lower {STRENGTH_FLAG}, or lower numbers behind words."
-        raise OptionError(FLAG, f"{tokens} prior tokens", allowed, remedy)
-    vocabulary = settings.vocabulary
-    if vocabulary.is_open and 2 * len(words) > vocabulary.size:
-        allowed = f"at most half of --max_words ({vocabulary.size})"
-        raise OptionError(FLAG, f"{len(words)} words", allowed, "Give a larger --max_words.")
-    unknown = [] if vocabulary.is_open else sorted(set(words) - set(vocabulary.new().words))
-    if unknown:
-        remedy = "Add it to --vocabulary_file, or leave it out of the seeds."
-        raise OptionError(FLAG, unknown[0], "words of the given vocabulary", remedy)
-
-
-def tokens_of(settings: ParticleSettings) -> int:
-    """Return the prior tokens of all seeds together."""
-    given = (tokens for seed in seeds_of(settings.seeds) for tokens in seed.tokens.values())
-    return sum(tokens or settings.seed_strength for tokens in given)

@@ -25,7 +25,12 @@ from beam_topics.model.learners.particles.rejuvenation import (
     Never,
     Rejuvenation,
 )
-from beam_topics.model.learners.particles.seeds import check_seeds, seeds_of
+from beam_topics.model.learners.particles.seeds import (
+    MOST_TOKENS,
+    STRENGTH_FLAG,
+    seeds_of,
+    words_of,
+)
 from beam_topics.model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
 from beam_topics.model.options import Kinds, Record, option, part
 from beam_topics.model.times import duration_text
@@ -381,9 +386,37 @@ class ParticleSettings(LearnerSettings):
         """Return when units of the history are visited."""
         return _NEVER
 
+    def _check_seeds(self) -> None:
+        """Refuse seeds that do not fit the other settings."""
+        seeds, words = seeds_of(self.seeds), words_of(self.seeds)
+        if seeds and self.learns_topics:
+            remedy = "Seeds need topics that stay: give --topics a number."
+            raise OptionError(
+                "--seeds", f"{len(seeds)} topics", "none beside --topics=auto", remedy
+            )
+        if len(seeds) > self.topic_count:
+            allowed = f"at most as many as --topics ({self.topic_count})"
+            remedy = f"Give --topics={len(seeds)} or more."
+            raise OptionError("--seeds", f"{len(seeds)} topics", allowed, remedy)
+        given = (tokens for seed in seeds for tokens in seed.tokens.values())
+        if (tokens := sum(number or self.seed_strength for number in given)) > MOST_TOKENS:
+            allowed = f"at most {MOST_TOKENS} prior tokens of all words together"
+            remedy = f"Give a lower {STRENGTH_FLAG}, or lower numbers behind words."
+            raise OptionError("--seeds", f"{tokens} prior tokens", allowed, remedy)
+        if self.vocabulary.is_open:
+            if 2 * len(words) > (size := self.vocabulary.size):
+                allowed, remedy = (
+                    f"at most half of --max_words ({size})",
+                    "Give a larger --max_words.",
+                )
+                raise OptionError("--seeds", f"{len(words)} words", allowed, remedy)
+        elif unknown := sorted(set(words) - set(self.vocabulary.new().words)):
+            remedy = "Add it to --vocabulary_file, or leave it out of the seeds."
+            raise OptionError("--seeds", unknown[0], "words of the given vocabulary", remedy)
+
     def check(self) -> None:
         super().check()
-        check_seeds(self)
+        self._check_seeds()
         if self.prior.word_list and not self.vocabulary.is_open:
             remedy = "A given vocabulary does not use spelling. Leave the list out."
             size = f"{len(self.prior.word_list)} words"

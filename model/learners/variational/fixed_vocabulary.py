@@ -14,12 +14,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from beam_topics.model import checks
-from beam_topics.model.learners.particles.settings import Given
 from beam_topics.model.learners.variational.settings import (
-    Dict,
     DictHash,
     FullHash,
-    GrowingUntilFull,
+    expected_words,
+    words_to_begin_with,
 )
 from beam_topics.model.options import Record
 from beam_topics.model.records import IntArray
@@ -42,14 +41,10 @@ class FixedVocabulary:
         # Imported here, because options are read without numba.
         from beam_topics.model.words.vocabulary import Vocabulary
 
-        start: tuple[str, ...] = ()
-        if isinstance(settings, Dict):
-            start = settings.word_list
-        elif isinstance(settings, Given):
-            start = settings.words
-        elif isinstance(settings, FullHash):
+        start = words_to_begin_with(settings)
+        if isinstance(settings, FullHash):
             start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
-        self.expected = settings.max_words if isinstance(settings, GrowingUntilFull) else len(start)
+        self.expected = expected_words(settings)
         self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
         self._names = list(start) if isinstance(settings, FullHash) else []
         self._vocabulary = Vocabulary(() if self._names else start, self.expected or sys.maxsize)

@@ -74,6 +74,22 @@ class FullHash(Record):
 FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullHash)
 
 
+def words_to_begin_with(vocabulary: Record) -> tuple[str, ...]:
+    """Return the words that a vocabulary has before the first minibatch."""
+    if isinstance(vocabulary, Dict):
+        return vocabulary.word_list
+    return vocabulary.words if isinstance(vocabulary, Given) else ()
+
+
+def expected_words(vocabulary: Record) -> int:
+    """Return W of the prior; 0 while it is not known."""
+    if isinstance(vocabulary, GrowingUntilFull):
+        return vocabulary.max_words
+    if isinstance(vocabulary, FullHash):
+        return vocabulary.buckets
+    return len(words_to_begin_with(vocabulary))
+
+
 @dataclass(frozen=True)
 class VariationalSettings(LearnerSettings):
     """Settings of all variational learners."""
@@ -141,10 +157,7 @@ class Fixvoc(VariationalSettings):
     @property
     def least_bytes(self) -> int:
         """Return the bytes of the expected counts of all words that the vocabulary can have."""
-        # Imported here, because options are listed without NumPy.
-        from beam_topics.model.learners.variational.fixed_vocabulary import FixedVocabulary
-
-        return 8 * self.topic_count * FixedVocabulary(self.vocabulary).expected
+        return 8 * self.topic_count * expected_words(self.vocabulary)
 
     @property
     def hashes_words(self) -> bool:

@@ -137,7 +137,7 @@ class Files(SourceSettings):
 @SOURCES.register
 @dataclass(frozen=True)
 class Replay(SourceSettings):
-    """An archive of pipelines.archive, in the order of time, as a stream."""
+    """An archive of beam-topics archive, in the order of time, as a stream."""
 
     kind = "replay"
     shared = ("input",)

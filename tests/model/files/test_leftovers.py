@@ -3,8 +3,8 @@ import os
 import pytest
 
 from beam_topics.model.publishing import local_files
-from beam_topics.model.publishing.blobs import LocalBlobs
 from beam_topics.model.publishing.local_files import OLD_SECONDS, PREFIX, remove_leftovers
+from beam_topics.model.publishing.roots import LocalBlobs
 from beam_topics.transforms.write import write_file
 
 

@@ -307,7 +307,7 @@ def test_without_a_classifier():
     settings = inferring("hybrid")
     with pytest.raises(
         OptionError,
-        match=r"--method: 'hybrid' was given; .*Fit one first, with pipelines.fit_classifier",
+        match=r"--method: 'hybrid' was given; .*Fit one first, with beam-topics fit_classifier",
     ):
         inference_for(settings).prepare(settings, PublishedModel(random_snapshot(), "v"))
 

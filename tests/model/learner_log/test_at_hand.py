@@ -40,5 +40,5 @@ def test_a_store_without_documents_says_what_else_can_judge(tmp_path, options, l
     store = ModelStore(str(tmp_path))
     if not options:
         store.remove_checkpoints_after("", 0)
-    with pytest.raises(OptionError, match=f"--mixed: .*{lacking}.*pipelines.evaluate"):
+    with pytest.raises(OptionError, match=f"--mixed: .*{lacking}.*beam-topics evaluate"):
         documents_at_hand(store, store.manifest(""))

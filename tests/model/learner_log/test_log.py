@@ -22,9 +22,9 @@ from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_byte
 from beam_topics.model.learner_log.live import Live, LiveLearners
 from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
 from beam_topics.model.pending import ListBag
-from beam_topics.model.publishing.blobs import blobs_at
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.records import NumberedMinibatch
 

@@ -11,12 +11,12 @@ from fake_gcs import FakeGcs
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.publishing import blobs as blobs_module
 from beam_topics.model.publishing import expiry as expiry_module
 from beam_topics.model.publishing import gcs
-from beam_topics.model.publishing.blobs import blobs_at
+from beam_topics.model.publishing import roots as roots_module
 from beam_topics.model.publishing.expiry import Expiry, pin, pinned, unpin
 from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import DAY, Keep, Rule
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.wire import seal
@@ -243,7 +243,7 @@ def killed_at(line, root):
     child = os.fork()
     if child == 0:
         left = line
-        watched = {blobs_module.__file__, expiry_module.__file__}
+        watched = {roots_module.__file__, expiry_module.__file__}
 
         def watch(frame, event, argument):
             nonlocal left

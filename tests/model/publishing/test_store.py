@@ -7,8 +7,8 @@ from made import manifest_of, random_snapshot
 
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
 from beam_topics.model.publishing.binding import Binding
-from beam_topics.model.publishing.blobs import LocalBlobs
 from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.roots import LocalBlobs
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.wire import seal
 
@@ -396,7 +396,7 @@ class TestSuperseding:
             self.restored(store, 10, newest)
         told = (
             f"To give up the versions after {newest.version}, stop the job that made them, run"
-            f" python -m beam_topics.pipelines.versions rollback --model_store={store.root}"
+            f" beam-topics versions rollback --model_store={store.root}"
             f" --model_version={newest.version}, and start this run again."
         )
         assert told in str(error.value)

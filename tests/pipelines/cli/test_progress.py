@@ -119,5 +119,5 @@ def test_a_published_model_gets_the_signal_with_the_way_to_train_it(capsys):
     *_, last = capsys.readouterr().err.splitlines()
     assert (
         last == "2 windows, 1 retrain signals; the lowest coverage to 1. To train it further:"
-        " pipelines.train --add_documents"
+        " beam-topics train --add_documents"
     )

@@ -134,7 +134,7 @@ def test_parameters_are_the_options():
             {"method": "maxent"},
             OptionError,
             "--method: 'maxent' was given; allowed is a method that needs the model alone. Use"
-            " gibbs3, or pipelines.infer.",
+            " gibbs3, or beam-topics infer.",
         ),
     ],
 )

@@ -210,7 +210,7 @@ def test_what_was_learned_of_an_input_that_was_mostly_refused_can_be_given_up(tr
     assert trial.run(rows, *flags)[0] == 2
     (advice,) = re.findall(r"Before you learn it corrected, run (.*)\.$", told, re.MULTILINE)
     if added:
-        command, *given = advice.removeprefix("python -m beam_topics.pipelines.versions ").split()
+        command, *given = advice.removeprefix("beam-topics versions ").split()
         assert versions.main([command, *given]) == 0
     else:
         assert advice == f"rm -r {trial.folder / 'models'}"
