@@ -58,8 +58,8 @@ def test_the_patterns_take_what_the_options_take(name):
 
 
 def test_the_parameters_of_the_example_are_enough():
-    found = parsed(EXAMPLE).get_all_options()
-    assert (found["file_period"], found["add_documents"]) == (3_600_000_000, True)
+    found = parsed(EXAMPLE)
+    assert (found.file_period, found.add_documents) == (3_600_000_000, True)
 
 
 @pytest.mark.parametrize("name", sorted(stream.REQUIRED))

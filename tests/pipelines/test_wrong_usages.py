@@ -208,7 +208,7 @@ ROWS = [
         "--methods=gibbs3: there is no such option",
         None,
     ),
-    ("train feb.jsonl TRAIN --output=x", 2, "only other pipelines have", None),
+    ("train feb.jsonl TRAIN --output=x", 2, "only other commands have", None),
     (
         "train feb.jsonl TRAIN --strip=htm",
         2,
