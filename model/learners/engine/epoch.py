@@ -113,7 +113,7 @@ def reseat(state: State, pool: Executor | None) -> None:
     ranges, names = ranges_of(state.size), (*state.key, state.epochs)
     shares, width = state.a * state.base, len(state.totals)
     of_topics = np.zeros((len(ranges), width), np.int64)
-    above = state.a0 / state.size
+    above = state.base_share
 
     def seated(r: int) -> int:
         return int(seat(*ranges[r], state.rows, shares, above, state.tables, of_topics[r], *names))
@@ -131,7 +131,7 @@ def draw_shared(
     state: State, ranges: list[tuple[int, int]], names: tuple[int, ...], pool: Executor | None
 ) -> None:
     """Draw G given the tables; no word gets less than a share of its mean."""
-    above, base = state.a0 / state.size, state.base
+    above, base = state.base_share, state.base
 
     def drawn(r: int) -> float:
         return float(draw_base(*ranges[r], state.tables, above, base, *names))

@@ -91,7 +91,7 @@ class Workspace:
         return Scratch(*vectors, np.zeros(LANES, np.float32), np.zeros(longest))
 
 
-@dataclass
+@dataclass(eq=False)
 class State:
     """A model and what it was learned from.
 
@@ -138,7 +138,7 @@ class State:
     rows: Array = field(init=False)
     totals: Array = field(init=False)
     alpha: Array = field(init=False)
-    workspace: Workspace | None = field(default=None, repr=False, compare=False)
+    workspace: Workspace | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         _whole("topics", self.topics, NONE)
@@ -159,6 +159,11 @@ class State:
     def key(self) -> tuple[int, int]:
         """Return the stream key of the draws."""
         return stream_key(self.seed, self.name)
+
+    @property
+    def base_share(self) -> float:
+        """Return a0 G0_w, the same for all words."""
+        return self.a0 / max(self.size, 1)
 
     @property
     def reach(self) -> Documents:
@@ -236,7 +241,7 @@ class State:
     def base_mean(self) -> Array:
         """Return the mean of G given the tables, float64[W]."""
         tables = self.tables[: self.size]
-        return (tables + self.a0 / self.size) / (tables.sum() + self.a0)
+        return (tables + self.base_share) / (tables.sum() + self.a0)
 
     def digest(self) -> str:
         """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""

@@ -24,8 +24,8 @@ STRENGTH, BASE_STRENGTH = 36, 37
 # The order in which an archive is learned; the thing is the document.
 ORDER = 38
 
-# Documents, and words, are fewer.
-MOST = 2**32
+# Words are fewer.
+MOST = 2**31
 
 
 class Draws(NamedTuple):
