@@ -138,7 +138,6 @@ def tomotopy(found: Corpus, options: argparse.Namespace) -> Iterator[dict[str, A
     for document in found.learned:
         model.add_doc([document.words[i] for i in document.tokens])
     numbers = {word: number for number, word in enumerate(found.words)}
-    place = np.array([numbers[word] for word in model.used_vocabs])
     seconds, wall, done = 0.0, 0.0, 0
     for sweeps in options.tomotopy:
         before = time.process_time(), time.perf_counter()
@@ -146,6 +145,7 @@ def tomotopy(found: Corpus, options: argparse.Namespace) -> Iterator[dict[str, A
         seconds += time.process_time() - before[0]
         wall += time.perf_counter() - before[1]
         done, phi = sweeps, np.zeros((options.topics, len(found.words)))
+        place = [numbers[word] for word in model.used_vocabs]
         for t in range(options.topics):
             phi[t, place] = model.get_topic_word_dist(t)
         line = {"learner": "tomotopy", "threads": 1, "seconds": seconds, "wall": wall}

@@ -87,8 +87,8 @@ class Workspace:
     def scratch(self, longest: int) -> Scratch:
         """Return where one shard computes, for documents of at most ``longest`` tokens."""
         width = self.totals.shape[1]
-        vectors = [np.zeros(width, np.float32) for _ in range(4)]
-        return Scratch(*vectors, np.zeros(LANES, np.float32), np.zeros(longest))
+        one, two, three, four = (np.zeros(width, np.float32) for _ in range(4))
+        return Scratch(one, two, three, four, np.zeros(LANES, np.float32), np.zeros(longest))
 
 
 @dataclass(eq=False)
