@@ -62,7 +62,7 @@ def count_tables(
         purpose: names the draws.
         block: the number of the first block of two uniforms.
     """
-    found, i = min(n, 1), 1
+    found, i = np.int64(min(n, 1)), np.int64(1)
     while i < min(n, _OCTAVES):
         first, second = pair(block, key0, key1, thing, epoch, purpose)
         found += first * (c + i) < c
@@ -116,8 +116,9 @@ def seat(
         block, tables[w] = 0, 0
         for t in range(rows.shape[1]):
             if rows[w, t] > 0:
-                n = np.int64(rows[w, t])
-                found, block = count_tables(n, shares[w], key0, key1, w, epoch, TABLES, block)
+                n, found = np.int64(rows[w, t]), np.int64(1)
+                if n > 1:
+                    found, block = count_tables(n, shares[w], key0, key1, w, epoch, TABLES, block)
                 tables[w] += found
                 of_topics[t] += found
         opened += count_tables(tables[w], shared_share, key0, key1, w, epoch, SHARED_TABLES, 0)[0]
