@@ -78,7 +78,6 @@ def epoch(
     state.a = state.a or first_strength(state.size)
     fit = sample_and_merge(state, chosen, shards or state.shards, pool)
     state.epochs += 1
-    state.visits += int((state.offsets[chosen + 1] - state.offsets[chosen]).sum())
     if reseats:
         reseat(state, pool)
     if learns_alpha:
@@ -91,15 +90,15 @@ def sample_and_merge(state: State, chosen: Array, shards: int, pool: Executor | 
     work = state.room_for(shards)
     slots, totals = work.slots[:shards], work.totals[:shards]
     lengths = state.offsets[chosen + 1] - state.offsets[chosen]
-    longest = int(lengths.max(initial=0))
+    longest, names = int(lengths.max(initial=0)), (*state.key, state.epochs)
+    state.visits += int(lengths.sum())
     shares = (state.a * state.base).astype(np.float32)
     topics = Topics(state.rows, state.totals, shares, state.alpha.astype(np.float32), state.a)
 
     def sample(s: int) -> float:
         shard = Shard(slots[s], work.pools[s], totals[s])
-        part = chosen[s::shards]
-        scratch = work.scratch(longest)
-        return float(draw(state.reach, topics, shard, scratch, part, *state.key, state.epochs))
+        part = np.ascontiguousarray(chosen[s::shards])
+        return float(draw(state.reach, topics, shard, work.scratch(longest), part, *names))
 
     fits = each(pool, sample, shards)
     ranges = ranges_of(state.size)
@@ -143,7 +142,7 @@ def draw_shared(
 
 def learn_alpha(state: State, chosen: Array, pool: Executor | None) -> None:
     """Do step 4: let alpha follow the topics of some documents."""
-    parts = [chosen[s :: state.shards] for s in range(state.shards)]
+    parts = [np.ascontiguousarray(chosen[s :: state.shards]) for s in range(state.shards)]
     counts = np.zeros((len(parts), state.topics, LONGEST + 1), np.int64)
 
     def count(s: int) -> None:
@@ -174,6 +173,8 @@ def _checked(state: State, documents: Array) -> Array:
         raise ValueError(
             f"documents {chosen.min()} to {chosen.max()} are not in [0, {state.documents})"
         )
-    if len(np.unique(chosen)) < len(chosen):
+    visited = np.zeros(state.documents, np.bool_)
+    visited[chosen] = True
+    if np.count_nonzero(visited) < len(chosen):
         raise ValueError("a document is twice in an epoch: two shards would draw the same tokens")
     return chosen
