@@ -258,3 +258,23 @@ def test_an_archive_begins_with_nothing():
 def test_wrong_schedules_are_refused(changes):
     with pytest.raises(ValueError, match="1 or more"):
         Schedule(**changes)
+
+
+def streamed(pool):
+    """A state after minibatches with new words, each followed by visits of the past."""
+    state, g = State(5, 4), np.random.default_rng(6)
+    for minibatch in range(6):
+        state.add_words(700 - 100 * minibatch)
+        lengths = g.integers(0, 30, 40)
+        new = state.add_documents(g.integers(0, state.size, lengths.sum()), lengths)
+        epoch(state, new, 1 if minibatch == 0 else None, pool, reseats=False)
+        past = g.choice(state.documents, 30, replace=False)
+        epoch(state, np.sort(past), None, pool, learns_alpha=True)
+        assert (state.rows[: state.size] == counted(state)).all()
+        assert (state.base[: state.size] > 0).all()
+    return state
+
+
+def test_a_stream_grows_alike_in_any_number_of_threads():
+    with ThreadPoolExecutor(3) as pool:
+        assert streamed(None).digest() == streamed(pool).digest()
