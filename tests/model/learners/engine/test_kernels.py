@@ -6,9 +6,10 @@ from alarm import agrees_in_counts
 from scipy.special import digamma
 from twins import uniform
 
+from model.kernels.jit import kernel
 from model.kernels.special import ln
 from model.learners.engine.kernels.alpha import LEAST, LONGEST, count_documents, fixed_point
-from model.learners.engine.kernels.draw import NONE, Documents, Shard, Topics, draw
+from model.learners.engine.kernels.draw import NONE, Documents, Shard, Topics, _choose, draw
 from model.learners.engine.kernels.merge import merge
 from model.learners.engine.kernels.names import SHARED_TABLES, TABLES, TOPIC
 from model.learners.engine.kernels.tables import count_tables, draw_base, seat
@@ -146,10 +147,18 @@ def test_shards_draw_and_merge_as_their_twins(topics):
     assert (work.slots == -1).all()
 
 
-def test_the_upper_end_of_a_lane_leads_to_a_topic_with_mass():
-    coef, row = np.zeros(16, F), np.zeros(16, np.int32)
-    coef[2] = F(1)
-    assert chosen_topic(coef, row, F(0.5), 1.0)[0] == 2
+@kernel
+def choose(x, mass, lane):
+    return _choose(x, mass, lane)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("topic", [0, 2, 15])
+def test_rounding_at_the_upper_end_leads_to_a_topic_with_mass(x, topic):
+    mass, lane = np.zeros(16, F), np.zeros(8, F)
+    mass[topic] = F(1)
+    lane[topic % 8 :] = F(1)
+    assert choose(F(x), mass, lane) == topic
 
 
 @pytest.mark.parametrize("c", [1e-9, 0.02, 1.3, 60.0])
