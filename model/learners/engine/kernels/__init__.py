@@ -1,0 +1,1 @@
+"""Kernels of the engine: draws of topics, sums of changes, and draws of what topics share."""

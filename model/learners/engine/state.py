@@ -1,0 +1,276 @@
+"""What the engine learns: :class:`State`, one record.
+
+The model of T topics over W words is
+
+    theta_d ~ Dirichlet(alpha),  phi_t ~ Dirichlet(a G),  G ~ Dirichlet(a0 G0),  G0_w = 1 / W.
+
+The state consists of the topic z of each token of the documents in reach, the counts n_wt and n_t,
+the parameters G, a, a0 and alpha, and the number of epochs, which names the draws. Counts may
+exceed what z explains: of documents that have left.
+
+Arrays have room: they are longer than what is in use, and double when it ends. So minibatches add
+documents and words in amortised constant time. Only what is in use enters a digest.
+
+>>> state = State(topics=3, seed=1)
+>>> state.add_words(4)
+>>> state.add_documents(np.array([0, 3, 3, 1]), np.array([3, 1]))
+array([0, 1])
+>>> state.phi().shape
+(3, 4)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from model.kernels.random import stream_key
+from model.learners.engine.kernels.draw import NONE, Documents, Scratch
+from model.learners.engine.kernels.lanes import LANES
+from model.learners.engine.kernels.names import MOST
+
+Array = npt.NDArray[Any]
+
+# alpha_t when learning begins.
+ALPHA = 0.1
+# Where a is not given, it begins at this share of the words, and at most at MOST_A.
+A_WORD, MOST_A = 0.1, 1000.0
+
+
+def with_room(array: Array, used: int, wanted: int, fill: int = 0) -> Array:
+    """Return the array, or a copy of at least twice its length if ``wanted`` rows do not fit.
+
+    Args:
+        array: [room, ...].
+        used: the rows in use; the copy has these.
+        wanted: the rows that must fit.
+        fill: the value of rows that are not in use.
+    """
+    if wanted <= len(array):
+        return array
+    grown = np.full((max(wanted, 2 * len(array)), *array.shape[1:]), fill, array.dtype)
+    grown[:used] = array[:used]
+    return grown
+
+
+class Workspace:
+    """Memory of S shards, which holds nothing between epochs.
+
+    Only the copies that a shard makes take memory, because the system gives a page when it is
+    written.
+
+    Args:
+        shards: S.
+        words: the words for which there is room.
+        width: T8.
+
+    Attributes:
+        slots: int32[S, W], all -1.
+        pools: int32[S, W, T8].
+        totals: int64[S, T8].
+    """
+
+    def __init__(self, shards: int, words: int, width: int) -> None:
+        self.slots: Array = np.full((shards, words), -1, np.int32)
+        self.pools: Array = np.empty((shards, words, width), np.int32)
+        self.totals: Array = np.zeros((shards, width), np.int64)
+
+    def fits(self, shards: int, words: int) -> bool:
+        """Return whether there is room for as many shards and words."""
+        return shards <= self.slots.shape[0] and words <= self.slots.shape[1]
+
+    def scratch(self, longest: int) -> Scratch:
+        """Return where one shard computes, for documents of at most ``longest`` tokens."""
+        width = self.totals.shape[1]
+        one, two, three, four = (np.zeros(width, np.float32) for _ in range(4))
+        return Scratch(one, two, three, four, np.zeros(LANES, np.float32), np.zeros(longest))
+
+
+@dataclass(eq=False)
+class State:
+    """A model and what it was learned from.
+
+    Args:
+        topics: T, from 1 to 65,535.
+        seed: names the draws, with ``name``.
+        name: the model's key.
+        shards: S of an epoch that does not say another one; a part of the law.
+        a: 0 for a tenth of the words of the first epoch, at most 1,000.
+        a0: the concentration of G.
+        learns_strengths: whether a and a0 are drawn; else they stay.
+
+    Attributes:
+        size: W, the number of words.
+        documents: D, the number of documents in reach.
+        words: int32[room], the word of each token.
+        z: uint16[room], its topic, or ``NONE``.
+        offsets: int64[room], where documents begin.
+        rows: int32[room, T8], n_wt, T8 the topics padded to a multiple of eight.
+        tables: int64[room], m_w.
+        base: float64[room], G.
+        totals: int64[T8], n_t.
+        alpha: float64[T8]; 0 beyond T.
+        epochs: the number of epochs.
+        visits: the number of draws of a token.
+    """
+
+    topics: int
+    seed: int = 0
+    name: str = ""
+    shards: int = 16
+    a: float = 0.0
+    a0: float = 1000.0
+    learns_strengths: bool = True
+    size: int = 0
+    documents: int = 0
+    epochs: int = 0
+    visits: int = 0
+    words: Array = field(default_factory=lambda: np.zeros(0, np.int32))
+    z: Array = field(default_factory=lambda: np.zeros(0, np.uint16))
+    offsets: Array = field(default_factory=lambda: np.zeros(1, np.int64))
+    tables: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    base: Array = field(default_factory=lambda: np.zeros(0))
+    rows: Array = field(init=False)
+    totals: Array = field(init=False)
+    alpha: Array = field(init=False)
+    workspace: Workspace | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        _whole("topics", self.topics, NONE)
+        _whole("shards", self.shards, 2**16)
+        if not (self.a >= 0.0 and self.a0 > 0.0):
+            raise ValueError(f"a = {self.a}, a0 = {self.a0}: a is 0 or more, and a0 above 0")
+        width = -(-self.topics // LANES) * LANES
+        self.rows, self.totals = np.zeros((0, width), np.int32), np.zeros(width, np.int64)
+        self.alpha = np.zeros(width)
+        self.alpha[: self.topics] = ALPHA
+
+    @property
+    def tokens(self) -> int:
+        """Return N, the number of tokens in reach."""
+        return int(self.offsets[self.documents])
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Return the stream key of the draws."""
+        return stream_key(self.seed, self.name)
+
+    @property
+    def base_share(self) -> float:
+        """Return a0 G0_w, the same for all words."""
+        return self.a0 / max(self.size, 1)
+
+    @property
+    def reach(self) -> Documents:
+        """Return the documents as kernels take them."""
+        return Documents(self.words, self.offsets, self.z)
+
+    def add_words(self, count: int) -> None:
+        """Let W grow by ``count``; the new words have the numbers from W on.
+
+        G of a word that no topic has is a0 G0_w / (M + a0) on average. The new words get this, and
+        the others give it up in proportion. The next epoch draws G anew.
+
+        Args:
+            count: 0 or more.
+
+        Raises:
+            ValueError: there would be too many words.
+        """
+        if count == 0:
+            return
+        size = self.size + _whole("words", count, MOST - self.size)
+        self.rows = with_room(self.rows, self.size, size)
+        self.tables = with_room(self.tables, self.size, size)
+        self.base = with_room(self.base, self.size, size)
+        if self.tables.any():
+            new = self.a0 / size / (self.tables.sum() + self.a0)
+            self.base[: self.size] *= 1.0 - count * new
+            self.base[self.size : size] = new
+        else:
+            self.base[:size] = 1.0 / size
+        self.size = size
+
+    def add_documents(self, words: Array, lengths: Array) -> Array:
+        """Add documents, whose tokens have no topic yet.
+
+        Args:
+            words: int[n], the words of all tokens, document after document.
+            lengths: int[m], the tokens of each document.
+
+        Returns:
+            int64[m], the documents' numbers.
+
+        Raises:
+            ValueError: a word is not known, or the lengths do not sum to n.
+        """
+        if len(words) and not (words.min() >= 0 and words.max() < self.size):
+            raise ValueError(f"words {words.min()} to {words.max()} are not in [0, {self.size})")
+        if (len(lengths) and lengths.min() < 0) or lengths.sum() != len(words):
+            raise ValueError(
+                f"the lengths sum to {lengths.sum()}, and there are {len(words)} tokens"
+            )
+        before, after = self.documents, self.documents + len(lengths)
+        start, end = self.tokens, self.tokens + len(words)
+        self.words = with_room(self.words, start, end)
+        self.z = with_room(self.z, start, end, NONE)
+        self.offsets = with_room(self.offsets, before + 1, after + 1)
+        self.words[start:end] = words
+        self.offsets[before + 1 : after + 1] = start + np.cumsum(lengths)
+        self.documents = after
+        return np.arange(before, after)
+
+    def room_for(self, shards: int) -> Workspace:
+        """Return memory for as many shards."""
+        if self.workspace is None or not self.workspace.fits(shards, len(self.rows)):
+            self.workspace = Workspace(shards, len(self.rows), self.rows.shape[1])
+        return self.workspace
+
+    def phi(self) -> Array:
+        """Return P(word | topic), float64[T, W], with the mean of G given the tables."""
+        mean = self.base_mean()
+        counts = self.rows[: self.size, : self.topics].T
+        strength = self.a or first_strength(self.size)
+        return (counts + strength * mean) / (self.totals[: self.topics, None] + strength)
+
+    def base_mean(self) -> Array:
+        """Return the mean of G given the tables, float64[W]."""
+        tables = self.tables[: self.size]
+        return (tables + self.base_share) / (tables.sum() + self.a0)
+
+    def digest(self) -> str:
+        """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""
+        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, *self.key)
+        found = hashlib.sha256(
+            struct.pack("<7q2d?", *numbers, self.a, self.a0, self.learns_strengths)
+        )
+        parts = [
+            (self.words, self.tokens, "<i4"),
+            (self.z, self.tokens, "<u2"),
+            (self.offsets, self.documents + 1, "<i8"),
+            (self.rows, self.size, "<i4"),
+            (self.tables, self.size, "<i8"),
+            (self.base, self.size, "<f8"),
+            (self.totals, len(self.totals), "<i8"),
+            (self.alpha, len(self.alpha), "<f8"),
+        ]
+        for array, used, form in parts:
+            found.update(np.ascontiguousarray(array[:used], form).tobytes())
+        return found.hexdigest()
+
+
+def first_strength(words: int) -> float:
+    """Return a for the first epoch, given W."""
+    return min(A_WORD * max(words, 1), MOST_A)
+
+
+def _whole(name: str, value: int, most: int) -> int:
+    """Return a whole number from 1 to ``most``."""
+    if not 1 <= value <= most:
+        raise ValueError(f"{name}: {value} is not in [1, {most}]")
+    return value
