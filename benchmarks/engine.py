@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from beam_topics.model.evaluation.coherence import coherence
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.engine.archive import Schedule, archive
+from beam_topics.model.learners.engine.state import ALPHA, State
+from beam_topics.model.records import Document, TokenisedDocument
 from benchmarks.corpora import abstracts, may_words, numbered, records, shuffled, stop_words
-from model.evaluation.coherence import coherence
-from model.kernels.random import stream_key
-from model.learners.engine.archive import Schedule, archive
-from model.learners.engine.state import ALPHA, State
-from model.records import Document, TokenisedDocument
 
 LEAST, HELD, EM_STEPS, LABELLED, TOP_WORDS = 3, 20, 60, 4000, 10
 

@@ -8,7 +8,7 @@
    costs about D visits whatever its size, and the early ones, which shape the topics, come often.
 3. *Sweeps* over all documents, an epoch each.
 4. *Last sweeps* over all documents, several epochs each, which are closer to the exact law
-   (:mod:`model.learners.engine.epoch`).
+   (:mod:`beam_topics.model.learners.engine.epoch`).
 
 alpha stays as it is until the last sweeps. Learned earlier, its sum falls before topics are good,
 documents keep few topics, and the chain sticks.
@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.kernels.random import uniform
-from model.learners.engine.epoch import epoch
-from model.learners.engine.kernels.draw import NONE
-from model.learners.engine.kernels.names import ORDER
-from model.learners.engine.state import Array, State
+from beam_topics.model.kernels.random import uniform
+from beam_topics.model.learners.engine.epoch import epoch
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.kernels.names import ORDER
+from beam_topics.model.learners.engine.state import Array, State
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,11 @@ from typing import Any
 
 import numpy as np
 
-from model.learners.engine.kernels.alpha import LONGEST, count_documents, fixed_point
-from model.learners.engine.kernels.draw import Shard, Topics, draw
-from model.learners.engine.kernels.merge import merge
-from model.learners.engine.kernels.tables import draw_base, draw_strengths, seat
-from model.learners.engine.state import Array, State, first_strength
+from beam_topics.model.learners.engine.kernels.alpha import LONGEST, count_documents, fixed_point
+from beam_topics.model.learners.engine.kernels.draw import Shard, Topics, draw
+from beam_topics.model.learners.engine.kernels.merge import merge
+from beam_topics.model.learners.engine.kernels.tables import draw_base, draw_strengths, seat
+from beam_topics.model.learners.engine.state import Array, State, first_strength
 
 # G of a word is at least this share of its mean, so that a word without tokens does not vanish.
 FLOOR = 1e-3

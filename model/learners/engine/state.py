@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from model.kernels.random import stream_key
-from model.learners.engine.kernels.draw import NONE, Documents, Scratch
-from model.learners.engine.kernels.lanes import LANES
-from model.learners.engine.kernels.names import MOST
+from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.learners.engine.kernels.draw import NONE, Documents, Scratch
+from beam_topics.model.learners.engine.kernels.lanes import LANES
+from beam_topics.model.learners.engine.kernels.names import MOST
 
 Array = npt.NDArray[Any]
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.learners.engine.kernels.draw import NONE
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.learners.engine.kernels.draw import NONE
 
 # n_td in the histograms; higher ones count as this.
 LONGEST = 255

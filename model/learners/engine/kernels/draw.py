@@ -27,11 +27,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.kernels.jit import page_inlined, page_kernel
-from model.kernels.random import fill_uniforms
-from model.kernels.special import ln
-from model.learners.engine.kernels.lanes import LANES, lane_masses, prefetch
-from model.learners.engine.kernels.names import TOPIC
+from beam_topics.model.kernels.jit import page_inlined, page_kernel
+from beam_topics.model.kernels.random import fill_uniforms
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.engine.kernels.lanes import LANES, lane_masses, prefetch
+from beam_topics.model.learners.engine.kernels.names import TOPIC
 
 # The topic of a token that has none yet.
 NONE = 65535

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import kernel
+from beam_topics.model.kernels.jit import kernel
 
 
 @kernel

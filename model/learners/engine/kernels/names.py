@@ -1,4 +1,4 @@
-"""Purposes of the engine's uniforms (:mod:`model.kernels.random`).
+"""Purposes of the engine's uniforms (:mod:`beam_topics.model.kernels.random`).
 
 The six numbers that name a uniform are
 

@@ -9,7 +9,7 @@ at m_wt tables (Antoniak 1974): with c = a G_w,
 The tables m_w = sum over t of m_wt are tokens of one more restaurant with the parameter a0 G0_w.
 They sit at k_w tables of tables. Then (Teh 2006, appendix A)
 
-    a  | n_t, k_t      as :func:`model.learners.particles.kernels.topic_weights.draw_a`,
+    a  | n_t, k_t      as :func:`beam_topics.model.learners.particles.kernels.topic_weights.draw_a`,
     a0 | M, sum of k_w the same for one restaurant with M = sum of m_w tokens,
     G  | m             ~ Dirichlet(m_w + a0 G0_w).
 
@@ -29,10 +29,10 @@ from typing import Any
 
 import numpy as np
 
-from model.kernels.jit import inlined, kernel
-from model.kernels.random import pair, uniform
-from model.kernels.special import ln
-from model.learners.engine.kernels.names import (
+from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.random import pair, uniform
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.engine.kernels.names import (
     BASE,
     BASE_STRENGTH,
     SHARED_TABLES,
@@ -40,7 +40,7 @@ from model.learners.engine.kernels.names import (
     TABLES,
     Draws,
 )
-from model.learners.particles.kernels.topic_weights import draw_a, gamma
+from beam_topics.model.learners.particles.kernels.topic_weights import draw_a, gamma
 
 # The first trial that is not drawn by itself.
 _OCTAVES = 9

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from alarm import agrees_in_means
 
-from model.learners.engine import epoch as law
-from model.learners.engine.archive import Schedule, archive, hashed_order, steps
-from model.learners.engine.epoch import each, epoch, ranges_of
-from model.learners.engine.kernels.draw import NONE
-from model.learners.engine.state import State
+from beam_topics.model.learners.engine import epoch as law
+from beam_topics.model.learners.engine.archive import Schedule, archive, hashed_order, steps
+from beam_topics.model.learners.engine.epoch import each, epoch, ranges_of
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.state import State
 
 # A tiny model: three documents of three words, two topics.
 TINY = ([0, 0, 1, 2], [1, 1, 2], [0, 2, 2])

@@ -6,14 +6,26 @@ from alarm import agrees_in_counts
 from scipy.special import digamma
 from twins import uniform
 
-from model.kernels.jit import kernel
-from model.kernels.special import ln
-from model.learners.engine.kernels.alpha import LEAST, LONGEST, count_documents, fixed_point
-from model.learners.engine.kernels.draw import NONE, Documents, Shard, Topics, _choose, draw
-from model.learners.engine.kernels.merge import merge
-from model.learners.engine.kernels.names import SHARED_TABLES, TABLES, TOPIC
-from model.learners.engine.kernels.tables import count_tables, draw_base, seat
-from model.learners.engine.state import Workspace
+from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.engine.kernels.alpha import (
+    LEAST,
+    LONGEST,
+    count_documents,
+    fixed_point,
+)
+from beam_topics.model.learners.engine.kernels.draw import (
+    NONE,
+    Documents,
+    Shard,
+    Topics,
+    _choose,
+    draw,
+)
+from beam_topics.model.learners.engine.kernels.merge import merge
+from beam_topics.model.learners.engine.kernels.names import SHARED_TABLES, TABLES, TOPIC
+from beam_topics.model.learners.engine.kernels.tables import count_tables, draw_base, seat
+from beam_topics.model.learners.engine.state import Workspace
 
 F = np.float32
 KEY, EPOCH = (123456789, 4000000000), 7

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from model.learners.engine.epoch import epoch
-from model.learners.engine.kernels.draw import NONE
-from model.learners.engine.state import State, with_room
+from beam_topics.model.learners.engine.epoch import epoch
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.state import State, with_room
 
 G = np.random.default_rng(5)
 LENGTHS = G.integers(0, 25, 60)
