@@ -53,7 +53,7 @@ FLAT: dict[str, Any] = {
 SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
 FILTER: dict[str, Any] = {
     "particles": 100,
-    "history": "full",
+    "history": "tree",
     "resampling": "residual",
     "ess": 20,
     "ess_check": "token",

@@ -1,10 +1,11 @@
-"""The whole past in a tree of hash tables (Canini et al. 2009, section 4).
+"""The whole past in the directed tree (Canini et al. 2009, section 4), and in tables.
 
 ``python -m benchmarks history`` prints two tables. The first has the time of one resampling of 100
 particles by the length of the past, and the time to copy every particle's past. Each particle has
-redrawn 30 tokens since the last resampling. The second has the memory of the paper's filter
-(P = 100, ESS 20, 30 tokens of the whole past after each resampling) while it reads diff3: the rows
-of 32 topics in the tree, and the rows that particles without sharing would need.
+redrawn 30 tokens since the last resampling. The second has the memory and the time of the paper's
+filter (P = 100, ESS 20, 30 tokens of the whole past after each resampling) while it reads diff3,
+with the past in the tree (``--history=tree``) and in tables (``--history=full``): the rows of 32
+topics, and the rows that particles without sharing would need. Both come to the same witness.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from beam_topics.model.learners import (
     AfterResampling,
+    DirectedTree,
     FullHistory,
     Given,
     InitialBatch,
@@ -23,14 +25,15 @@ from beam_topics.model.learners import (
     Residual,
     learner_for,
 )
-from beam_topics.model.learners.particles.kernels.full_history import (
+from beam_topics.model.learners.particles.kernels.copy_on_write import free_rows
+from beam_topics.model.learners.particles.kernels.particles import PAGE
+from beam_topics.model.learners.particles.kernels.shared_rows import inherit, own_row
+from beam_topics.model.papers.directed_tree import (
     NIL,
     Tree,
     new_tree,
     with_free_rows,
 )
-from beam_topics.model.learners.particles.kernels.particles import PAGE
-from beam_topics.model.learners.particles.kernels.shared_rows import inherit, own_row
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 
 PARTICLES, MOVES, RESAMPLINGS = 100, 30, 200
@@ -41,7 +44,8 @@ def history() -> None:
     """Measure the full history: time of a resampling, and memory with and without sharing."""
     for pages in (1_000, 10_000, 100_000):
         resampling(pages)
-    reading()
+    for past in (DirectedTree(), FullHistory()):
+        reading(past)
 
 
 def resampling(pages: int) -> None:
@@ -87,14 +91,14 @@ def live(tree: Tree) -> int:
     return int(np.count_nonzero(tree.node != NIL))
 
 
-def reading() -> None:
-    """Print what the paper's filter holds, document by document."""
+def reading(past: FullHistory) -> None:
+    """Print what the paper's filter holds, minibatch by minibatch."""
     documents = shuffled(newsgroups("diff3")[0], 1)[:DOCUMENTS]
     settings = ParticleFilter(
         topics=3,
         particles=PARTICLES,
         resampling=Residual(20, "token"),
-        rejuvenation=AfterResampling(moves=MOVES, unit="token", history=FullHistory()),
+        rejuvenation=AfterResampling(moves=MOVES, unit="token", history=past),
         initial=InitialBatch(documents=30, chains=1, sweeps=50),
         vocabulary=Given(vocabulary(documents)),
     )
@@ -105,9 +109,11 @@ def reading() -> None:
         learner.step(state, minibatch)
         taken = (time.process_time() - start) / len(minibatch)
         pages = sum(len(state.history.pages_of(int(slot))) for slot in state.history.slots())
-        held = live(state.population.topics)
+        rows = state.population.topics
+        held = live(rows) if isinstance(rows, Tree) else len(rows.rows) - free_rows(rows)
         print(
-            f"{state.documents:5} documents, {state.tokens:7} tokens: {held:7} rows of topics,"
+            f"{past.kind} {learner.witness(state).hex()[:8]}: {state.documents:5} documents,"
+            f" {state.tokens:7} tokens: {held:7} rows of topics,"
             f" {PARTICLES * pages:8} without sharing ({PARTICLES * pages / held:.1f} x),"
             f" {1000 * taken:.0f} ms a document",
             flush=True,

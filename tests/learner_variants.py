@@ -76,6 +76,8 @@ VARIANTS = {
         "initial": "none",
     },
     "full history, by tokens": {**UNITWISE, "history": "full"},
+    "directed tree": {"history": "tree"},
+    "directed tree, by tokens": {**UNITWISE, "history": "tree"},
     "full history, one particle": {"history": "full", "particles": 1, "resampling": "never"},
     "full history, full vocabulary": {
         "history": "full",

@@ -22,6 +22,7 @@ from beam_topics.model.learners.filters.settings import CountOnce, Keep
 from beam_topics.model.learners.particles.rejuvenation import (
     AfterResampling,
     Challengers,
+    DirectedTree,
     EveryDocument,
     EveryTokens,
     FullHistory,
@@ -70,6 +71,7 @@ __all__ = [
     "BatchGibbs",
     "Challengers",
     "CountOnce",
+    "DirectedTree",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",

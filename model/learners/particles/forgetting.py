@@ -51,7 +51,7 @@ from beam_topics.model.learners.particles.kernels.copy_on_write import (
 from beam_topics.model.learners.particles.kernels.forgetting import choose_forgotten, forget_tokens
 from beam_topics.model.learners.particles.kernels.particles import GONE
 from beam_topics.model.learners.particles.kernels.parts import filled_parts
-from beam_topics.model.learners.particles.packing import Packed, pack_table, unpack_table
+from beam_topics.model.learners.particles.packing import Packed, pack_table, unpacked
 from beam_topics.model.learners.particles.population import joint, over_slices
 from beam_topics.model.learners.particles.priors import parts_each, with_words, word_rows
 from beam_topics.model.learners.particles.state import ParticleState, draws, ensure_capacity
@@ -104,7 +104,7 @@ def _renumber_rows(state: ParticleState, numbers: IntArray, staying: LongArray) 
     blobs = pack_table(table, old, np.full(len(old), length))
     packed = Packed.of(blobs, len(old), len(table.line), length, checks.LARGEST)
     empty = new_table(len(table.line), 1, length, state.threads, table.rows.dtype)
-    words = unpack_table(empty, new, len(staying) * max(1, each), packed)
+    words = unpacked(empty, new, len(staying) * max(1, each), packed)
     state.population = state.population._replace(words=words)
 
 

@@ -189,9 +189,9 @@ def run_chains(state: ParticleState, slots: IntArray, chains: Chains) -> None:
         slots: int32[D], the documents.
         chains: how they run.
     """
-    whole_past = state.settings.rejuvenation.whole_past
+    history = state.settings.rejuvenation.history
     prior = state.prior._replace(a=_first_strength(state, slots))
-    state.population = new_population(prior, chains.number, state.threads, whole_past=whole_past)
+    state.population = new_population(prior, chains.number, state.threads, history=history)
     plant_seeds(state)
     draw_documents(state, slots, INITIAL_TOPICS, chains.evenly)
     positions = np.full(len(slots), WHOLE_DOCUMENT, np.int64)

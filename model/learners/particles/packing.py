@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners.particles.kernels.canonical_rows import add_rows, distinct_rows
 from beam_topics.model.learners.particles.kernels.copy_on_write import BLOCK, Table, new_table
-from beam_topics.model.learners.particles.kernels.full_history import Tree, build_tree
 from beam_topics.model.learners.particles.kernels.parts import PART
 from beam_topics.model.learners.particles.kernels.shared_rows import Rows
 from beam_topics.model.records import LongArray
@@ -111,7 +111,8 @@ class Packed:
         return result
 
 
-def unpack_table(empty: Table, logical: LongArray, count: int, packed: Packed) -> Table:
+@singledispatch
+def unpacked(empty: Rows, logical: LongArray, count: int, packed: Packed) -> Rows:
     """Return the table that was packed.
 
     Args:
@@ -135,16 +136,6 @@ def unpack_table(empty: Table, logical: LongArray, count: int, packed: Packed) -
         free_blocks=np.zeros(len(blocks), np.uint32),
         free_rows=np.zeros(len(rows), np.uint32),
     )
-
-
-def unpack_tree(empty: Tree, logical: LongArray, packed: Packed) -> Tree:
-    """Return the directed tree that was packed; arguments as in :func:`unpack_table`."""
-    if not len(logical):
-        return empty
-    owner = np.zeros((len(logical), len(empty.line)), np.int64)
-    owner[packed.differing] = packed.owner
-    distinct = np.diff(packed.starts, append=len(packed.contents))
-    return build_tree(empty, logical, owner, distinct, packed.contents.astype(empty.rows.dtype))
 
 
 def _blocks(table: Table, logical: LongArray, packed: Packed) -> npt.NDArray[np.uint32]:
@@ -197,7 +188,7 @@ def in_parts(packed: Packed, each: int, tp: int) -> tuple[LongArray, Packed]:
     A part is left out where no particle has a token in it.
 
     Args:
-        packed: a whole row for each word, as :func:`unpack_table` takes them.
+        packed: a whole row for each word, as :func:`unpacked` takes them.
         each: logical rows of the table for each word.
         tp: the padded number of topics.
     """

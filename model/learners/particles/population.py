@@ -12,6 +12,7 @@ vocabulary.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -44,6 +45,11 @@ from beam_topics.model.learners.particles.kernels.particles import PAGE, Populat
 from beam_topics.model.learners.particles.kernels.shared_rows import Rows
 from beam_topics.model.learners.particles.kernels.token_filter import PARTS_EACH, rows_needed
 from beam_topics.model.learners.particles.priors import parts_each, places_of, stored_length
+from beam_topics.model.learners.particles.rejuvenation import (
+    NOTHING,
+    DirectedTree,
+    HistorySettings,
+)
 from beam_topics.model.scaled import Scaled
 
 Words = npt.NDArray[np.bool_]
@@ -139,7 +145,11 @@ MAX_INT32 = 2**31 - 1
 
 
 def new_population(
-    prior: Prior, particles: int, threads: int, first_identity: int = 0, whole_past: bool = False
+    prior: Prior,
+    particles: int,
+    threads: int,
+    first_identity: int = 0,
+    history: HistorySettings = NOTHING,
 ) -> Population:
     """Return particles of equal weight that have learned nothing.
 
@@ -148,12 +158,12 @@ def new_population(
         particles: P.
         threads: how many threads write rows.
         first_identity: the number of the first particle in the whole learner.
-        whole_past: whether documents never leave the history. Rows are then in directed trees.
+        history: says how the rows of topics are shared.
     """
     tp = len(prior.alpha)
     return Population(
         words=copy_on_write.new_table(particles, 1, stored_length(prior), threads),
-        topics=shared_rows.new_rows(particles, PAGE, threads, whole_past),
+        topics=_page_rows(history, particles, threads),
         totals=np.zeros((particles, tp), np.int64),
         topic_tables=np.zeros((particles, tp), np.int64),
         tables=np.zeros(particles, np.int64),
@@ -165,6 +175,13 @@ def new_population(
         generation=np.arange(1, particles + 1, dtype=np.int64),
         identity=np.arange(first_identity, first_identity + particles, dtype=np.int64),
     )
+
+
+def _page_rows(history: HistorySettings, particles: int, threads: int) -> Rows:
+    """Return zero rows of topics, one for each page of the history."""
+    if isinstance(history, DirectedTree):
+        return importlib.import_module(history.module).new_tree(particles, PAGE)
+    return copy_on_write.new_table(particles, 1, PAGE, threads)
 
 
 def replicate(
@@ -354,7 +371,7 @@ def for_threads(population: Population, threads: int) -> Population:
     """
     return population._replace(
         words=_with_stretches(population.words, threads),
-        topics=_with_stretches(_table(population.topics), threads),
+        topics=_with_stretches(population.topics, threads),
     )
 
 
@@ -362,14 +379,7 @@ def _with_stretches(table: Table, threads: int) -> Table:
     return table._replace(cursors=np.zeros((threads, 4), np.int64))
 
 
-def _table(rows: Rows) -> Table:
-    """Return the rows as a table; only the full history, which is refused earlier, has trees."""
-    if not isinstance(rows, Table):
-        raise TypeError("particles with the full history cannot be copied")
-    return rows
-
-
-def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
+def _own_rows(rows: Table, particle: int, count: int, generation: int) -> Table:
     """Return a table of one particle that owns its rows; row n is at place n + 1.
 
     Args:
@@ -378,7 +388,7 @@ def _own_rows(rows: Rows, particle: int, count: int, generation: int) -> Table:
         count: how many rows to copy.
         generation: the owner of the rows.
     """
-    places = places_of(_table(rows), particle, np.arange(count))
+    places = places_of(rows, particle, np.arange(count))
     lower, upper = -(-count // BLOCK), -(-count // BLOCK**2)
     blocks = np.concatenate(
         [np.zeros((1, BLOCK), np.uint32), _numbered(1, count, lower), _numbered(1, lower, upper)]

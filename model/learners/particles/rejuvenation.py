@@ -21,7 +21,13 @@ Unit = Literal["document", "token"]
 
 
 class HistorySettings(Record):
-    """Which units of the past can be visited."""
+    """Which units of the past can be visited.
+
+    Attributes:
+        rows_move: whether a write of a particle may move rows of others, so that one thread learns.
+    """
+
+    rows_move: ClassVar[bool] = False
 
     @property
     def newest(self) -> int:
@@ -78,12 +84,26 @@ class Reservoir(HistorySettings):
 
 @dataclass(frozen=True)
 class FullHistory(HistorySettings):
-    """Every unit, for study: the state grows without bound, and one thread learns."""
+    """Every unit, for study: the state grows without bound."""
 
     kind = "full"
 
 
-HISTORIES = Kinds(Reservoir, FullHistory)
+@dataclass(frozen=True)
+class DirectedTree(FullHistory):
+    """Every unit, in the directed tree of Canini et al. (2009), for study: one thread learns.
+
+    Attributes:
+        module: has ``new_tree``, the rows of topics of such a history.
+    """
+
+    kind = "tree"
+
+    rows_move: ClassVar[bool] = True
+    module: ClassVar[str] = "beam_topics.model.papers.directed_tree"
+
+
+HISTORIES = Kinds(Reservoir, FullHistory, DirectedTree)
 NOTHING = Reservoir(newest=0, reservoir=0)
 
 
@@ -221,7 +241,7 @@ class _Visits(Rejuvenation):
                 remedy,
             )
         if not self.moves and self.whole_past:
-            self._refuse_no_moves("--history=full")
+            self._refuse_no_moves(f"--history={self.history.kind}")
 
     def _refuse_no_moves(self, beside: str) -> None:
         remedy = "Without visits it has no use."
@@ -276,7 +296,9 @@ class EveryDocument(_Visits):
                 "The full history does not tell the newest documents from the others."
                 " Give --challengers=off."
             )
-            raise OptionError("--history", "full", "reservoir with --challengers=on", remedy)
+            raise OptionError(
+                "--history", self.history.kind, "reservoir with --challengers=on", remedy
+            )
         if self.history.newest < judges:
             allowed = f"{judges} or more with --challengers=on"
             remedy = (

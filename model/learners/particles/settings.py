@@ -590,7 +590,8 @@ class ParticleFilter(StreamingParticles):
             raise OptionError("--particles", self.particles, allowed, why)
         why = f"Weights of topics are learned from the documents of the reservoir. {remedy}"
         if self.rejuvenation.whole_past:
-            raise OptionError("--history", "full", "reservoir with --topics=auto", why)
+            given = self.rejuvenation.history.kind
+            raise OptionError("--history", given, "reservoir with --topics=auto", why)
         if self.rejuvenation.history.is_empty:
             allowed = "one with documents at hand, with --topics=auto"
             raise OptionError("--rejuvenation", self.rejuvenation.kind, allowed, why)

@@ -30,7 +30,7 @@ from beam_topics.model.learners.particles.kernels.history import Choice
 from beam_topics.model.learners.particles.kernels.particles import Draws, Population, Prior
 from beam_topics.model.learners.particles.kernels.resampling import SCHEDULED, Resampler
 from beam_topics.model.learners.particles.kernels.table_counts import NONE
-from beam_topics.model.learners.particles.packing import Packed, in_parts, unpack_table
+from beam_topics.model.learners.particles.packing import Packed, in_parts, unpacked
 from beam_topics.model.learners.particles.population import (
     AtHand,
     best_particle,
@@ -164,20 +164,21 @@ def new_state(settings: ParticleSettings, key: str, island: int, threads: int) -
     prior, particles, initial = new_prior(settings), settings.island_particles, settings.initial
     vocabulary = settings.vocabulary.new()
     vocabulary.keep_always(words_of(settings.seeds))
-    whole_past, word_list = settings.rejuvenation.whole_past, settings.prior.word_list
+    history, word_list = settings.rejuvenation.history, settings.prior.word_list
     chains = initial.chains if isinstance(initial, InitialBatch) else 1
-    threads = 1 if settings.by_tokens or whole_past else min(threads, max(particles, chains))
-    history = History(settings.rejuvenation.history, settings.rejuvenation.unit == "token")
+    alone = settings.by_tokens or history.rows_move
+    threads = 1 if alone else min(threads, max(particles, chains))
+    past = History(history, settings.rejuvenation.unit == "token")
     return ParticleState(
         settings=settings,
         key=key,
         island=island,
         threads=threads,
         vocabulary=vocabulary,
-        history=history,
-        at_hand=AtHand(history),
+        history=past,
+        at_hand=AtHand(past),
         prior=prior,
-        population=new_population(prior, particles, threads, island * particles, whole_past),
+        population=new_population(prior, particles, threads, island * particles, history),
         resampler=new_resampler(settings),
         waiting=None if isinstance(initial, NoInitialBatch) else [],
         characters=spelling(word_list) if settings.is_spelled and word_list else None,
@@ -236,7 +237,7 @@ def plant(
     if each:
         parts, packed = in_parts(packed, each, tp)
         logical, count = logical[parts // each] * each + parts % each, count * each
-    words = unpack_table(population.words, logical, count, packed)
+    words = unpacked(population.words, logical, count, packed)
     return population._replace(words=words)
 
 

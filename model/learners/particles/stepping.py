@@ -446,8 +446,8 @@ def visit(
         owned: whether the particles own the rows of all of these tokens, so that visits copy none.
     """
     counters, particles = state.resampler.counters, len(state.population.weight)
-    # A part that a visit makes is a new row, and a row of a tree may move.
-    moves = parts_each(state.population) or state.settings.rejuvenation.whole_past
+    # A part that a visit makes is a new row.
+    moves = parts_each(state.population) or state.settings.rejuvenation.history.rows_move
     writers = 0 if owned and not moves else particles
     lengths = np.where(positions < 0, state.history.pages.length[slots], 1)
     longest = max(int(lengths.max(initial=1)), 1)

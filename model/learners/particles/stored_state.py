@@ -41,7 +41,6 @@ from beam_topics.model.learners.particles.following import (
 )
 from beam_topics.model.learners.particles.history import Documents, Units
 from beam_topics.model.learners.particles.kernels.canonical_rows import word_in_excess
-from beam_topics.model.learners.particles.kernels.full_history import Tree
 from beam_topics.model.learners.particles.kernels.history import HEAD, KEPT, RING, SEEN
 from beam_topics.model.learners.particles.kernels.particles import GONE, PAGE, Prior
 from beam_topics.model.learners.particles.kernels.parts import PART, filled_parts
@@ -52,8 +51,7 @@ from beam_topics.model.learners.particles.packing import (
     pack_numbers,
     pack_table,
     unpack_numbers,
-    unpack_table,
-    unpack_tree,
+    unpacked,
 )
 from beam_topics.model.learners.particles.priors import (
     parts_each,
@@ -509,11 +507,7 @@ def _read_topics(state: ParticleState, slots: LongArray, blobs: list[bytes]) -> 
     packed = Packed.of(
         blobs, len(pages), len(state.population.weight), width, state.settings.topic_count
     )
-    topics = (
-        unpack_tree(table, pages, packed)
-        if isinstance(table, Tree)
-        else unpack_table(table, pages, len(history.pages.words), packed)
-    )
+    topics = unpacked(table, pages, len(history.pages.words), packed)
     state.population = state.population._replace(topics=topics)
 
 
@@ -602,7 +596,7 @@ def _unpack_words(state: ParticleState, logical: LongArray, packed: Packed) -> N
     if int(population.totals.max()) > populations.MAX_INT32:
         empty = empty._replace(rows=empty.rows.astype(np.int64))
     count = len(state.vocabulary) * max(1, parts_each(population))
-    words = unpack_table(empty, logical, count, packed)
+    words = unpacked(empty, logical, count, packed)
     state.population = population._replace(words=words)
 
 

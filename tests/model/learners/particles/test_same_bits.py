@@ -62,7 +62,14 @@ def test_counts_of_64_bits_change_nothing(variant, reload, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "variant", ["full history", "full history, token units", "full history, by tokens"]
+    "variant",
+    [
+        "full history",
+        "full history, token units",
+        "full history, by tokens",
+        "directed tree",
+        "directed tree, by tokens",
+    ],
 )
 def test_the_full_history_draws_what_a_reservoir_draws_that_never_fills(variant):
     bounded = small(

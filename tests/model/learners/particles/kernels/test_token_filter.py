@@ -30,7 +30,11 @@ from beam_topics.model.learners.particles.kernels.token_filter import (
     filter_tokens,
 )
 from beam_topics.model.learners.particles.population import new_population, with_capacity
-from beam_topics.model.learners.particles.rejuvenation import FullHistory, Reservoir
+from beam_topics.model.learners.particles.rejuvenation import (
+    NOTHING,
+    DirectedTree,
+    Reservoir,
+)
 
 WORDS, PARTICLES = 30, 5
 UNIFORMLY = Choice(0.65, 0.0)
@@ -41,10 +45,12 @@ class Filter:
 
     def __init__(self, kind, whole_past, every):
         self.history = History(
-            FullHistory() if whole_past else Reservoir(newest=0, reservoir=40), tokens=True
+            DirectedTree() if whole_past else Reservoir(newest=0, reservoir=40), tokens=True
         )
         self.prior = new_prior(3, WORDS, 0.3 if kind else 0.0, kind)
-        self.population = new_population(self.prior, PARTICLES, 1, 0, whole_past)
+        self.population = new_population(
+            self.prior, PARTICLES, 1, 0, DirectedTree() if whole_past else NOTHING
+        )
         counters = np.array([0, 0, 0, PARTICLES], np.int64)
         self.resampler = Resampler(
             4.0, MULTINOMIAL, np.full(1, 0.5), np.ones(1, np.int64), np.zeros(1), counters

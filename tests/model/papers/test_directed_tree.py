@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from beam_topics.model.learners.particles.kernels import full_history
 from beam_topics.model.learners.particles.kernels import shared_rows as tables
-from beam_topics.model.learners.particles.kernels.full_history import (
+from beam_topics.model.papers import directed_tree
+from beam_topics.model.papers.directed_tree import (
     NIL,
     build_tree,
     new_tree,
@@ -48,7 +48,7 @@ class Both:
         keys = range(self.plain.shape[1])
         return np.array(
             [
-                [self.tree.rows[tables.row_of.py_func(self.tree, p, i)] for i in keys]
+                [self.tree.rows[directed_tree.tree_row(self.tree, p, i)] for i in keys]
                 for p in range(len(self.plain))
             ]
         )
@@ -62,7 +62,7 @@ class Both:
         nodes = {node for node in range(len(forest.size)) if forest.size[node] != NIL}
         assert (
             len(nodes)
-            == len(forest.size) - forest.marks[full_history.FREE_NODES]
+            == len(forest.size) - forest.marks[directed_tree.FREE_NODES]
             <= 2 * len(self.plain)
         )
         assert {
@@ -84,7 +84,7 @@ class Both:
                 size, entry = size + 1, int(forest.next_in_node[entry])
             assert size == forest.size[node] == np.count_nonzero(forest.node == node)
         assert (
-            forest.marks[full_history.FREE_ROWS] + sum(forest.size[node] for node in nodes)
+            forest.marks[directed_tree.FREE_ROWS] + sum(forest.size[node] for node in nodes)
             == len(forest.rows) - 1
         )
         for leaf in forest.line:

@@ -1,15 +1,9 @@
-"""Storage of a :class:`~beam_topics.model.learners.particles.kernels.full_history.Tree`.
-
-This module allocates trees, grows them, and builds them from given rows. Kernels take free rows and
-nodes from stacks. There are always enough nodes; :func:`with_free_rows` makes rows before a kernel
-runs.
-
-The directed tree of hash tables (Canini, Shi and Griffiths 2009, section 4).
+"""The directed tree of hash tables (Canini, Shi and Griffiths 2009, section 4): ``--history=tree``.
 
 It shares a past of any length between particles. It has the same meaning as
 :class:`beam_topics.model.learners.particles.kernels.copy_on_write.Table`, a logical array of rows
-for each of P particles, and kernels accept either. Each particle has a *node*: a hash table of the
-rows that it does not have from its parent.
+for each of P particles, and kernels accept either: they are compiled for it when it is first used.
+Each particle has a *node*: a hash table of the rows that it does not have from its parent.
 
 * :func:`tree_row` finds a row: it goes up the tree until a node has the row. If none has, it is row
   0, which is zero.
@@ -27,6 +21,9 @@ The hash tables of all nodes are one array of buckets by (node, key). Each entry
 its bucket and in the list of its node, and its number is that of its row. No two nodes share an
 entry, so an entry that is deleted frees its row. A write may change the nodes of other particles,
 so only one thread may use a tree.
+
+Kernels take free rows and nodes from stacks. There are always enough nodes; :func:`with_free_rows`
+makes rows before a kernel runs.
 """
 
 from __future__ import annotations
@@ -36,9 +33,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
+from beam_topics.model.kernels.jit import inlined, kernel, page_inlined, page_kernel
+from beam_topics.model.learners.particles import packing
+from beam_topics.model.learners.particles.kernels import shared_rows
 
 FREE_ROWS, FREE_NODES = 0, 1
+# A write may copy the old row to each child, and there are fewer than two nodes for each particle.
+_ROWS_EACH = 3
 NIL = -1
 _ODD, _OTHER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _HIGH = np.uint64(32)
@@ -428,8 +429,17 @@ def _of_rows(tree: Tree) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def replicate_tree(tree: Tree, chosen: int, particles: int) -> Tree:
-    """Return a tree of ``particles`` particles that all share what particle ``chosen`` has."""
+@shared_rows.with_capacity.register
+def _with_capacity(
+    tree: Tree, logical: int, count: int, particles: int, alone: int | None = None
+) -> Tree:
+    # Particles that do not write may get old rows of those that do.
+    everyone = count * -(-len(tree.line) // max(particles, 1))
+    return with_free_rows(tree, _ROWS_EACH * everyone)
+
+
+@shared_rows.replicate.register
+def _replicate(tree: Tree, chosen: int, particles: int) -> Tree:
     tree_inherit(tree, np.full(len(tree.line), chosen, np.int64))
     size = tree.node == tree.line[chosen]
     # The other particles have no entries left, so all entries belong to one node: the new root.
@@ -441,3 +451,41 @@ def replicate_tree(tree: Tree, chosen: int, particles: int) -> Tree:
     _add_nodes(bare)
     bare.first[0], bare.size[0] = tree.first[tree.line[chosen]], tree.size[tree.line[chosen]]
     return bare
+
+
+@packing.unpacked.register
+def _unpacked(
+    empty: Tree, logical: npt.NDArray[np.int64], count: int, packed: packing.Packed
+) -> Tree:
+    if not len(logical):
+        return empty
+    owner = np.zeros((len(logical), len(empty.line)), np.int64)
+    owner[packed.differing] = packed.owner
+    distinct = np.diff(packed.starts, append=len(packed.contents))
+    return build_tree(empty, logical, owner, distinct, packed.contents.astype(empty.rows.dtype))
+
+
+@kernel
+def _no_prefetch(tree: Any, p: Any, i: Any) -> Any:
+    """Return no row: a write of any particle may move it."""
+    return np.int64(0)
+
+
+@page_inlined
+def _own_row(tree: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+    return own_tree_row(tree, p, i, copy)
+
+
+@kernel
+def _has_capacity(tree: Any, count: Any) -> Any:
+    return tree.marks[FREE_ROWS] >= _ROWS_EACH * count
+
+
+for operation, of_tree in (
+    (shared_rows.ROW_OF, tree_row),
+    (shared_rows.PREFETCH_ROW, _no_prefetch),
+    (shared_rows.OWN_ROW, _own_row),
+    (shared_rows.INHERIT, tree_inherit),
+    (shared_rows.HAS_CAPACITY, _has_capacity),
+):
+    operation.kinds[Tree] = of_tree

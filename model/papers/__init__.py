@@ -1,0 +1,1 @@
+"""What only reproductions of the papers need; the registries alone name it."""
