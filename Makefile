@@ -16,7 +16,7 @@ install: $(STAMP) ## install the project and its tools into .venv
 $(STAMP):
 	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --editable '.[demo,report,docs,dev]'
-	$(RUN) -m beam_topics.model.warm
+	$(RUN) -m beam_topics.model.warm default
 	rm -f $(VENV)/.installed-*
 	touch $@
 

@@ -35,7 +35,8 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType
@@ -56,6 +57,23 @@ from beam_topics.model.errors import DamagedDataError, OptionError, one_of
 from beam_topics.model.times import duration_text
 
 MEGABYTE = 2**20
+_NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|\Z)')
+
+
+def names_in(text: str) -> list[str]:
+    """Return names that have commas between them; one with a comma is in quotes, as in CSV.
+
+    >>> names_in('title, "Comment, free text"')
+    ['title', 'Comment, free text']
+    """
+    found = (quoted.replace('""', '"') or bare for quoted, bare in _NAME.findall(text))
+    return list(filter(None, found))
+
+
+def names_text(names: Iterable[str]) -> str:
+    """Return names as :func:`names_in` reads them."""
+    quoted = ((name, '"{}"'.format(name.replace('"', '""'))) for name in names)
+    return ",".join(name if names_in(name) == [name] else other for name, other in quoted)
 
 
 R = TypeVar("R", bound="Record")

@@ -2,10 +2,15 @@
 
 The first job on a machine would otherwise begin with half a minute of compilation. numba keeps the
 compiled code beside the sources, or in the user's cache if those cannot be written. Run this when
-an image for workers is built.
+an image for workers is built. ``python -m beam_topics.model.warm default`` compiles what ``train``,
+``infer`` and ``label`` use without options; other kernels are then compiled when they are first
+used.
 """
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -46,10 +51,14 @@ _CHALLENGED = ParticleFilter(
     duplicates=CountOnce(),
     rejuvenation=EveryDocument(moves=1),
 )
-_SETTINGS: tuple[LearnerSettings, ...] = (
+# What train uses without options: the first versions of small data, and a learner that goes on.
+_DEFAULT: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1, challengers=NoChallengers())
     ),
+    _CHALLENGED,
+)
+_OTHERS: tuple[LearnerSettings, ...] = (
     ParticleFilter(
         topics=2,
         particles=2,
@@ -64,7 +73,6 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
         rejuvenation=AfterResampling(unit="token"),
         initial=NoInitialBatch(),
     ),
-    _CHALLENGED,
     ParticleFilter(topics="auto", max_topics=4, initial=_FEW),
     # From 257 topics on words are in parts.
     OLda(topics=257, initial=NoInitialBatch()),
@@ -75,10 +83,13 @@ _SETTINGS: tuple[LearnerSettings, ...] = (
 )
 
 
-def warm() -> None:
-    """Learn, save, load, infer and evaluate a few words with every kernel.
+def warm(everything: bool = True) -> None:
+    """Learn, save, load, infer and evaluate a few words.
 
-    The kernels of ``--history=full`` are left out.
+    The kernels of ``--history=tree`` are left out.
+
+    Args:
+        everything: with every learner and method; else with those of ``train`` without options.
     """
     documents = [
         TokenisedDocument.from_words(
@@ -86,7 +97,7 @@ def warm() -> None:
         )
         for d in range(400)
     ]
-    for settings in _SETTINGS:
+    for settings in (*_DEFAULT, *_OTHERS) if everything else _DEFAULT:
         size = 200 if settings is _CHALLENGED else 12
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
@@ -103,14 +114,18 @@ def warm() -> None:
         learner.summary(state)
         learner.witness(state)
         snapshot = learner.snapshot(state)
-        warm_inference(snapshot, documents[:24])
-        evaluate(snapshot, documents[:24])
+        methods = inference_names() if everything else (METHOD.default,)
+        warm_inference(snapshot, documents[:24], methods)
+        if everything:
+            evaluate(snapshot, documents[:24])
     # A change of the stream is looked for after more documents.
     divergence(np.ones(2), np.ones(2))
 
 
-def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> None:
-    """Run every inference method."""
+def warm_inference(
+    snapshot: Snapshot, documents: list[TokenisedDocument], methods: Sequence[str]
+) -> None:
+    """Run inference methods."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
     published = PublishedModel(
@@ -119,7 +134,7 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
         Classifier(np.zeros(0, np.int64), weights, 1.0, "roots", made),
         tuple(documents),
     )
-    for name in inference_names():
+    for name in methods:
         settings = compose(METHOD, {"method": name}, {"inference_sweeps": 1})
         method = inference_for(settings)
         method.infer(method.prepare(settings, published), documents[:2])
@@ -127,4 +142,4 @@ def warm_inference(snapshot: Snapshot, documents: list[TokenisedDocument]) -> No
 
 if __name__ == "__main__":
     remove_stale_caches()
-    warm()
+    warm(everything=sys.argv[1:] != ["default"])

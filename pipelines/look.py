@@ -52,7 +52,7 @@ def look(options: Options) -> None:
         settings_of(options, FigureSettings).json,
     )
     flags = [one for one in options.argv if not one.startswith(("--input=", "--json="))]
-    profile, _ = profiling.look_at(profiling.files_of(given), flags)
+    profile, _ = profiling.look_at(profiling.files_of(given), flags, with_language=True)
     remarks = profiling.remarks_of(profile, None)
     if path is not None:
         found = {**profile.to_json(), "remarks": remarks}

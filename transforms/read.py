@@ -23,6 +23,7 @@ element has the precision of the runner, on some milliseconds. The exact time is
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple
 
@@ -80,7 +81,8 @@ def check_patterns(
         )
     files = {path for pattern in patterns for path in _matched(pattern, option)}
     check_formats(files, settings, option)
-    return sorted(files)
+    # However a path is written, the files have one order.
+    return sorted(files, key=os.path.abspath)
 
 
 def _matched(pattern: str, option: str) -> list[str]:

@@ -33,20 +33,7 @@ from typing import Any
 
 import numba
 
-
-def cache_places(root: Path) -> list[Path]:
-    """Return the folders that may hold compiled kernels, the preferred one first.
-
-    Args:
-        root: the folder of the package ``model``.
-
-    Returns:
-        Numba's own folder alone where one is set; else one beside the sources, then one in the
-        user's cache, for sources that cannot be written.
-    """
-    if numba.config.CACHE_DIR:
-        return [Path(numba.config.CACHE_DIR)]
-    return [root / "kernels" / "__pycache__", Path.home() / ".cache" / "beam-topics"]
+from beam_topics.model.kernels.caches import cache_places
 
 
 def cache_folder(root: Path) -> Path:
@@ -56,12 +43,12 @@ def cache_folder(root: Path) -> Path:
         root: the folder of the package ``model``.
 
     Returns:
-        The first of :func:`cache_places` in which it can be made.
+        The first of :func:`beam_topics.model.kernels.caches.cache_places` in which it can be made.
     """
     every = sorted(root.rglob("*.py"))
     sources = [path for path in every if "kernels" in path.relative_to(root).parts]
     content = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
-    places = cache_places(root)
+    places = cache_places(root, numba.config.CACHE_DIR)
     for place in places:
         folder = place / f"kernels-{content[:16]}"
         try:
@@ -82,7 +69,7 @@ def remove_stale_caches() -> list[Path]:
     """
     stale = [
         folder
-        for place in cache_places(_ROOT)
+        for place in cache_places(_ROOT, numba.config.CACHE_DIR)
         for folder in sorted(place.glob("kernels-*"))
         if str(folder) != FOLDER
     ]

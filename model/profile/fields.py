@@ -21,6 +21,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
+from beam_topics.model.options import names_text
 from beam_topics.model.reading.found_forms import (
     FoundForm,
     find_form,
@@ -253,14 +254,14 @@ def _find_text(
     rivals = [name for name in rivals if name not in titles]
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
-        both = ",".join(name for name in texts if name in (body, *rivals))
-        likely = tuple(option("text_field", name) for name in (body, *rivals, both))
+        both = [name for name in texts if name in (body, *rivals)]
+        likely = tuple(option("text_field", names_text(n)) for n in ([body], *zip(rivals), both))
         text = f"the text may be in {listed((body, *rivals))}."
         found.questions.append(Question(SETTLED["text"], text, likely))
         return
     found.roles |= dict.fromkeys(chosen, "text")
-    if ",".join(chosen) != names.text:
-        found.options["text_field"] = ",".join(chosen)
+    if tuple(chosen) != names.texts:
+        found.options["text_field"] = names_text(chosen)
 
 
 def _no_text(fields: Sequence[Field]) -> Question:
@@ -271,7 +272,7 @@ def _no_text(fields: Sequence[Field]) -> Question:
 def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records) -> bool:
     """Return whether a field is a title of the text: short, and of words that texts have."""
     title, text = texts[name], texts[body]
-    if title.length > _TITLE_LENGTH * text.length or "," in name + body:
+    if title.length > _TITLE_LENGTH * text.length:
         return False
     looked = records[:: -(-len(records) // _LOOKED_AT)]
     titles = [str(one[name]).lower() for one in looked if not _is_empty(one.get(name))]

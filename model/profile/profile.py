@@ -126,7 +126,7 @@ class Profile:
         fields: what the fields of its records hold, with their roles.
         form: how its times are written; "" where the order of the records is their time.
         span: how its times lie; None without times.
-        language: the languages of its texts; None if they are not known.
+        language: the languages of its texts; None if they are not known, or not asked for.
         markup: what its texts have that is no text, by the values of ``--strip``.
         repeated: the number of ids of the sample that occur more than once.
         options: how it is read: options with their values, those that differ from the defaults.
@@ -218,13 +218,21 @@ class Profile:
         }
 
 
-def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str]) -> Profile:
+def chooses_words(given: Collection[str]) -> bool:
+    """Return whether the words of a language are chosen beside the options that are given."""
+    return not _OF_WORDS & set(given)
+
+
+def profile_of(
+    samples: Samples, settings: ReadSettings, given: Collection[str], with_language: bool = True
+) -> Profile:
     """Return the profile of an input.
 
     Args:
         samples: what was read of it.
         settings: how it is read, by the options that are given.
         given: the names of the options that are given.
+        with_language: whether the languages of its texts are found, which takes most of the time.
     """
     options, questions, remarks = _written(samples, settings, given)
     records = samples.records
@@ -236,7 +244,7 @@ def profile_of(samples: Samples, settings: ReadSettings, given: Collection[str])
     fields = list(with_roles(fields, roles.roles))
     form, span = _times(fields, samples, roles, settings, given)
     texts = _texts(fields, records)
-    markup, language = find_markup(texts), language_of(texts)
+    markup, language = find_markup(texts), language_of(texts) if with_language else None
     repeated, told = _repeated(samples, fields)
     remarks += [*_of_fields(fields, records), *_of_times(span, records), *told]
     learning = learning_options(markup, language, span, given)
@@ -272,7 +280,7 @@ def learning_options(
     found = {} if span is None or {"window", "publish_every"} & set(given) else lengths_of(span)
     if markup:
         found["strip"] = ",".join(markup)
-    if language is not None and not _OF_WORDS & set(given):
+    if language is not None and chooses_words(given):
         found |= language.options
         if found["stop_words"] == TokeniserSettings.stop_words:
             del found["stop_words"]

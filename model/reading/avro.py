@@ -5,9 +5,9 @@ count of records, a size, that many bytes, and the marker. A block that cannot b
 block alone, and reading continues behind the next marker. This module frames and unpacks the
 blocks, so that every fault has a place. fastavro decodes the records.
 
-fastavro recurses in C and trusts every count that it reads, so a few bytes can exhaust the stack,
-the memory or the time of a process. Only :mod:`beam_topics.model.reading.child`, which has limits,
-imports this module.
+fastavro trusts every count that it reads, so a few bytes can exhaust the memory or the time of a
+process. Only :mod:`beam_topics.model.reading.child`, which has limits, imports this
+module.
 
 Logical types are dropped for decoding, because a time outside Python's range would fail its whole
 block. Times are whole numbers of the unit in :attr:`AvroFile.units`.
@@ -27,6 +27,7 @@ from typing import Any, BinaryIO
 
 import cramjam
 import fastavro
+from fastavro import _read_py
 
 from beam_topics.model.errors import DamagedDataError, LimitError
 
@@ -98,6 +99,11 @@ class AvroFile:
             schema = json.loads(metadata["avro.schema"])
             types = _field_types(schema)
             self._schema = fastavro.parse_schema(_without_logical_types(schema))
+            if endless := _recursive(self._schema, always=True):
+                raise DamagedDataError(f"each {endless} of its schema holds another one, for ever")
+            # Of values that hold one another Python counts the levels, and C does not.
+            reader = _read_py if _recursive(self._schema, always=False) else fastavro
+            self._record = reader.schemaless_reader
         except Exception as error:  # fastavro raises whatever the damage leads to
             raise DamagedDataError(
                 "this is not an Avro file: its header cannot be read"
@@ -189,7 +195,7 @@ class AvroFile:
             buffer, length = io.BytesIO(data), len(data)
             # A record takes at least one byte, so a wrong count ends with the bytes.
             for done in range(min(count, length)):
-                record: Any = fastavro.schemaless_reader(
+                record: Any = self._record(
                     buffer, self._schema, None, handle_unicode_errors="surrogateescape"
                 )
                 yield f"{place} record {done + 1}", record
@@ -229,6 +235,32 @@ def _field_types(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, dict) or schema.get("type") != "record":
         return {}
     return {field["name"]: field["type"] for field in schema["fields"]}
+
+
+def _recursive(schema: Any, always: bool) -> str | None:
+    """Return the name of a record that may hold another one of itself, or always does."""
+    records: dict[str, list[Any]] = {}
+    found, ended = [schema], set[str]()
+    for one in found:
+        if isinstance(one, dict):
+            if isinstance(one.get("fields"), list):
+                records[one["name"]] = [field["type"] for field in one["fields"]]
+            inner = (one.get("type"), one.get("items"), one.get("values"))
+            found += [*inner, *records.get(one.get("name", ""), ())]
+        elif isinstance(one, list):
+            found += one
+
+    def ends(kind: Any) -> bool:
+        if isinstance(kind, list):
+            return (any if always else all)(map(ends, kind))
+        if isinstance(kind, dict):
+            inner = None if always else kind.get("items", kind.get("values"))
+            return kind["name"] in ended if "fields" in kind else ends(inner or kind["type"])
+        return kind not in records or kind in ended
+
+    while more := [one for one in records if one not in ended and all(map(ends, records[one]))]:
+        ended.update(more)
+    return next((one for one in reversed(records) if one not in ended), None)
 
 
 def _time_unit(declared: Any) -> str | None:

@@ -8,15 +8,17 @@ argument a :class:`Request` as JSON, and its standard output lines of JSON:
 * ``[place, record]`` for a record
 * ``[place, reason, detail]`` for what cannot be read
 
-The process has at most :data:`MEMORY` bytes, and :data:`SECONDS` of the processor for each block
-that has a record. What exceeds the memory is mostly an exception, which costs its block. Where it
-is not, and where the time is over, the system ends the process, and the caller says so.
+Its memory is bounded by the size of the file (:func:`memory_of`), and its time on the processor by
+the bytes that it has read and written (:func:`seconds_of`). What exceeds the memory is mostly an
+exception, which costs its block. Where it is not, and where the time is over, the system ends the
+process, and the caller says so.
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import os
 import resource
 import signal
 import sys
@@ -27,12 +29,16 @@ from typing import Any, BinaryIO
 from beam_topics.model.errors import DamagedDataError, LimitError
 
 MEGABYTE = 10**6
-# The address space of the process, of which Python and the libraries take 330 MB.
-MEMORY = 1500 * MEGABYTE
-SECONDS = 30
+# The address space of the process, of which Python and the libraries take 330 MB: that for small
+# files, and for each of their bytes, and the most.
+_MEMORY, _MEMORY_OF_BYTE, _MOST_MEMORY = 830 * MEGABYTE, 8, 1500 * MEGABYTE
+# Seconds of the processor, and those for a megabyte of the file or of its records. Workbooks take
+# most.
+SECONDS, SECONDS_OF_MEGABYTE = 30, 5
+REMEDY = "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
 DAMAGED, TOO_LARGE = "damaged", "too_large"
 # The memory for the largest documents of a batch of Parquet.
-_BATCH = 500 * MEGABYTE
+_BATCH = 200 * MEGABYTE
 _MOST_CHARACTERS = 300
 
 
@@ -64,15 +70,14 @@ class Request:
 class _Answers:
     """The lines for the caller."""
 
-    def __init__(self, out: BinaryIO, longest: int) -> None:
-        self._out, self._longest = out, longest
-        self._is_extended = False
+    def __init__(self, out: BinaryIO, longest: int, size: int) -> None:
+        self._out, self._longest, self._size = out, longest, size
+        self._bytes = self._timed = size
 
     def begin(self, number: int, byte: int) -> None:
         """Begin a block; what was read before it reaches the caller, whatever the block does."""
         self.write([number, byte])
         self._out.flush()
-        self._is_extended = False
 
     def add(self, item: Any) -> None:
         """Write a record, or what cannot be read and why."""
@@ -83,7 +88,7 @@ class _Answers:
             except Exception as error:  # too deep, too large, or no JSON
                 item = item[0], "the record cannot be read", error
         place, what, fault = item
-        reason, detail = _why(fault)
+        reason, detail = _why(fault, self._size)
         self.write([place, reason, f"{what}: {detail}"])
 
     def _record(self, item: tuple[str, dict[str, Any]]) -> None:
@@ -91,9 +96,10 @@ class _Answers:
         if len(line) > self._longest:
             raise LimitError(f"it has more than {self._longest} bytes")
         self._out.write(line)
-        if not self._is_extended:
-            limit_time()
-            self._is_extended = True
+        self._bytes += len(line)
+        if self._bytes >= self._timed + MEGABYTE:
+            limit_time(self._bytes)
+            self._timed = self._bytes
 
     def write(self, answer: Any) -> None:
         """Write one line."""
@@ -108,10 +114,11 @@ def _line(answer: Any) -> bytes:
     return text.encode("utf-8", "surrogatepass") + b"\n"
 
 
-def _why(error: Exception) -> tuple[str, str]:
-    """Return the reason of a dead letter for an error, and what it says."""
+def _why(error: Exception, size: int) -> tuple[str, str]:
+    """Return the reason of a dead letter for an error in a file of a size, and what it says."""
     if isinstance(error, MemoryError):
-        return TOO_LARGE, f"it takes more than {MEMORY // MEGABYTE} MB of memory"
+        limit = f"{memory_of(size) // MEGABYTE} MB of memory"
+        return TOO_LARGE, f"it takes more than {limit}, the limit for its file. {REMEDY}"
     text = str(error)[:_MOST_CHARACTERS]
     reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
     return reason, text if isinstance(
@@ -119,11 +126,20 @@ def _why(error: Exception) -> tuple[str, str]:
     ) else f"{type(error).__name__}: {text}"
 
 
-def limit_time() -> None:
-    """Give this process so many seconds of the processor from now on."""
+def memory_of(size: int) -> int:
+    """Return the bytes of memory that the process for a file of so many bytes may have."""
+    return min(_MEMORY + _MEMORY_OF_BYTE * size, _MOST_MEMORY)
+
+
+def seconds_of(size: int) -> int:
+    """Return the seconds of the processor for so many bytes of a file and of its records."""
+    return SECONDS + SECONDS_OF_MEGABYTE * size // MEGABYTE
+
+
+def limit_time(size: int) -> None:
+    """Give this process the time for so many bytes, since its beginning."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + SECONDS, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds_of(size), hard))
 
 
 def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]]:
@@ -154,15 +170,16 @@ def main() -> None:
     gc.disable()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    limit_time()
+    size = os.fstat(sys.stdin.fileno()).st_size
+    resource.setrlimit(resource.RLIMIT_AS, (memory_of(size), memory_of(size)))
+    limit_time(size)
     request, stream = Request(**json.loads(sys.argv[1])), sys.stdin.buffer
-    answers = _Answers(sys.stdout.buffer, 2 * max(request.largest, 32 * MEGABYTE))
+    answers = _Answers(sys.stdout.buffer, 2 * max(request.largest, 32 * MEGABYTE), size)
     stream.seek(0)
     try:
         file, count, blocks = _opened(request, stream)
     except Exception as error:  # the libraries raise whatever the damage leads to
-        answers.write({"fault": _why(error)})
+        answers.write({"fault": _why(error, size)})
         return
     answers.write({"names": file.names, "units": file.units, "count": count})
     for number, byte, items in blocks:

@@ -35,6 +35,7 @@ from beam_topics.model.reading.parsing import (
     dead_letter,
     needed_fields,
     parse_record,
+    writable,
 )
 from beam_topics.model.reading.settings import (
     BINARY_ENDINGS,
@@ -62,7 +63,7 @@ class Source(NamedTuple):
         stream: The bytes as they are stored. It must be able to seek unless the file has lines.
         name: The name of the file, for the places in dead letters.
         settings: How the file is read.
-        folder: The folder that is read (:func:`folder_of`); ids of files are paths within it.
+        folder: The folder that is read (:func:`folder_of`); places are paths within it.
         every_field: Whether records have all of their fields, or those that are needed.
         start: The number and the first byte of the block of an Avro file to begin with.
     """
@@ -81,8 +82,8 @@ class Source(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path of the file within the folder."""
-        return self.name.removeprefix(self.folder)
+        """The path of the file within the folder, with which places begin."""
+        return os.path.relpath(self.name, self.folder) if self.folder else self.name
 
 
 def format_of(name: str, settings: ReadSettings, option: str = "--input") -> str:
@@ -132,14 +133,16 @@ def check_formats(names: Iterable[str], settings: ReadSettings, option: str = "-
 
 
 def folder_of(patterns: Iterable[str]) -> str:
-    """Return the innermost folder that holds all that some patterns may match, with its slash.
+    """Return the innermost folder that holds all that some patterns may match.
 
-    >>> folder_of(["data/a/*.txt", "data/b/1.txt"]), folder_of(["*.txt"])
-    ('data/', '')
+    >>> folder_of(["data/a/*.txt", "./data/b//1.txt"]), folder_of(["*.txt"])
+    ('data', '.')
     """
-    fixed = [re.split(r"[*?\[]", pattern, maxsplit=1)[0] for pattern in patterns]
-    common = os.path.commonprefix(fixed)  # noqa: RUF071 - a part of a name is cut off below
-    return common[: common.rfind("/") + 1]
+    fixed = (re.split(r"[*?\[]", pattern, maxsplit=1)[0] for pattern in patterns)
+    folders = [os.path.normpath(os.path.dirname(path)) for path in fixed]  # noqa: PTH120
+    if len(set(map(os.path.isabs, folders))) > 1:
+        folders = list(map(os.path.abspath, folders))
+    return os.path.commonpath(folders) or "."
 
 
 def read_file(
@@ -154,21 +157,24 @@ def read_file(
         first: The number of its first item, where times come from the order.
         folder: As of :class:`Source`.
     """
-    table = _open(Source(stream, name, settings, folder))
-    if isinstance(table, DeadLetter):
-        yield table
-    elif table is not None:
-        unit = table.time_unit(settings.parse.fields.timestamp)
-        by_order = settings.time_from == "order"
-        for number, item in enumerate(table.records(), first):
-            time = number * MICROSECONDS_PER_SECOND if by_order else None
-            yield parse_item(item, settings, unit, time)
+    source = Source(stream, name, settings, folder)
+    table, shown, within = _open(source), writable(name), len(writable(source.path))
+    unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
+    items = table.records() if isinstance(table, Table) else filter(None, [table])
+    for number, item in enumerate(items, first):
+        time = number * MICROSECONDS_PER_SECOND if settings.time_from == "order" else None
+        found = parse_item(item, settings, unit, time)
+        if isinstance(found, DeadLetter):
+            found = replace(found, source=shown + found.source[within:])
+        yield found
 
 
 def records(
     stream: BinaryIO, name: str, settings: ReadSettings, folder: str = ""
 ) -> Iterator[Item]:
     """Yield (place, record) with all fields, and dead letters, in the order of one file.
+
+    Places are within the folder.
 
     Args:
         stream: As of :class:`Source`.
@@ -184,14 +190,14 @@ def records(
 
 
 def _open_json(source: Source) -> JsonFile:
-    return JsonFile(source.text, source.name, source.settings)
+    return JsonFile(source.text, source.path, source.settings)
 
 
 def _open_csv(source: Source) -> CsvFile | None:
     settings = source.settings
     table = CsvFile(
         source.text,
-        source.name,
+        source.path,
         settings.parse.max_document_bytes,
         delimiter=settings.delimiter,
         columns=settings.columns,
@@ -210,7 +216,7 @@ def _open_table(source: Source) -> TableFile:
     wanted = None if source.every_field else (*needed, *settings.parse.fields.optional())
     kind = format_of(source.name, settings)
     largest = settings.parse.max_document_bytes
-    request = Request(kind, source.name, largest, wanted, start=source.start)
+    request = Request(kind, source.path, largest, wanted, start=source.start)
     return TableFile(source.stream, request)
 
 
@@ -221,7 +227,7 @@ def _open_text(source: Source) -> TextFile:
 def _open_mail(source: Source) -> MailFile:
     from beam_topics.model.reading.mails import MailFile
 
-    return MailFile(unzipped(source.stream), source.name, source.settings.parse.max_document_bytes)
+    return MailFile(unzipped(source.stream), source.path, source.settings.parse.max_document_bytes)
 
 
 _OPENERS: dict[str, Callable[[Source], Table | None]] = {
@@ -259,7 +265,7 @@ def _opened(source: Source) -> Table | DeadLetter | None:
     except DamagedDataError as error:
         reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
         return (
-            dead_letter(source.name, reason, f"the file cannot be read: {error}", b"")
+            dead_letter(source.path, reason, f"the file cannot be read: {error}", b"")
             if source.stream.seek(0, 2)
             else None
         )
@@ -271,7 +277,7 @@ def _open(source: Source) -> Table | DeadLetter | None:
     if table is None or isinstance(table, DeadLetter) or table.names is None:
         return table
     wrong = _wrong_names(table.names, source.settings)
-    return dead_letter(source.name, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
+    return dead_letter(source.path, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
 
 
 def _wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:

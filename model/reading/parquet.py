@@ -11,7 +11,7 @@ because a time outside Python's range would fail its whole batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -90,10 +90,17 @@ class ParquetTable:
                 start = row
                 for at in range(-start % step, batch.num_rows, step):
                     row = start + at + 1
-                    yield f"{place} row {row}", {column: read(at) for column, read in columns}
+                    yield _row(f"{place} row {row}", columns, at)
                 row = start + batch.num_rows
         except Exception as error:  # as above
             yield place, f"the rows from {row + 1} on cannot be read", error
+
+
+def _row(place: str, columns: Sequence[tuple[str, Callable[[int], Any]]], at: int) -> Item:
+    try:
+        return place, {column: read(at) for column, read in columns}
+    except Exception as error:  # as above; the rows after it have their own values
+        return place, "the row cannot be read", error
 
 
 def _is_text(kind: Any) -> bool:

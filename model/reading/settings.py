@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from beam_topics.model.options import MEGABYTE, Record, nested, option, time_zone
+from beam_topics.model.options import MEGABYTE, Record, names_in, nested, option, time_zone
 from beam_topics.model.reading.encodings import check_encoding
 from beam_topics.model.reading.time_forms import check_form
 from beam_topics.model.times import check_zone
@@ -76,7 +76,7 @@ class FieldNames(Record):
     @property
     def texts(self) -> tuple[str, ...]:
         """The fields that make the text, in their order."""
-        return tuple(dict.fromkeys(filter(None, map(str.strip, self.text.split(",")))))
+        return tuple(dict.fromkeys(names_in(self.text)))
 
     def optional(self) -> tuple[str, ...]:
         """Return the fields that records may lack."""
@@ -91,7 +91,7 @@ class ParseSettings(Record):
     Attributes:
         fields: The names of the fields.
         max_document_bytes: The size of the largest text, and of the longest line, in UTF-8 bytes.
-        id_from: ``field``, or ``place``: the id is the digest of the place of the record.
+        id_from: ``field``, or ``place``: the id is the place of the record.
     """
 
     fields: FieldNames = nested(FieldNames())
@@ -102,9 +102,7 @@ class ParseSettings(Record):
         unit="bytes",
         least=1,
     )
-    id_from: IdFrom = option(
-        "field", "field: --id_field; place: a digest of the file and the place in it"
-    )
+    id_from: IdFrom = option("field", "field: --id_field; place: the file and the place in it")
     timestamp_format: str = option(
         "iso",
         "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, excel, rfc2822, or"

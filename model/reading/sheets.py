@@ -13,18 +13,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from datetime import date
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from openpyxl import load_workbook
 from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.styles.numbers import BUILTIN_FORMATS
 from openpyxl.utils.escape import unescape
+from openpyxl.worksheet._reader import WorkSheetParser
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.avro import Item
 
-# The rows of a block, for which the process has its time.
+# The values of cells by the numbers of their columns, or why they cannot be read.
+Row = dict[int, Any] | Exception
+# The rows of a block.
 _ROWS = 1000
 
 # The numbers of East Asian formats of dates, which openpyxl does not know.
@@ -52,18 +55,18 @@ class SheetTable:
         try:
             book = load_workbook(stream, read_only=True, data_only=True)
             sheet = max(book.worksheets, key=lambda one: _size(book, one))
-            # The size that a sheet declares may be wrong.
-            sheet.reset_dimensions()
-            self._rows = _filled(enumerate(sheet.iter_rows(values_only=True), 1))
-            _, header = next(self._rows, (0, []))
+            self._rows = _filled(_Parser.of(book, sheet).parse())
+            _, header = next(self._rows, (0, {}))
+            if isinstance(header, Exception):
+                raise header
         except Exception as error:  # openpyxl raises whatever the damage leads to
             raise DamagedDataError(
                 f"this is not an Excel workbook (.xlsx): {type(error).__name__}: {error}"
             ) from error
         self._place = f"{name} sheet {sheet.title!r}"
         self.names = tuple(
-            str("" if cell is None else cell).strip() or f"column{at}"
-            for at, cell in enumerate(header, 1)
+            str("" if header.get(at) is None else header[at]).strip() or f"column{at}"
+            for at in range(1, max(header, default=0) + 1)
         )
         self.units: dict[str, str] = {}
 
@@ -77,8 +80,11 @@ class SheetTable:
         number = 1
         try:
             for number, cells in self._rows:
-                values = chain(cells, repeat(None))
-                yield f"{self._place} row {number}", dict(zip(self.names, values, strict=False))
+                place = f"{self._place} row {number}"
+                if isinstance(cells, Exception):
+                    yield place, "the row cannot be read", cells
+                else:
+                    yield place, {name: cells.get(at) for at, name in enumerate(self.names, 1)}
         except Exception as error:  # as above
             yield self._place, f"the rows after {number} cannot be read", error
 
@@ -89,12 +95,33 @@ def _size(book: Any, sheet: Any) -> int:
     return size
 
 
-def _filled(rows: Iterator[tuple[int, tuple[Any, ...]]]) -> Iterator[tuple[int, list[Any]]]:
-    """Yield the numbers and the values of rows that are not empty."""
+class _Parser(WorkSheetParser):
+    """The parser of a sheet, for which a bad cell costs its row and not the rows after it."""
+
+    row_counter: int
+
+    @classmethod
+    def of(cls, book: Any, sheet: Any) -> Any:
+        """Return the parser of a sheet of a book."""
+        formats = book._date_formats, book._timedelta_formats
+        return cls(sheet._get_source(), sheet._shared_strings, True, book.epoch, *formats)
+
+    def parse_row(self, row: Any) -> tuple[int, Row]:
+        """Return the number of a row, and the values of its cells or what is wrong with it."""
+        least = self.row_counter + 1
+        try:
+            number, cells = super().parse_row(row)
+            return number, {cell["column"]: _value(cell["value"]) for cell in cells}
+        except Exception as error:  # as above
+            self.row_counter = max(self.row_counter, least)
+            return self.row_counter, error
+
+
+def _filled(rows: Iterator[tuple[int, Row]]) -> Iterator[tuple[int, Row]]:
+    """Yield the rows that are not empty."""
     for number, cells in rows:
-        values = list(map(_value, cells))
-        if any(value is not None for value in values):
-            yield number, values
+        if isinstance(cells, Exception) or any(value is not None for value in cells.values()):
+            yield number, cells
 
 
 def _value(value: Any) -> Any:

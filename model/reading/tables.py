@@ -22,7 +22,15 @@ from typing import Any, BinaryIO
 
 from beam_topics.model.errors import DamagedDataError, LimitError, SourceError
 from beam_topics.model.reading import time_forms
-from beam_topics.model.reading.child import MEGABYTE, MEMORY, SECONDS, TOO_LARGE, Request
+from beam_topics.model.reading.child import (
+    MEGABYTE,
+    REMEDY,
+    SECONDS,
+    SECONDS_OF_MEGABYTE,
+    TOO_LARGE,
+    Request,
+    memory_of,
+)
 from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter
 from beam_topics.model.records import DeadLetter
 from beam_topics.model.times import DURATION_UNITS
@@ -36,7 +44,6 @@ UNITS = time_forms.UNITS | {"d": Fraction(DURATION_UNITS["d"])}
 # The signals by which a process ends that has exceeded its time, its stack or its memory. Others
 # come from elsewhere.
 _OWN = (signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
-_REMEDY = "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
 
 
 class TableFile(Table):
@@ -59,6 +66,7 @@ class TableFile(Table):
     def __init__(self, stream: BinaryIO, request: Request) -> None:
         self._name = request.name
         with _on_disk(stream) as file:
+            self._memory = memory_of(os.fstat(file.fileno()).st_size)
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "beam_topics.model.reading.child", request.to_json()],
                 stdin=file,
@@ -122,11 +130,13 @@ class TableFile(Table):
         """
         status = self._process.wait()
         if status == -signal.SIGXCPU:
-            return TOO_LARGE, f"it takes more than {SECONDS} seconds of the processor. {_REMEDY}"
+            more = f"{SECONDS_OF_MEGABYTE} more for each megabyte of the file and of its records"
+            limit = f"{SECONDS} seconds of the processor and {more}"
+            return TOO_LARGE, f"it takes more than {limit}. {REMEDY}"
         if -status in _OWN:
-            name, limit = signal.Signals(-status).name, f"{MEMORY // MEGABYTE} MB of memory"
+            name, limit = signal.Signals(-status).name, f"{self._memory // MEGABYTE} MB of memory"
             detail = f"it ended its process ({name}), which may have {limit}"
-            return DAMAGED, f"{detail}. {_REMEDY}"
+            return DAMAGED, f"{detail}. {REMEDY}"
         if status:
             how = f"a signal ({-status})" if status < 0 else f"status {status}"
             raise SourceError(

@@ -85,11 +85,11 @@ class TextFile(Table):
                 size += len(chunk)
                 data += chunk if size <= parse.max_document_bytes else chunk[: HEAD - len(data)]
         except DamagedDataError as error:
-            yield dead_letter(self._name, DAMAGED, str(error), bytes(data))
+            yield dead_letter(self._path, DAMAGED, str(error), bytes(data))
             return
         if size > parse.max_document_bytes:
             yield dead_letter(
-                self._name, TOO_LARGE, too_large(size, parse.max_document_bytes), bytes(data[:HEAD])
+                self._path, TOO_LARGE, too_large(size, parse.max_document_bytes), bytes(data[:HEAD])
             )
             return
         text = data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "surrogateescape")
@@ -97,4 +97,4 @@ class TextFile(Table):
         if parse.fields.timestamp == MODIFIED and Path(self._name).is_file():
             changed = Path(self._name).stat().st_mtime
             record[MODIFIED] = datetime.fromtimestamp(changed, UTC).isoformat()
-        yield self._name, record
+        yield self._path, record

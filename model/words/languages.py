@@ -22,16 +22,23 @@ The first :data:`MOST_CHARACTERS` characters of a text decide, so time and memor
 
 from __future__ import annotations
 
+import os
+import tempfile
+from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import regex
 
-from beam_topics.model.errors import OptionError
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.kernels.caches import cache_places
 from beam_topics.model.words import segmenters
 from beam_topics.model.words.stop_lists import languages_with_lists
 
@@ -42,12 +49,14 @@ LEAST_BYTES = 20
 LEAST_PROBABILITY = 0.5
 MOST_CHARACTERS = 1_000
 _PACKAGE = "py3langid"
+# The parts of its model that are stored.
+_PARTS = ("nb_ptc", "nb_pc", "nb_classes", "tk_nextmove", "tk_output", "tk_row")
 # What the library calls a text of no language.
 _NO_LANGUAGE = "zxx"
 # Sums of floats may differ in their last bits between machines; what is compared does not.
 _DIGITS = 6
 # Texts of a sample that are looked at, evenly spaced.
-_MOST_TEXTS = 500
+_MOST_TEXTS = 50
 # A language is one of a sample from this share of its texts on, ...
 _LEAST_SHARE = 0.1
 # ... where the languages of at least this share of the texts are found.
@@ -91,7 +100,7 @@ def language_of(texts: Sequence[str]) -> FoundLanguage | None:
     """Return the languages of a sample of texts; None where the texts are too short to tell.
 
     Args:
-        texts: The texts. At most 500 are looked at, evenly spaced.
+        texts: The texts. At most 50 are looked at, evenly spaced.
     """
     size = min(len(texts), _MOST_TEXTS)
     looked = [texts[number * len(texts) // size] for number in range(size)]
@@ -196,7 +205,7 @@ def _language(text: str, only: frozenset[str] | None) -> str:
 @cache
 def _identifier() -> Any:
     """Return the identifier of the process; it is read once, and keeps no state of texts."""
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    from py3langid.langid import MODEL_DIR, MODEL_FILE, LanguageIdentifier
 
     class Ordered(LanguageIdentifier):
         """Adds scores in the order of the text; the product of BLAS has other bits elsewhere."""
@@ -208,4 +217,53 @@ def _identifier() -> Any:
             counts = np.log1p(np.fromiter(visits.values(), np.float64, len(visits)))
             return (counts[:, None] * table[rows]).sum(axis=0) + self.nb_pc
 
-    return Ordered.from_model_file(MODEL_FILE, norm_probs=True)
+    packed = Path(MODEL_DIR, MODEL_FILE)
+    name = f"languages-{wire.digest(packed.read_bytes()).hex()[:16]}.npz"
+    root, chosen = Path(__file__).parent.parent, os.environ.get("NUMBA_CACHE_DIR")
+    places = [place / name for place in cache_places(root, chosen)]
+    for place in places:
+        # Whatever is wrong with a stored model, unpacking gives another one.
+        with suppress(Exception):
+            return _stored(Ordered, place)
+    made = Ordered.from_model_file(packed, norm_probs=True)
+    for place in places:
+        with suppress(OSError):
+            _store(made, place)
+            break
+    return made
+
+
+def _stored(kind: Callable[..., Any], place: Path) -> Any:
+    """Read a model that :func:`_store` wrote; to unpack the library's own takes a second.
+
+    Raises:
+        DamagedDataError: Its parts do not fit one another.
+    """
+    with np.load(place, allow_pickle=False) as stored:
+        table, prior, codes, moves, outputs, rows = (stored[name] for name in _PARTS)
+    fits = (
+        (table.dtype, prior.dtype, codes.dtype.kind) == (np.float16, np.float32, "U")
+        and (moves.dtype, rows.dtype) == (np.uint32, np.uint16)
+        and table.shape[1:] == prior.shape == codes.shape
+        and (rows.shape, moves.size % 256) == (outputs.shape, 0)
+        and (outputs.max() < len(table) and moves.max() < rows.size)
+        and 256 * int(rows.max()) < moves.size
+    )
+    if not fits:
+        raise DamagedDataError(f"{place} is no model of languages")
+    steps, states = (array(one.dtype.char, one.tobytes()) for one in (moves, rows))
+    return kind(table, prior, codes.tolist(), steps, outputs.tolist(), True, tk_row=states)
+
+
+def _store(made: Any, place: Path) -> None:
+    """Write the arrays of a model; another process sees all of it or nothing."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    number, new = tempfile.mkstemp(dir=place.parent)
+    try:
+        with os.fdopen(number, "wb") as out:
+            parts: Any = {name: np.asarray(getattr(made, name)) for name in _PARTS}
+            np.savez(out, **parts)
+        Path(new).replace(place)
+    except OSError:
+        Path(new).unlink()
+        raise

@@ -462,6 +462,7 @@ def _looked(
         The options that are found; files to keep for the programs that follow, by name.
     """
     # Imported here, because --help reads no file.
+    from beam_topics.model.profile.profile import chooses_words
     from beam_topics.pipelines.cli import profiling
 
     files = profiling.files_of(patterns)
@@ -469,17 +470,18 @@ def _looked(
         return {}, {}
     given = {name for name, _ in _values(rest)}
     stored = {name: value for name, value in before.items() if name in READING}
-    profile, kept = profiling.look_at(files, rest, stored)
+    words = not before and "stop_words" in own and chooses_words(given)
+    profile, kept = profiling.look_at(files, rest, stored, words)
     profiling.check_clear(profile, given, files[0])
-    lengths, words = ({}, {}) if before else profiling.learning_of(profile, own)
+    lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
-    _say(prog, words, "what the texts are")
+    _say(prog, chosen, "what the texts are")
     _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
     for remark in profiling.remarks_of(profile, dict(_values(rest)).get("topics")) * (not before):
         _tell(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
-    return {**read, **words, **lengths}, {} if before else {PROFILE_FILE: text}
+    return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}
 
 
 def _values(rest: Sequence[str]) -> list[tuple[str, str]]:

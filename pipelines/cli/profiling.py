@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from beam_topics.model.files.matching import is_local, matching_files
+from beam_topics.model.options import names_in
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
-from beam_topics.model.reading.settings import FieldNames, ReadSettings
+from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import parsed
 from beam_topics.pipelines.cli.options import RecordOptions
@@ -36,7 +37,10 @@ def files_of(patterns: Sequence[str]) -> list[str]:
 
 
 def look_at(
-    files: Sequence[str], flags: Sequence[str], stored: Mapping[str, str] | None = None
+    files: Sequence[str],
+    flags: Sequence[str],
+    stored: Mapping[str, str] | None = None,
+    with_language: bool = False,
 ) -> tuple[Profile, dict[str, str]]:
     """Return the profile of files, and the options of an earlier run that fit them.
 
@@ -44,6 +48,7 @@ def look_at(
         files: the files.
         flags: the command line. What it says is not looked for.
         stored: the options of reading of an earlier run.
+        with_language: whether the languages of the texts are found.
 
     Raises:
         OptionError: the name of a file does not say its format, or an option has a wrong value.
@@ -60,7 +65,7 @@ def look_at(
     kept = _kept(stored or {}, given, {str(name) for one in records for name in one})
     flags = [*(f"--{name}={value}" for name, value in kept.items()), *flags]
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
-    return profile_of(samples, settings, {*given, *kept}), kept
+    return profile_of(samples, settings, {*given, *kept}, with_language), kept
 
 
 def _kept(
@@ -72,8 +77,8 @@ def _kept(
         for name, value in stored.items()
         if name not in given and name not in _OF_FILES and name != "timestamp_format"
     }
-    for name in _OF_FIELDS:
-        fields = FieldNames(text=found[name]).texts if name in found else ()
+    for name in set(_OF_FIELDS) & set(found):
+        fields = names_in(found[name]) if name == "text_field" else [found[name]]
         if not set(fields) <= set(names):
             del found[name]
     return found

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from beam_topics.model.learner_log.options import Publication
-from beam_topics.model.options import MEGABYTE
+from beam_topics.model.options import MEGABYTE, names_in
 from beam_topics.model.times import DURATION_UNITS
 
 _PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")
@@ -123,7 +123,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def _parts(text: str, what: str, remedy: str) -> list[str]:
-    found = [part.strip() for part in text.split(",") if part.strip()]
+    found = names_in(text)
     if not found:
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is one or more {what}, separated by commas. {remedy}"

@@ -14,7 +14,7 @@ from typing import Any
 from beam_topics.model.errors import OptionError, RefusedInputError
 from beam_topics.model.inference.labelling import content_id
 from beam_topics.model.profile.fields import fields_of, times_of
-from beam_topics.model.profile.profile import learning_options, span_of
+from beam_topics.model.profile.profile import chooses_words, learning_options, span_of
 from beam_topics.model.reading.parsing import parse_record
 from beam_topics.model.reading.refused import Example, refused
 from beam_topics.model.reading.settings import ParseSettings
@@ -117,7 +117,8 @@ def found_in(
     """
     step = -(-len(documents) // _LOOKED_AT) or 1
     texts = [document for document in documents[::step] if isinstance(document, str)]
-    language, form, span = language_of(texts), "iso", None
+    form, span = "iso", None
+    language = language_of(texts) if chooses_words(given) else None
     if times is not None:
         plain = [_plain(time) for time in _values("times", times)]
         field = fields_of([{"timestamp": time} for time in plain[::step]], {})[0]

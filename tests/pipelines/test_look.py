@@ -1,5 +1,6 @@
 """``look`` says what an input is, and the command that learns it."""
 
+import csv
 import json
 import shlex
 
@@ -7,6 +8,7 @@ import fake_learner
 import pytest
 
 from beam_topics.pipelines import look, train
+from beam_topics.pipelines.cli import profiling
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 
@@ -42,6 +44,23 @@ def test_the_command_that_is_shown_learns(here, capsys):
     look.main(["posts.csv"])
     command = capsys.readouterr().out.splitlines()[-1].partition("beam_topics.pipelines.train ")[2]
     assert train.main([*shlex.split(command), *FAKE]) == 0
+
+
+@pytest.mark.parametrize("name", ["Comment, free text", 'The "text", ""free""', '"text"'])
+@pytest.mark.parametrize("title", [False, True])
+def test_a_field_of_any_name_can_be_learned(here, capsys, name, title):
+    with (here / "odd.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["Titel, kurz" if title else "n", name, "Datum, lokal"])
+        for n in range(40):
+            text = f"the ship came into the harbour of the town {n} with the morning tide"
+            rows.writerow([f"a ship came {n}" if title else 7, text, f"2024-01-{n % 28 + 1:02}"])
+    look.main(["odd.csv"])
+    command = capsys.readouterr().out.splitlines()[-1].partition("beam_topics.pipelines.train ")[2]
+    assert title == ("Titel, kurz" in command)
+    assert train.main([*shlex.split(command), *FAKE, "--model_store=odd.topics"]) == 0
+    stored = dict(one.removeprefix("--").split("=") for one in shlex.split(command)[1:])
+    assert profiling.look_at(["odd.csv"], [], stored)[1].keys() >= {"text_field", "timestamp_field"}
 
 
 def test_a_question_is_shown_and_its_first_answer_is_in_the_command(here, capsys):

@@ -14,6 +14,7 @@ from beam_topics.model.document_blocks import Blocks, documents_in
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.sequencing import sequence_documents
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.transforms.read import ParseMessages, ReadDocuments, check_patterns
 
@@ -306,6 +307,39 @@ def test_patterns_are_checked_before_the_run(tmp_path):
         check_patterns([str(tmp_path / "*")], ReadSettings(), "--training")
     with pytest.raises(OptionError, match="one or more paths"):
         check_patterns([], ReadSettings())
+
+
+@pytest.mark.parametrize("how", [{"id_from": "place"}, {"id_from": "field"}])
+def test_the_same_files_under_another_path_give_the_same_minibatches(tmp_path, monkeypatch, how):
+    mail = b"From a@b Mon Jan  1 10:00:00 2024\nDate: 1 Jan 2024 10:00\n\nlast words %d\n\n"
+    row = b"1,2024-01-01,plain words %d,1\n"
+    csv = b"id,timestamp,text,n\n" + b"".join(row % n for n in range(12))
+    files = {"b.csv": csv, "b.csv.gz": gzip.compress(csv), "a/c.csv": csv}
+    if how["id_from"] == "field":
+        files = {name + ".mbox": b"".join(mail % n for n in range(12)) for name in ("a/a", "b")}
+    for folder in ("here/data", "there"):
+        for name, data in files.items():
+            (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / folder / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path / "here")
+    found = []
+    for patterns in (
+        ["data/**/*.*"],
+        ["data/**/"],
+        ["./data//*.*", f"{tmp_path}/here/data/a/"],
+        [f"{tmp_path}/there/a/*.*", f"{tmp_path}/there/*.*"],
+    ):
+        read_them = ReadDocuments(patterns, ReadSettings(ParseSettings(**how)), PLAIN)
+        results, _ = run(lambda pipeline, them=read_them: {"": (pipeline | them).documents})
+        documents = [TokenisedDocument.from_bytes(data) for _, data in results[""]]
+        settings = SequenceSettings(window=10**6)
+        links = list(sequence_documents("", documents, settings, bytes(32)))
+        found.append([link.payload for link in links])
+        if how["id_from"] == "place":
+            at = ("a/c.csv", "b.csv", "b.csv.gz")
+            ids = [id for link in links for id in link.minibatch().ids]
+            assert ids == [f"{name} row {n:09}" for name in at for n in range(2, 14)]
+    assert found[0] and found == [found[0]] * 4
 
 
 def test_small_files_are_read_together_and_named_within_their_folder(tmp_path, monkeypatch):

@@ -250,7 +250,21 @@ def test_an_id_from_the_place():
         parse_line(line(), "a.jsonl:4", how),
     )
     assert first == again and first.id != other.id
-    assert len(first.id) == 32 and first.id == parsing.place_id("a.jsonl:3")
+    assert first.id == parsing.place_id("a.jsonl:3") == "a.jsonl 000000003"
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        [f"speech-1790.jsonl{end}:{n}" for end in ("", ".gz") for n in (9, 10)],
+        [f"a.avro block {block} record {n}" for block in (2, 10) for n in (9, 10)],
+        ["a.json object 9 item 2", "a.json object 9 item 10", "a.json object 10 item 1"],
+        ["posts/2/9", "posts/2/10"],
+    ],
+)
+def test_ids_of_places_sort_as_the_input(places):
+    ids = list(map(parsing.place_id, places))
+    assert ids == sorted(ids) and len(set(ids)) == len(ids)
 
 
 def test_settings_of_reading_are_checked():

@@ -109,20 +109,37 @@ def test_what_is_no_workbook():
     assert read(b"") == []
 
 
+GOOD = "<row r='{0}'><c><v>{0}</v></c><c t='str'><v>2024-03-01</v></c><c t='str'><v>a</v></c></row>"
+
+
 @pytest.mark.parametrize(
-    ("rows", "detail"),
+    ("row", "detail"),
     [
         ("<row><c t='s'><v>9</v></c></row>", "IndexError: list index out of range"),
         ("<row><c><v>one</v></c></row>", "ValueError: could not convert string to float"),
-        ("<row>", "mismatched tag"),
+        ("<row><c><v>7</v></c><c t='d'><v>2024-13-41</v></c></row>", "ValueError: "),
+        ("<row><c r='AAAAAAA3'><v>7</v></c></row>", ""),
+        ("<row r='x'><c><v>7</v></c></row>", "ValueError: could not convert string to float: 'x'"),
     ],
 )
-def test_damaged_rows_cost_the_rest_of_the_sheet(rows, detail):
-    good = "<row r='2'><c><v>7</v></c><c t='str'><v>2024-03-01</v></c><c t='str'><v>a</v></c></row>"
-    document, letter = read(with_rows(good + rows))
-    assert document.id == "7"
+def test_a_bad_cell_costs_its_row(row, detail):
+    first, letter, last = read(with_rows(GOOD.format(2) + row + GOOD.format(4)))
+    assert (first.id, last.id) == ("2", "4")
+    assert (letter.reason, letter.source) == ("damaged", "a.xlsx sheet 'May' row 3")
+    assert "the row cannot be read" in letter.detail and detail in letter.detail
+
+
+def test_a_row_of_many_cells_is_read():
+    wide = "<row r='3'><c><v>3</v></c><c t='str'><v>2024-03-01</v></c><c t='str'><v>b</v></c>"
+    rows = GOOD.format(2) + wide + "<c><v>1</v></c>" * 20_000 + "</row>" + GOOD.format(4)
+    assert [document.id for document in read(with_rows(rows))] == ["2", "3", "4"]
+
+
+def test_damaged_rows_cost_the_rest_of_the_sheet():
+    document, letter = read(with_rows(GOOD.format(2) + "<row>"))
+    assert document.id == "2"
     assert (letter.reason, letter.source) == ("damaged", "a.xlsx sheet 'May'")
-    assert "the rows after 2 cannot be read" in letter.detail and detail in letter.detail
+    assert "the rows after 2 cannot be read" in letter.detail and "mismatched tag" in letter.detail
 
 
 def test_a_text_that_is_too_long_costs_its_row():

@@ -12,7 +12,7 @@ import fastavro
 import pytest
 
 from beam_topics.model.errors import SourceError
-from beam_topics.model.reading import tables
+from beam_topics.model.reading import child, tables
 from beam_topics.model.reading.child import Request
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
@@ -67,6 +67,13 @@ def read(data, **settings):
 NODE = {"type": "record", "name": "Node", "fields": [{"name": "next", "type": ["null", "Node"]}]}
 
 
+TREE = {
+    "type": "record",
+    "name": "Tree",
+    "fields": [{"name": "parts", "type": {"type": "array", "items": "Tree"}}],
+}
+
+
 def doubling(times):
     """A field of a type that holds two of another type, which holds two, and so on: no bytes."""
     bottom = {"type": "record", "name": "R0", "fields": [{"name": "x", "type": "null"}]}
@@ -86,26 +93,33 @@ def bomb():
 NULLS = with_field({"type": "array", "items": "null"})
 DEEP_JSON = '{"type":"record","name":"R","fields":' + "[" * 200_000 + "]" * 200_000 + "}"
 ITSELF = {"type": "record", "name": "E", "fields": [{"name": "e", "type": "E"}]}
+IN_AB = {"type": "record", "name": "B", "fields": [{"name": "a", "type": ["A", "B"]}]}
+AB_FIELDS = [{"name": "u", "type": ["null", IN_AB]}, {"name": "b", "type": "B"}]
+AB = {"type": "record", "name": "A", "namespace": "x", "fields": AB_FIELDS}
 NO_BYTES = {
     "type": "record",
     "name": "Nothing",
     "fields": [{"name": name, "type": "null"} for name in ("id", "timestamp", "text")],
 }
-MEMORY = "it takes more than 1500 MB of memory"
+MEMORY = "it takes more than 8"
 
 # The file, and what is said of it.
 HOSTILE = {
     "values that are nested 5,000 deep": (
         header(with_field(NODE)) + block(1, GOOD + b"\x02" * 5000 + b"\0"),
-        "a.avro: damaged: the rest of the file cannot be read: it ended its process (SIGSEGV)",
+        "a.avro block 1 bytes 327-5354: damaged: records 1 to 1 of the block at byte 327 cannot",
     ),
-    "values that are nested 1,500 deep": (
-        header(with_field(NODE)) + block(1, GOOD + b"\x02" * 1500 + b"\0"),
-        "a.avro block 1 record 1: damaged: the record cannot be read: ",
+    "values in arrays that are nested 100,000 deep": (
+        header(with_field(TREE)) + block(1, GOOD + b"\x02" * 100_000 + b"\0" * 100_001),
+        "cannot be read: RecursionError",
     ),
     "a type that is nothing but itself": (
         header(with_field(ITSELF)) + block(1, GOOD),
-        "a.avro: damaged: the rest of the file cannot be read: it ended its process (SIGSEGV)",
+        "DamagedDataError: each E of its schema holds another one, for ever)",
+    ),
+    "types that hold one another, behind a choice": (
+        header(with_field(AB)) + block(1, GOOD + b"\0"),
+        "DamagedDataError: each x.B of its schema holds another one, for ever)",
     ),
     "a schema that doubles 40 times": (header(doubling(40)) + block(1, GOOD), MEMORY),
     "an array of 2**40 nulls": (header(NULLS) + block(1, GOOD + long(2**40) + b"\0"), MEMORY),
@@ -154,17 +168,14 @@ def test_what_is_around_a_hostile_block_is_read():
     assert read(data).count("a") == 3
 
 
-def test_what_comes_before_the_end_of_a_process_is_read():
+def test_what_is_around_values_that_are_too_deep_is_read():
     good, bad = block(1, GOOD + b"\0"), block(1, GOOD + b"\x02" * 10**6 + b"\0")
-    first, second, letter = read(header(with_field(NODE)) + good + good + bad + good)
-    assert (first, second) == ("a", "a")
-    assert letter.endswith(
-        "Write the file again with smaller blocks or row groups, or as JSON, one record a line"
-    )
+    first, second, letter, last = read(header(with_field(NODE)) + good + good + bad + good)
+    assert (first, second, last) == ("a", "a", "a") and "RecursionError" in letter
 
 
 def test_a_process_that_hangs_is_ended():
-    limited = "from beam_topics.model.reading import child; child.SECONDS = 1; child.limit_time()"
+    limited = "from beam_topics.model.reading import child; child.SECONDS = 1; child.limit_time(0)"
     code = f"{limited}\nwhile True: pass"
     done = subprocess.run([sys.executable, "-c", code], check=False)
     assert done.returncode == -signal.SIGXCPU
@@ -203,10 +214,28 @@ def ended_by(number, path):
         return list(items)
 
 
+def test_the_limits_follow_the_bytes():
+    assert [child.memory_of(size) // 10**6 for size in (0, 10**7, 10**9)] == [830, 910, 1500]
+    assert [child.seconds_of(size) for size in (0, 999_999, 10**9)] == [30, 34, 5030]
+
+
+def test_a_block_has_time_for_each_of_its_records(monkeypatch):
+    """A row group of a million rows takes longer than a small one."""
+    limits = []
+    monkeypatch.setattr(child, "limit_time", limits.append)
+    answers = child._Answers(io.BytesIO(), 10**7, 500)
+    answers.begin(1, 0)
+    for n in range(3000):
+        answers.add((f"a.parquet row {n}", {"text": "x" * 970}))
+    assert len(limits) == 3 and all(
+        b - a >= 10**6 for a, b in zip([500, *limits], limits, strict=False)
+    )
+
+
 def test_a_process_that_takes_too_long_is_a_dead_letter(tmp_path):
     letter = ended_by(signal.SIGXCPU, tmp_path / "a.avro")[-1]
     assert (letter.source, letter.reason) == ("a.avro", "too_large")
-    assert "it takes more than 30 seconds of the processor" in letter.detail
+    assert "more than 30 seconds of the processor and 5 more for each megabyte" in letter.detail
 
 
 def test_a_process_that_is_killed_is_an_error_and_no_dead_letter(tmp_path):

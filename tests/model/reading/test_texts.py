@@ -91,12 +91,13 @@ def test_what_is_no_document_is_a_dead_letter():
 @pytest.mark.parametrize(
     ("patterns", "folder"),
     [
-        (["notes/*.txt"], "notes/"),
-        (["notes/**/*.txt"], "notes/"),
-        (["notes/a.txt"], "notes/"),
-        (["notes/a/*.txt", "notes/ab/*.txt"], "notes/"),
-        (["*.txt"], ""),
-        (["gs://bucket/notes/[ab]*.txt"], "gs://bucket/notes/"),
+        (["notes/*.txt"], "notes"),
+        (["notes/**/*.txt"], "notes"),
+        (["notes/a.txt"], "notes"),
+        (["notes/a/*.txt", "notes/ab/*.txt"], "notes"),
+        (["*.txt"], "."),
+        (["./notes//a.txt", "notes/b.txt"], "notes"),
+        (["gs://bucket/notes/[ab]*.txt"], "gs:/bucket/notes"),
     ],
 )
 def test_ids_are_paths_within_the_folder_that_the_patterns_share(patterns, folder):

@@ -87,6 +87,19 @@ def test_a_learner_gets_its_input_its_folders_and_what_the_records_suggest(here,
     assert not (here / "posts.topics").exists()
 
 
+def test_languages_are_found_only_where_words_are_chosen(here, monkeypatch):
+    asked = []
+    monkeypatch.setattr("beam_topics.model.profile.profile.language_of", asked.append)
+    bare = ["posts.jsonl", "--model_store=m"]
+    arranged([*bare, "--stop_words=de"], "beam_topics.pipelines.train", train.GROUPS)
+    read = "--text_field=headline", "--timestamp_field=date", "--id_from=place"
+    arranged([*bare, "--output=o", *read], "beam_topics.pipelines.infer", infer.GROUPS)
+    profiling.look_at(["posts.jsonl"], [])
+    assert asked == []
+    arranged(bare, "beam_topics.pipelines.train", train.GROUPS)
+    assert len(asked) == 1
+
+
 def test_what_is_given_is_not_chosen(here):
     given = ["--text_field=date", "--id_field=n", "--time_from=order", "--window=1h"]
     found = options(
