@@ -200,9 +200,11 @@ def test_a_restored_replay_does_not_make_up_for_lost_time(archive, clock):
     assert 0.1 + paused.seconds == pytest.approx(0.7)
 
 
-def test_pace_changes_no_result(archive):
+def test_pace_changes_no_result(archive, clock, monkeypatch):
+    monkeypatch.setattr(replay, "Pace", lambda speed: Pace(speed, clock))
     bundles = driving.to_the_end(dofn(3600 * 1000), element(archive))
     assert driving.ids(bundles) == [document.id for document in DOCUMENTS]
+    assert clock.time > 100
 
 
 def test_a_document_out_of_order_is_late_and_not_lost(tmp_path):
