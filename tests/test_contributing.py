@@ -17,6 +17,8 @@ import pytest
 from beam_topics.model.publishing.store import ModelStore
 
 ROOT = Path(__file__).parent.parent
+# Kernels may be compiled in the children.
+pytestmark = pytest.mark.timeout(900)
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # Each example has its path in the line above it.
 EXAMPLES = dict(re.findall(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.M))
