@@ -42,7 +42,7 @@ def places(store):
 def command_in(text, program="train"):
     """The arguments of the command that a message names."""
     (line,) = [line for line in text.splitlines() if "interrupted" in line]
-    (found,) = re.findall(rf"To go on: python -m beam_topics\.pipelines\.{program} (.*)$", line)
+    (found,) = re.findall(rf"To go on: python -m beam_topics.pipelines.{program} (.*)$", line)
     return shlex.split(found)
 
 
