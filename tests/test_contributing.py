@@ -28,7 +28,8 @@ import importlib
 from pathlib import Path
 
 for path in {paths}:
-    package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
+    module = "beam_topics." + path.removesuffix(".py").replace("/", ".")
+    package, _, name = module.rpartition(".")
     folder = str((Path(__file__).parent / path).parent)
     importlib.import_module(package).__path__.append(folder)
     importlib.import_module(f"{{package}}.{{name}}")
