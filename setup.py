@@ -103,6 +103,7 @@ setup(
             "prometheus-client>=0.20,<1",
             "httpx>=0.27,<1",
             "pytest>=8,<10",
+            "pytest-timeout>=2.3,<3",
             "pytest-xdist>=3.6,<4",
             "hypothesis>=6.100,<7",
             "ruff>=0.9,<1",

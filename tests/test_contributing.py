@@ -17,6 +17,8 @@ import pytest
 from beam_topics.model.publishing.store import ModelStore
 
 ROOT = Path(__file__).parent.parent
+# Kernels may be compiled in the children.
+pytestmark = pytest.mark.timeout(900)
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 # Each example has its path in the line above it.
 EXAMPLES = dict(re.findall(r"^`([\w/]+\.py)`:\n\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.M))
@@ -26,7 +28,8 @@ import importlib
 from pathlib import Path
 
 for path in {paths}:
-    package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
+    module = "beam_topics." + path.removesuffix(".py").replace("/", ".")
+    package, _, name = module.rpartition(".")
     folder = str((Path(__file__).parent / path).parent)
     importlib.import_module(package).__path__.append(folder)
     importlib.import_module(f"{{package}}.{{name}}")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent.parent
+# Kernels may be compiled in the children.
+pytestmark = pytest.mark.timeout(900)
 
 
 def fuzzed(tmp_path, examples, *kinds):

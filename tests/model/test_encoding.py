@@ -135,7 +135,8 @@ DOCUMENTS = st.builds(
 
 
 @given(st.lists(DOCUMENTS, max_size=10))
-@settings(max_examples=100)
+# Each example starts a process that reads the file.
+@settings(max_examples=30)
 def test_an_archive_replays_to_the_same_documents_in_order(documents):
     data = documents_to_avro([document.to_bytes() for document in documents])
     how = ReadSettings(ParseSettings(FieldNames(key="key")))

@@ -3,7 +3,8 @@
 So a mutant compiles only what its fault changes. Numba keeps the machine code of a function in a
 folder that is named after the path of its source (:mod:`beam_topics.model.kernels.jit`). A fault in
 a kernel changes the machine code of the functions of its own file, and of every file that imports
-it, directly or through others.
+it, directly or through others. A source is imported through the link ``beam_topics/model``, so that
+is its path.
 """
 
 import ast
@@ -19,7 +20,7 @@ def kernel_files(root):
     """The sources in folders of kernels, by the name of their module."""
     return {
         ".".join(path.relative_to(root).with_suffix("").parts): path
-        for path in sorted((root / "model").rglob("*.py"))
+        for path in sorted((root / "beam_topics" / "model").rglob("*.py"))
         if "kernels" in path.parts
     }
 
@@ -39,7 +40,7 @@ def users_of(root, changed):
     """The kernel files whose machine code may hold code of one file, itself included."""
     files = kernel_files(root)
     imports = {name: imported(path) & set(files) for name, path in files.items()}
-    found = {name for name, path in files.items() if path == root / changed}
+    found = {name for name, path in files.items() if path == root / "beam_topics" / changed}
     while more := {name for name, used in imports.items() if used & found} - found:
         found |= more
     return {files[name] for name in found}

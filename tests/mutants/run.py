@@ -119,9 +119,9 @@ def copy_tree(target):
     for name in subprocess.run(
         command, cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.splitlines():
-        if (ROOT / name).is_file():
+        if (ROOT / name).exists():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
+            shutil.copy2(ROOT / name, target / name, follow_symlinks=False)
 
 
 def run_tests(root, tests, cache, seconds=SECONDS, shown=False):
@@ -134,6 +134,7 @@ def run_tests(root, tests, cache, seconds=SECONDS, shown=False):
         "-q",
         "-p",
         "no:cacheprovider",
+        "--timeout=0",
         "--hypothesis-profile=first failure",
         *tests,
     ]

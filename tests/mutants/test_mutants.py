@@ -36,13 +36,19 @@ def test_there_are_a_hundred_in_every_part_of_the_stream():
     assert len(LISTED) >= 100 and len({mutant.name for mutant in LISTED}) == len(LISTED)
 
 
+def test_the_copy_of_the_tree_is_imported_as_the_tree_is(tmp_path):
+    mutants.copy_tree(tmp_path)
+    assert (tmp_path / "beam_topics/model").readlink() == Path("../model")
+    assert (tmp_path / "beam_topics/model/wire.py").is_file()
+
+
 def test_a_fault_in_a_kernel_is_compiled_into_all_that_uses_it():
     root = mutants.ROOT
-    tables = root / "model/learners/particles/kernels/table_counts.py"
-    found = compiled.users_of(root, tables.relative_to(root))
-    assert tables in found
-    assert root / "model/learners/particles/kernels/first_pass.py" in found
-    assert root / "model/inference/kernels/mean_field.py" not in found
+    tables = Path("model/learners/particles/kernels/table_counts.py")
+    found, package = compiled.users_of(root, tables), root / "beam_topics"
+    assert package / tables in found
+    assert package / "model/learners/particles/kernels/first_pass.py" in found
+    assert package / "model/inference/kernels/mean_field.py" not in found
     everywhere = compiled.users_of(root, Path("model/kernels/jit.py"))
     assert len(everywhere) > 20 and everywhere > found
 
@@ -52,12 +58,13 @@ def test_machine_code_that_a_fault_does_not_touch_is_taken_over(tmp_path):
     untouched = Path("model/inference/kernels/mean_field.py")
     changed = Path("model/learners/particles/kernels/table_counts.py")
     for path in (untouched, changed):
-        for root in (tree, copy):
+        for root in (tree / "beam_topics", copy / "beam_topics"):
             (root / path).parent.mkdir(parents=True)
             shutil.copy2(mutants.ROOT / path, root / path)
-        (source / compiled.subfolder(tree / path)).mkdir(parents=True)
-        (source / compiled.subfolder(tree / path) / f"{path.stem}.f-1.nbi").write_bytes(b"")
+        place = source / compiled.subfolder(tree / "beam_topics" / path)
+        place.mkdir(parents=True)
+        (place / f"{path.stem}.f-1.nbi").write_bytes(b"")
     compiled.copy_compiled(source, tree, target, copy, changed)
     assert [path.relative_to(target) for path in target.rglob("*.nbi")] == [
-        Path(compiled.subfolder(copy / untouched), "mean_field.f-1.nbi")
+        Path(compiled.subfolder(copy / "beam_topics" / untouched), "mean_field.f-1.nbi")
     ]

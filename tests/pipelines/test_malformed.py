@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+import pytest
 from malformed import write_mixed
 
 from beam_topics.model.reading.files import read_file
@@ -10,13 +11,12 @@ from beam_topics.model.reading.parsing import REASONS
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.pipelines import archive
 
-MALFORMED = 10_000
 
-
-def test_ten_thousand_malformed_records_among_as_many_good_ones(tmp_path, capsys):
+@pytest.mark.parametrize("malformed", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_as_many_malformed_records_as_good_ones(tmp_path, capsys, malformed):
     source, kept, dead = tmp_path / "source", tmp_path / "archive", tmp_path / "dead"
     source.mkdir()
-    records = write_mixed(source, MALFORMED)
+    records = write_mixed(source, malformed)
     assert (
         archive.main(
             [
@@ -39,7 +39,7 @@ def test_ten_thousand_malformed_records_among_as_many_good_ones(tmp_path, capsys
     letters = [
         json.loads(line) for path in dead.glob("*.jsonl") for line in path.read_bytes().splitlines()
     ]
-    assert len(letters) == MALFORMED
+    assert len(letters) == malformed
     assert all(letter["detail"] for letter in letters)
     assert max(Counter(letter["source"] for letter in letters).values()) == 1
     # What is left out needs --key_field, a larger record, a message, or a file that is wrong as a
@@ -48,4 +48,4 @@ def test_ten_thousand_malformed_records_among_as_many_good_ones(tmp_path, capsys
     unseen = {"too_large", "missing_key", "bad_key", "schema", "future"}
     assert set(REASONS) - set(seen) == unseen, seen
     error = capsys.readouterr().err
-    assert f"records_read {2 * MALFORMED:,}" in error and f"documents {MALFORMED:,}" in error
+    assert f"records_read {2 * malformed:,}" in error and f"documents {malformed:,}" in error

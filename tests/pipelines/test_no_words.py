@@ -22,10 +22,12 @@ def flags(folder, program=train):
     return given + [f"--output={folder / 'out'}"] * (program is stream)
 
 
-@pytest.mark.parametrize("program", [train, stream])
 @pytest.mark.parametrize(
-    ("text", "advice"),
-    [("we are here", "--stop_words=none"), ("12 3450", "--word_forms=codes,digits,numbers,signs")],
+    ("program", "text", "advice"),
+    [
+        (train, "we are here", "--stop_words=none"),
+        (stream, "12 3450", "--word_forms=codes,digits,numbers,signs"),
+    ],
 )
 def test_no_word_is_no_success(tmp_path, capsys, program, text, advice):
     source = write(tmp_path / "a.jsonl", [text] * 30)

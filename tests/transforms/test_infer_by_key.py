@@ -97,8 +97,7 @@ def test_each_document_has_the_mixture_that_the_model_of_its_key_gives_it(store)
     assert counters["dead_unknown_key"] == 1
 
 
-@pytest.mark.parametrize("flush", [1, 7])
-@pytest.mark.parametrize("cache_mb", [0, 64])
+@pytest.mark.parametrize(("flush", "cache_mb"), [(1, 64), (7, 0)])
 def test_batches_order_and_a_full_cache_change_nothing(store, flush, cache_mb, monkeypatch):
     whole, held, _ = inferred(ITEMS, by_key(store))
     monkeypatch.setattr(infer, "FLUSH_DOCUMENTS", flush)

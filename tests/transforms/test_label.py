@@ -91,9 +91,14 @@ def test_every_document_is_labelled_once_by_the_rule(tmp_path, streams):
 
 
 @pytest.mark.parametrize(
-    "publish_every", [("windows", 3), ("windows", 1000), ("period", 50 * SECOND)]
+    ("before", "publish_every"),
+    [
+        ("prior", ("windows", 3)),
+        ("wait", ("windows", 1000)),
+        ("wait", ("period", 50 * SECOND)),
+        ("dead_letter", ("period", 50 * SECOND)),
+    ],
 )
-@pytest.mark.parametrize("before", ["prior", "wait", "dead_letter"])
 def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(
     tmp_path, monkeypatch, before, publish_every
 ):

@@ -293,7 +293,7 @@ def silent_and_back():
     return [*first, *other, *again]
 
 
-@pytest.mark.parametrize("islands", [1, 2])
+@pytest.mark.parametrize("islands", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(tmp_path, islands):
     found = {}
     for name, silent in (("kept", None), ("rests", 60 * SECOND), ("never", 900 * SECOND)):

@@ -99,8 +99,10 @@ def test_tokenised_documents_and_counters(tmp_path):
     }
 
 
-@pytest.mark.parametrize("time_from", ["field", "order"])
-@pytest.mark.parametrize("most", [{}, {"BLOCK_DOCUMENTS": 7}, {"BLOCK_TOKENS": 5}])
+@pytest.mark.parametrize(
+    ("most", "time_from"),
+    [({}, "field"), ({"BLOCK_DOCUMENTS": 7}, "order"), ({"BLOCK_TOKENS": 5}, "field")],
+)
 def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatch, most, time_from):
     for name, value in most.items():
         monkeypatch.setattr(document_blocks, name, value)

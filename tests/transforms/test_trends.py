@@ -3,6 +3,7 @@
 import io
 import json
 from collections import defaultdict
+from functools import cache
 
 import apache_beam as beam
 import numpy as np
@@ -209,6 +210,7 @@ def test_models_of_one_key_with_other_numbers_of_topics_have_tables_of_their_own
 WINDOWS, TOPICS, EVERY = 50, 15, 8
 
 
+@cache
 def written_with_bursts(seed, scatter, planted):
     """The rows of documents whose topics come at rates that vary; planted ones come three times."""
     generator, found = np.random.default_rng(seed), Trends(TOPICS)
@@ -233,7 +235,7 @@ def recall_and_alarms(scatter):
     for seed in range(5):
         generator = np.random.default_rng(50 + seed)
         at = range(20, WINDOWS, EVERY)
-        planted = {(window, int(generator.integers(TOPICS))) for window in at}
+        planted = frozenset((window, int(generator.integers(TOPICS))) for window in at)
         rows = written_with_bursts(seed, scatter, planted)
         assert len(rows) == WINDOWS * (TOPICS + 1)
         rows = [row for row in rows if row["topic"] is not None]

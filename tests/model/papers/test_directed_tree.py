@@ -96,11 +96,19 @@ class Both:
 
 
 @pytest.mark.parametrize(
-    ("particles", "keys", "seed"), [(1, 5, 1), (2, 9, 2), (3, 20, 3), (8, 30, 4), (20, 60, 5)]
+    ("particles", "keys", "seed", "steps"),
+    [
+        (1, 5, 1, 1500),
+        (2, 9, 2, 1500),
+        (3, 20, 3, 1500),
+        (8, 30, 4, 600),
+        (20, 60, 5, 400),
+        pytest.param(20, 60, 5, 1500, marks=pytest.mark.slow),
+    ],
 )
-def test_thousands_of_random_operations(particles, keys, seed):
+def test_thousands_of_random_operations(particles, keys, seed, steps):
     both = Both(particles, keys, seed)
-    for step in range(1500):
+    for step in range(steps):
         if both.generator.random() < 0.2:
             both.resample()
         else:

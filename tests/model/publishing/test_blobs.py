@@ -15,9 +15,9 @@ def root(tmp_path):
     return str(tmp_path / "root")
 
 
-@pytest.fixture
-def rounds():
-    return 200
+@pytest.fixture(params=[30, pytest.param(200, marks=pytest.mark.slow)])
+def rounds(request):
+    return request.param
 
 
 class TestLocalFolder(Battery):

@@ -92,7 +92,7 @@ def test_of_two_writers_one_succeeds(tmp_path, monkeypatch):
     def together(store, key):
         found = read(store, key)
         if not outcomes and threading.current_thread() is not threading.main_thread():
-            barrier.wait(5)
+            barrier.wait(50)
         return found
 
     monkeypatch.setattr(CatalogueStore, "_pointer", together)

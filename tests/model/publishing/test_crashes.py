@@ -67,7 +67,7 @@ def place(request, tmp_path, monkeypatch):
     "step",
     [
         pytest.param(1, marks=pytest.mark.slow, id="at any line"),
-        pytest.param(12, id="at some lines"),
+        pytest.param(24, id="at some lines"),
     ],
 )
 @pytest.mark.parametrize("first", [True, False], ids=["the first version", "a later one"])

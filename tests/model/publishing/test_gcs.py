@@ -31,7 +31,7 @@ def root(server):
 @pytest.fixture
 def rounds():
     # 200 in tests/runners/gcs: a server in Python is slow.
-    return 20
+    return 10
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from beam_topics.pipelines.beam_yaml import LABELLING, LEARNING, line_of_row, na
 yaml_transform = pytest.importorskip("apache_beam.yaml.yaml_transform")
 pytest.importorskip("jinja2")
 
+ROOT = Path(__file__).parents[3]
 PROVIDER = Path(beam_yaml.__file__).with_name("provider.yaml")
 THEMES = (("ship", "sea", "harbour", "sail"), ("court", "judge", "law", "jury"))
 LEARN = {
@@ -129,7 +130,7 @@ def test_a_stream_is_learned_and_labelled_and_bad_rows_are_refused(lines, tmp_pa
 
 
 def test_the_pipelines_of_the_page_run(lines, tmp_path, monkeypatch):
-    page = Path(beam_yaml.__file__).parents[2] / "docs" / "yaml.md"
+    page = ROOT / "docs" / "yaml.md"
     monkeypatch.chdir(tmp_path)
     for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL):
         with beam.Pipeline(options=PipelineOptions(pickle_library="cloudpickle")) as p:
@@ -141,7 +142,7 @@ def test_the_pipelines_of_the_page_run(lines, tmp_path, monkeypatch):
 def test_the_step_of_the_readme_labels(lines, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run([read(lines), step("TrainTopics", "models", LEARN)])
-    page = Path(beam_yaml.__file__).parents[2] / "README.md"
+    page = ROOT / "README.md"
     (text,) = re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
     mixtures = tmp_path / "mixtures"
     documents = {**read(lines), "name": "Documents"}

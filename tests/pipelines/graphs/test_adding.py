@@ -39,8 +39,12 @@ def month(number, a_day=3, **others):
 class Trial:
     """Commands on one model store."""
 
-    def __init__(self, folder, capsys):
-        self.folder, self._capsys = folder, capsys
+    def __init__(self, folder, capsys, first_month):
+        self.folder, self._capsys, self._first_month = folder, capsys, first_month
+
+    def begin(self):
+        """Have the first month learned."""
+        shutil.copytree(self._first_month, self.folder / "models")
 
     def run(self, rows, *flags, store="models", pipeline=train):
         """(status, standard error) of a command on the rows."""
@@ -66,9 +70,20 @@ class Trial:
         return self.store(store).latest("").documents
 
 
+@pytest.fixture(scope="module")
+def first_month(tmp_path_factory):
+    """A store that has learned the first month."""
+    folder = tmp_path_factory.mktemp("first")
+    (folder / "input.jsonl").write_text("".join(json.dumps(one) + "\n" for one in month(0)))
+    given = [f"--input={folder / 'input.jsonl'}", f"--dead_letters={folder / 'dead'}"]
+    fake_learner.FAILURES.at = []
+    assert train.main([*given, f"--model_store={folder / 'models'}", *FLAGS]) == 0
+    return folder / "models"
+
+
 @pytest.fixture
-def trial(tmp_path, capsys):
-    return Trial(tmp_path, capsys)
+def trial(tmp_path, capsys, first_month):
+    return Trial(tmp_path, capsys, first_month)
 
 
 def newest(store):
@@ -122,7 +137,7 @@ def test_topics_keep_their_numbers(trial):
 
 
 def test_the_natural_second_command_leads_to_the_flag(trial):
-    trial.run(month(0))
+    trial.begin()
     before = trial.tree()
     status, told = trial.run(month(1))
     assert status == 2 and trial.tree() == before
@@ -134,7 +149,7 @@ def test_the_natural_second_command_leads_to_the_flag(trial):
 
 
 def test_going_on_with_other_input_leads_to_the_flag(trial):
-    trial.run(month(0))
+    trial.begin()
     status, told = trial.run([*month(1), *month(2, a_day=1)], "--resume_from=latest")
     assert status == 2
     assert "this input holds other documents up to there, or fewer." in told
@@ -142,7 +157,7 @@ def test_going_on_with_other_input_leads_to_the_flag(trial):
 
 
 def test_going_on_with_less_than_was_learned_is_not_a_success(trial):
-    trial.run(month(0))
+    trial.begin()
     status, told = trial.run(month(1)[:-30], "--resume_from=latest")
     assert status == 2
     assert "other documents up to there, or fewer." in told and "add --add_documents." in told
@@ -150,7 +165,7 @@ def test_going_on_with_less_than_was_learned_is_not_a_success(trial):
 
 
 def test_the_same_input_again_changes_nothing(trial):
-    trial.run(month(0))
+    trial.begin()
     before = trial.store().manifests("")
     assert trial.run(month(0))[0] == 0
     assert trial.run(month(0), "--resume_from=latest")[0] == 0
@@ -159,7 +174,7 @@ def test_the_same_input_again_changes_nothing(trial):
 
 @pytest.mark.parametrize("again", [month(1), [*month(1), *month(2)]], ids=["month", "overlap"])
 def test_a_month_that_was_learned_is_refused_before_anything_is_learned(trial, again):
-    trial.run(month(0))
+    trial.begin()
     trial.run(month(1), ADD)
     before = trial.store().manifests("")
     status, told = trial.run(again, ADD)
@@ -176,7 +191,7 @@ def test_a_month_that_was_learned_is_refused_before_anything_is_learned(trial, a
 
 
 def test_stragglers_are_learned_and_told(trial):
-    trial.run(month(0))
+    trial.begin()
     status, told = trial.run([row(3, 7), *month(1)], ADD)
     assert status == 0
     assert (
@@ -288,7 +303,7 @@ def test_after_an_interrupted_run_its_input_comes_first(trial):
 
 
 def test_a_version_that_no_checkpoint_knows_is_told_before_the_run(trial):
-    trial.run(month(0))
+    trial.begin()
     store = trial.store()
     last = store.latest("")
     store.publish(replace(last, sequence=last.sequence + 1, parent=last.version))
@@ -302,7 +317,7 @@ def test_a_version_that_no_checkpoint_knows_is_told_before_the_run(trial):
 
 
 def test_an_addition_that_was_interrupted_is_repeated_from_where_it_began(trial):
-    trial.run(month(0))
+    trial.begin()
     fake_learner.FAILURES.at = [9]
     with pytest.raises(fake_learner.StepFailed):
         trial.run(month(1), ADD, "--checkpoint_tokens=100")
