@@ -2,8 +2,6 @@
 
 An import of a learner's settings here registers the learner. The settings of this package are apart
 from the learners, which import kernels.
-
-Make the learner that settings belong to, with the filters that they ask for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Topic models as a scikit-learn estimator: :class:`TopicModel`.
-
-The model store of the estimator: its settings, and copies of its files.
-"""
+"""Topic models as a scikit-learn estimator, :class:`TopicModel`, and the model store behind it."""
 
 from __future__ import annotations
 
