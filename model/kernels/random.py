@@ -42,6 +42,18 @@ LOCAL = 20
 FIRST_TOPICS = 21
 FORGETTING = 24
 FORGOTTEN_TOPIC = 25
+# Of :mod:`beam_topics.model.learners.engine`, where the sequence is the number of an epoch. What
+# the other name of a uniform is, comes after each.
+# The topic of a token: its document, and its place there.
+EPOCH_TOPIC = 32
+# The tables of a word, and those at which these sit; its mass in G: the word.
+TABLES, SHARED_TABLES, BASE = 33, 34, 35
+# The concentrations a and a0.
+STRENGTH, BASE_STRENGTH = 36, 37
+# The order in which an archive is learned: the document.
+ORDER = 38
+# Which documents are visited, and which of all that came stay at hand: the document.
+VISITED, KEPT = 39, 40
 # Added to one of the above: whether a token opens or closes a table
 # (model.learners.particles.kernels.table_counts).
 TABLE_DRAWS = 64

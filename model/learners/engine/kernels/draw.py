@@ -28,10 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from beam_topics.model.kernels.jit import page_inlined, page_kernel
-from beam_topics.model.kernels.random import fill_uniforms
+from beam_topics.model.kernels.random import EPOCH_TOPIC, fill_uniforms
 from beam_topics.model.kernels.special import ln
 from beam_topics.model.learners.engine.kernels.lanes import LANES, lane_masses, prefetch
-from beam_topics.model.learners.engine.kernels.names import TOPIC
 
 # The topic of a token that has none yet.
 NONE = 65535
@@ -211,7 +210,7 @@ def draw(
     whole = _begin_shard(topics, shard, scratch)
     for d in chosen:
         begin, end = offsets[d], offsets[d + 1]
-        fill_uniforms(scratch.uniforms, end - begin, 0, key0, key1, d, epoch, TOPIC)
+        fill_uniforms(scratch.uniforms, end - begin, 0, key0, key1, d, epoch, EPOCH_TOPIC)
         _begin_document(z, begin, end, alpha, scratch)
         for i in range(begin, end):
             if i + 2 < end and shard.slot[words[i + 2]] >= 0:

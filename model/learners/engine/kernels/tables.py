@@ -30,16 +30,17 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
-from beam_topics.model.kernels.random import pair, uniform
-from beam_topics.model.kernels.special import ln
-from beam_topics.model.learners.engine.kernels.names import (
+from beam_topics.model.kernels.random import (
     BASE,
     BASE_STRENGTH,
     SHARED_TABLES,
     STRENGTH,
     TABLES,
-    Draws,
+    pair,
+    uniform,
 )
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.engine.kernels.names import Draws
 from beam_topics.model.learners.particles.kernels.topic_weights import draw_a, gamma
 
 # The first trial that is not drawn by itself.
