@@ -28,12 +28,12 @@ class Current(NamedTuple):
     """The model of now.
 
     Attributes:
-        model: what was learned.
+        live: what was learned.
         rows: int64[W], the number that each word of the vocabulary has there.
         order: int64[D], for each document there its place among those at hand.
     """
 
-    model: State
+    live: State
     rows: Array
     order: Array
 
@@ -44,7 +44,7 @@ class GibbsState:
 
     Attributes:
         settings, key, threads: as given to ``init``.
-        model: the engine's state; in an archive its documents have no topics.
+        live: the engine's state; in an archive its documents have no topics.
         vocabulary: the words.
         sequence: number of the last minibatch.
         documents, tokens: how many came.
@@ -61,7 +61,7 @@ class GibbsState:
     settings: Gibbs
     key: str
     threads: int
-    model: State = field(init=False)
+    live: State = field(init=False)
     vocabulary: Vocabulary = field(init=False)
     sequence: int = 0
     documents: int = 0
@@ -74,9 +74,9 @@ class GibbsState:
     learned: Current | None = None
 
     def __post_init__(self) -> None:
-        self.model = new_model(self.settings, self.key)
+        self.live = new_model(self.settings, self.key)
         self.vocabulary = self.settings.vocabulary.new()
-        self.model.add_words(len(self.vocabulary))
+        self.live.add_words(len(self.vocabulary))
         self.arrived = np.zeros((2, self.settings.topic_count))
 
     @property
@@ -99,7 +99,7 @@ class GibbsState:
         tokens = numbers[minibatch.tokens]
         known = tokens >= 0
         ends = np.concatenate([[0], np.cumsum(known)])[minibatch.offsets]
-        arrived = self.model.add_documents(tokens[known], np.diff(ends))
+        arrived = self.live.add_documents(tokens[known], np.diff(ends))
         marks = np.arange(self.documents, self.documents + len(minibatch))
         if self.is_archive:
             marks = np.array([_mark(minibatch, d) for d in range(len(minibatch))], np.int64)
@@ -117,17 +117,17 @@ class GibbsState:
         staying = self.vocabulary.staying(words) if leave else None
         if staying is not None:
             self.vocabulary.keep(staying)
-            self.model.keep_words(staying)
+            self.live.keep_words(staying)
         numbers = self.vocabulary.numbers(words)
         self.vocabulary.used(numbers, np.bincount(minibatch.tokens, minlength=len(words)))
-        self.model.add_words(len(self.vocabulary) - self.model.size)
+        self.live.add_words(len(self.vocabulary) - self.live.size)
         return numbers
 
     def current(self) -> Current:
         """Return the model of now; an archive is learned, once for each minibatch."""
         if not self.is_archive:
-            size, documents = self.model.size, self.model.documents
-            return Current(self.model, np.arange(size), np.arange(documents))
+            size, documents = self.live.size, self.live.documents
+            return Current(self.live, np.arange(size), np.arange(documents))
         if self.learned is None:
             self.learned = learn_archive(self)
         return self.learned
@@ -136,14 +136,14 @@ class GibbsState:
 def new_model(settings: Gibbs, key: str) -> State:
     """Return a model before its first document."""
     topics, unseen = settings.topic_count, int(settings.vocabulary.is_open)
-    model = State(topics, settings.seed, key, unseen=unseen)
-    model.alpha[:topics] = settings.topic_alpha
-    return model
+    live = State(topics, settings.seed, key, unseen=unseen)
+    live.alpha[:topics] = settings.topic_alpha
+    return live
 
 
 def learn_archive(state: GibbsState) -> Current:
     """Learn all documents, in the order of their marks and of the words' first uses in it."""
-    held, order = state.model, np.argsort(state.marks, kind="stable")
+    held, order = state.live, np.argsort(state.marks, kind="stable")
     lengths = np.diff(held.offsets[: held.documents + 1])[order]
     starts = np.repeat(held.offsets[order] - (np.cumsum(lengths) - lengths), lengths)
     words = held.words[starts + np.arange(held.tokens)]
@@ -151,28 +151,28 @@ def learn_archive(state: GibbsState) -> Current:
     unused = np.setdiff1d(np.arange(held.size), used)
     rows = np.empty(held.size, np.int64)
     rows[np.concatenate([used, unused])] = np.arange(held.size)
-    model = new_model(state.settings, state.key)
-    model.add_words(held.size)
-    model.add_documents(rows[words], lengths)
+    live = new_model(state.settings, state.key)
+    live.add_words(held.size)
+    live.add_documents(rows[words], lengths)
     schedule = state.settings.schedule
     assert isinstance(schedule, ArchiveSchedule)
     if len(words):
-        archive(model, Schedule(sweeps=schedule.sweeps), state.pool)
-    model.workspace = None
-    return Current(model, rows, order)
+        archive(live, Schedule(sweeps=schedule.sweeps), state.pool)
+    live.workspace = None
+    return Current(live, rows, order)
 
 
-def topics_of_documents(model: State, first: int = 0) -> Array:
+def topics_of_documents(live: State, first: int = 0) -> Array:
     """Return the topic with the most tokens of each document from ``first`` on, int32; or -1."""
-    main = np.empty(model.documents - first, np.int32)
-    main_topics(model.offsets[first : model.documents + 1], model.z, model.topics, main)
+    main = np.empty(live.documents - first, np.int32)
+    main_topics(live.offsets[first : live.documents + 1], live.z, live.topics, main)
     return main
 
 
-def counts_of(model: State, first: int) -> Array:
+def counts_of(live: State, first: int) -> Array:
     """Return float64[2, T], the tokens and documents of each topic, from a document on."""
-    z, main = model.z[model.offsets[first] : model.tokens], topics_of_documents(model, first)
-    parts = [np.bincount(part, minlength=model.topics) for part in (z, main[main >= 0])]
+    z, main = live.z[live.offsets[first] : live.tokens], topics_of_documents(live, first)
+    parts = [np.bincount(part, minlength=live.topics) for part in (z, main[main >= 0])]
     return np.array(parts, np.float64)
 
 

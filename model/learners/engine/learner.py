@@ -43,7 +43,7 @@ class GibbsLearner:
         return GibbsState(settings, key, threads)
 
     def step(self, state: GibbsState, minibatch: Minibatch) -> StepInfo:
-        before, visits = state.tokens, state.model.visits
+        before, visits = state.tokens, state.live.visits
         arrived = state.take(minibatch)
         known, fit = state.tokens - before, 0.0
         if known and not state.is_archive:
@@ -52,14 +52,14 @@ class GibbsLearner:
             state.arrived[:] = 0.0
         _keep_sample(state)
         # It takes memory, and holds nothing between epochs.
-        state.model.workspace = None
+        state.live.workspace = None
         scored = 0 if state.is_archive else known
         state.scored, state.log_evidence = state.scored + scored, state.log_evidence + fit
         return StepInfo(
             documents=len(minibatch),
             tokens=len(minibatch.tokens),
             unknown_tokens=len(minibatch.tokens) - known,
-            moves=state.model.visits - visits,
+            moves=state.live.visits - visits,
             resamplings=0,
             ess=1.0,
             log_evidence=fit,
@@ -68,18 +68,18 @@ class GibbsLearner:
         )
 
     def snapshot(self, state: GibbsState, chain: int | None = None) -> Snapshot:
-        model, rows, _ = state.current()
-        counts = model.rows[rows, : model.topics]
+        live, rows, _ = state.current()
+        counts = live.rows[rows, : live.topics]
         words, topics = np.nonzero(counts)
-        strength, mean = model.a or first_strength(model.size), model.base_mean()[rows]
-        unseen = max(0.0, 1.0 - model.known_share) if model.unseen else 0.0
+        strength, mean = live.a or first_strength(live.size), live.base_mean()[rows]
+        unseen = max(0.0, 1.0 - live.known_share) if live.unseen else 0.0
         return Snapshot(
             key=state.key,
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=model.alpha[: model.topics].copy(),
-            prior=TopicWordPrior(np.full(model.topics, strength), mean, unseen),
+            alpha=live.alpha[: live.topics].copy(),
+            prior=TopicWordPrior(np.full(live.topics, strength), mean, unseen),
             words=state.vocabulary.words,
             offsets=np.searchsorted(words, np.arange(len(rows) + 1)).astype(np.int64),
             topics=topics.astype(np.int32),
@@ -90,7 +90,7 @@ class GibbsLearner:
         current = state.current()
         return Summary(
             evidence=scaled(state.log_evidence),
-            posterior=scaled(_log_joint(current.model)),
+            posterior=scaled(_log_joint(current.live)),
             documents=state.documents,
             tokens=state.tokens,
             words=len(state.vocabulary),
@@ -108,18 +108,18 @@ class GibbsLearner:
             return none._replace(until=state.documents) if unlearned else none
         if not state.is_archive:
             return Arrivals(state.arrived[None].copy(), state.documents)
-        model, _, order = state.current()
-        z, main, late = model.z[: model.tokens], topics_of_documents(model), order >= after
-        tokens = z[np.repeat(late, np.diff(model.offsets[: model.documents + 1]))]
+        live, _, order = state.current()
+        z, main, late = live.z[: live.tokens], topics_of_documents(live), order >= after
+        tokens = z[np.repeat(late, np.diff(live.offsets[: live.documents + 1]))]
         parts = [
-            np.bincount(part, minlength=model.topics) for part in (tokens, main[late & (main >= 0)])
+            np.bincount(part, minlength=live.topics) for part in (tokens, main[late & (main >= 0)])
         ]
         return Arrivals(np.array([parts], np.float64), state.documents)
 
     def witness(self, state: GibbsState) -> bytes:
-        model = state.model
-        figures = np.array([state.log_evidence, model.a, model.a0, model.epochs, *model.alpha])
-        parts = (figures, "<f8"), (model.totals, "<i8"), (model.tables[: model.size], "<i8")
+        live = state.live
+        figures = np.array([state.log_evidence, live.a, live.a0, live.epochs, *live.alpha])
+        parts = (figures, "<f8"), (live.totals, "<i8"), (live.tables[: live.size], "<i8")
         return wire.digest(*(wire.array_to_bytes(*part) for part in parts))
 
     def save(self, state: GibbsState) -> bytes:
@@ -131,15 +131,15 @@ class GibbsLearner:
         return stored.state_from_bytes(settings, key, data, threads)
 
     def nbytes(self, state: GibbsState) -> int:
-        models = [state.model] + ([state.learned.model] if state.learned else [])
+        models = [state.live] + ([state.learned.live] if state.learned else [])
         labels = sum(map(len, filter(None, state.labels))) + 8 * len(state.labels)
         own = state.marks.nbytes + state.vocabulary.nbytes() + state.vocabulary.use.nbytes
-        return own + labels + sum(model.nbytes for model in models)
+        return own + labels + sum(live.nbytes for live in models)
 
     def held(self, state: GibbsState) -> list[list[str]]:
-        words, model = list(state.vocabulary.words), state.model
-        ends = model.offsets[: model.documents + 1].tolist()
-        numbers: Sequence[int] = model.words[: model.tokens].tolist()
+        words, live = list(state.vocabulary.words), state.live
+        ends = live.offsets[: live.documents + 1].tolist()
+        numbers: Sequence[int] = live.words[: live.tokens].tolist()
         return [
             [words[w] for w in numbers[first:last]]
             for first, last in zip(ends[:-1], ends[1:], strict=True)
@@ -151,8 +151,8 @@ def _learn(state: GibbsState, arrived: Array) -> float:
     schedule = state.settings.schedule
     assert isinstance(schedule, StreamSchedule)
     learns_alpha = state.settings.learns_alpha
-    fit = learn(state.model, arrived, state.documents, schedule.moves, learns_alpha, state.pool)
-    state.arrived = counts_of(state.model, int(arrived[0]))
+    fit = learn(state.live, arrived, state.documents, schedule.moves, learns_alpha, state.pool)
+    state.arrived = counts_of(state.live, int(arrived[0]))
     return fit
 
 
@@ -160,17 +160,17 @@ def _keep_sample(state: GibbsState) -> None:
     """Let documents leave that are more than the settings allow."""
     schedule = state.settings.schedule
     if isinstance(schedule, StreamSchedule) and len(state.marks) > schedule.reservoir:
-        staying = keep_sample(state.model, state.marks, schedule.reservoir)
+        staying = keep_sample(state.live, state.marks, schedule.reservoir)
         state.marks = state.marks[staying]
         state.labels = [state.labels[d] for d in staying.tolist()]
 
 
-def _log_joint(model: State) -> float:
+def _log_joint(live: State) -> float:
     """Return ln P(w, z)."""
-    strength, size = model.a or first_strength(model.size), model.size
-    offsets, shares = model.offsets[: model.documents + 1], strength * model.base[:size]
-    counts = model.rows[:size], model.totals
-    return float(log_joint(offsets, model.z, *counts, shares, strength, model.alpha))
+    strength, size = live.a or first_strength(live.size), live.size
+    offsets, shares = live.offsets[: live.documents + 1], strength * live.base[:size]
+    counts = live.rows[:size], live.totals
+    return float(log_joint(offsets, live.z, *counts, shares, strength, live.alpha))
 
 
 def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:
@@ -179,7 +179,7 @@ def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:
     labelled = [d for d, label in enumerate(found) if label is not None]
     if not labelled:
         return None
-    topics = topics_of_documents(current.model)[labelled].tolist()
+    topics = topics_of_documents(current.live)[labelled].tolist()
     return nmi([found[d] for d in labelled], topics)
 
 

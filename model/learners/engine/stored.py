@@ -30,13 +30,13 @@ _MOST_COUNT = 2**31 - 1
 
 def state_to_bytes(state: GibbsState) -> bytes:
     """Return the state in canonical form."""
-    model, topics = state.model, state.settings.topic_count
-    size, counts = model.size, model.rows[: model.size, :topics]
+    live, topics = state.live, state.settings.topic_count
+    size, counts = live.size, live.rows[: live.size, :topics]
     words, numbers = np.nonzero(counts)
     header = {
         **{name: getattr(state, name) for name in _FACTS},
-        **{name: getattr(model, name) for name in _COUNTERS},
-        **{name: float(getattr(model, name)) for name in ("a", "a0")},
+        **{name: getattr(live, name) for name in _COUNTERS},
+        **{name: float(getattr(live, name)) for name in ("a", "a0")},
         "log_evidence": state.log_evidence,
         "labels": state.labels,
         "settings": _settings_digest(state.settings),
@@ -49,20 +49,20 @@ def state_to_bytes(state: GibbsState) -> bytes:
         pack_numbers(np.bincount(words, minlength=size)),
         pack_numbers(numbers),
         pack_numbers(counts[words, numbers]),
-        pack_numbers(model.tables[:size]),
-        wire.array_to_bytes(model.base[:size], "<f8"),
-        wire.array_to_bytes(model.alpha[:topics], "<f8"),
-        pack_numbers(np.diff(model.offsets[: model.documents + 1])),
+        pack_numbers(live.tables[:size]),
+        wire.array_to_bytes(live.base[:size], "<f8"),
+        wire.array_to_bytes(live.alpha[:topics], "<f8"),
+        pack_numbers(np.diff(live.offsets[: live.documents + 1])),
         pack_numbers(state.marks),
-        _tokens_to_bytes(model),
+        _tokens_to_bytes(live),
     )
 
 
-def _tokens_to_bytes(model: State) -> bytes:
+def _tokens_to_bytes(live: State) -> bytes:
     """Return words, and topics plus one; 0 is none."""
-    z = model.z[: model.tokens].astype(np.int64)
+    z = live.z[: live.tokens].astype(np.int64)
     topics = np.where(z == NONE, 0, z + 1)
-    return wire.pack(b"BTY1", {}, pack_numbers(model.words[: model.tokens]), pack_numbers(topics))
+    return wire.pack(b"BTY1", {}, pack_numbers(live.words[: live.tokens]), pack_numbers(topics))
 
 
 def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> GibbsState:
@@ -78,7 +78,7 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
         )
     state = GibbsState(settings, key, threads)
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
-    _load_counts(state.model, *map(unpack_numbers, blobs[2:5]))
+    _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
     _load_shared(state, header, blobs[5:8])
     lengths, marks = map(unpack_numbers, blobs[8:10])
     _load_documents(state, lengths, marks, blobs[10])
@@ -96,7 +96,7 @@ def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
     if wanted.is_open:
         checks.whole("words of a saved learner", len(words), 0, wanted.size + 1)
         vocabulary.extend(words)
-        state.model.add_words(len(words))
+        state.live.add_words(len(words))
     else:
         checks.equal("words of a saved learner", words, tuple(vocabulary.words))
     checks.sized("uses of a saved learner's words", use, len(words))
@@ -104,24 +104,24 @@ def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
     vocabulary.use = use.copy()
 
 
-def _load_counts(model: State, lengths: Array, topics: Array, counts: Array) -> None:
+def _load_counts(live: State, lengths: Array, topics: Array, counts: Array) -> None:
     """Set n_wt and n_t."""
     name = "counts of a saved learner's words"
-    checks.sized(f"lengths of {name}", lengths, model.size)
-    checks.within(f"lengths of {name}", lengths, 0, model.topics + 1)
+    checks.sized(f"lengths of {name}", lengths, live.size)
+    checks.within(f"lengths of {name}", lengths, 0, live.topics + 1)
     checks.sized(f"topics of {name}", topics, int(lengths.sum()))
     checks.sized(name, counts, len(topics))
-    checks.within(f"topics of {name}", topics, 0, model.topics)
+    checks.within(f"topics of {name}", topics, 0, live.topics)
     checks.within(name, counts, 1, _MOST_COUNT)
-    words = np.repeat(np.arange(model.size), lengths)
-    checks.ascending(f"topics of {name}", words * model.topics + topics, strictly=True)
-    model.rows[words, topics] = counts
-    model.totals = model.rows[: model.size].sum(axis=0, dtype=np.int64)
+    words = np.repeat(np.arange(live.size), lengths)
+    checks.ascending(f"topics of {name}", words * live.topics + topics, strictly=True)
+    live.rows[words, topics] = counts
+    live.totals = live.rows[: live.size].sum(axis=0, dtype=np.int64)
 
 
 def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) -> None:
     """Set tables, G, alpha and the concentrations."""
-    model, size, name = state.model, state.model.size, "a saved learner"
+    live, size, name = state.live, state.live.size, "a saved learner"
     tables = unpack_numbers(blobs[0])
     base, alpha = (wire.array_from_bytes(blob, "<f8") for blob in blobs[1:])
     checks.sized(f"tables of {name}", tables, size)
@@ -129,57 +129,57 @@ def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) 
     checks.within(f"tables of {name}", tables, 0, checks.LARGEST // max(size, 1))
     checks.sized(f"base of {name}", base, size)
     checks.measures(f"base of {name}", base, _LEAST_SHARE, 1.0)
-    checks.sized(f"alpha of {name}", alpha, model.topics)
+    checks.sized(f"alpha of {name}", alpha, live.topics)
     if state.settings.learns_alpha:
         checks.measures(f"alpha of {name}", alpha, LEAST, _MOST)
     else:
         checks.equal(f"alpha of {name}", alpha.tolist(), [state.settings.topic_alpha] * len(alpha))
-    model.tables[:size], model.base[:size], model.alpha[: model.topics] = tables, base, alpha
+    live.tables[:size], live.base[:size], live.alpha[: live.topics] = tables, base, alpha
     a = checks.number(f"a of {name}", checks.field(header, "a"), 0.0, _MOST)
     least = 0.0 if not a else max(_LEAST_A, _LEAST_SHARE / float(base.min(initial=1.0)))
-    model.a = checks.number(f"a of {name}", a, least, _MOST)
-    model.a0 = checks.number(f"a0 of {name}", checks.field(header, "a0"), _LEAST_A, _MOST)
+    live.a = checks.number(f"a of {name}", a, least, _MOST)
+    live.a0 = checks.number(f"a0 of {name}", checks.field(header, "a0"), _LEAST_A, _MOST)
 
 
 def _load_documents(state: GibbsState, lengths: Array, marks: Array, data: bytes) -> None:
     """Set the documents at hand, with the topics of their tokens."""
-    model, name = state.model, "a saved learner's documents"
+    live, name = state.live, "a saved learner's documents"
     schedule = state.settings.schedule
     words, topics = map(unpack_numbers, wire.unpack(b"BTY1", data, 2)[1])
     if isinstance(schedule, StreamSchedule):
         checks.whole(name, len(lengths), 0, schedule.reservoir + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
     checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))
-    checks.within(f"words of {name}", words, 0, model.size)
+    checks.within(f"words of {name}", words, 0, live.size)
     checks.sized(f"topics of {name}", topics, len(words))
-    low, high = (0, 1) if state.is_archive else (1, model.topics + 1)
+    low, high = (0, 1) if state.is_archive else (1, live.topics + 1)
     checks.within(f"topics of {name}", topics, low, high)
     checks.sized(f"marks of {name}", marks, len(lengths))
     checks.within(f"marks of {name}", marks, 0, 2**62)
     if not state.is_archive:
         checks.ascending(f"marks of {name}", marks, strictly=True)
-        _check_counted(model, words, topics - 1)
-    model.add_documents(words, lengths)
-    model.z[: model.tokens] = np.where(topics > 0, topics - 1, NONE)
+        _check_counted(live, words, topics - 1)
+    live.add_documents(words, lengths)
+    live.z[: live.tokens] = np.where(topics > 0, topics - 1, NONE)
     state.marks = marks
 
 
-def _check_counted(model: State, words: Array, topics: Array) -> None:
+def _check_counted(live: State, words: Array, topics: Array) -> None:
     """Refuse documents with more tokens of a word in a topic than n_wt."""
-    np.subtract.at(model.rows, (words, topics), 1)
-    checks.within("counts of a saved learner without its documents", model.rows, 0, _MOST_COUNT)
-    np.add.at(model.rows, (words, topics), 1)
+    np.subtract.at(live.rows, (words, topics), 1)
+    checks.within("counts of a saved learner without its documents", live.rows, 0, _MOST_COUNT)
+    np.add.at(live.rows, (words, topics), 1)
 
 
 def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     """Set how much came, labels, and the evidence."""
     name = "a saved learner"
-    for record, names in ((state, _FACTS), (state.model, _COUNTERS)):
+    for record, names in ((state, _FACTS), (state.live, _COUNTERS)):
         for fact in names:
             setattr(record, fact, checks.whole(f"{fact} of {name}", checks.field(header, fact)))
-    checks.whole(f"reseated of {name}", state.model.reseated, 0, state.model.visits + 1)
+    checks.whole(f"reseated of {name}", state.live.reseated, 0, state.live.visits + 1)
     # An epoch names draws by forty bits.
-    checks.whole(f"epochs of {name}", state.model.epochs, 0, 2**40)
+    checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
     checks.whole(f"documents at hand of {name}", len(state.marks), 0, most)
     if not state.is_archive:
