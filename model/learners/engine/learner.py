@@ -150,8 +150,7 @@ def _learn(state: GibbsState, arrived: Array) -> float:
     """Learn the documents that arrived; note their topics, and return ln P of their words."""
     schedule = state.settings.schedule
     assert isinstance(schedule, StreamSchedule)
-    learns_alpha = state.settings.learns_alpha
-    fit = learn(state.live, arrived, state.documents, schedule.moves, learns_alpha, state.pool)
+    fit = learn(state.live, arrived, state.documents, schedule.moves, state.pool)
     state.arrived = counts_of(state.live, int(arrived[0]))
     return fit
 

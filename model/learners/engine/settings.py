@@ -86,11 +86,6 @@ class Gibbs(LearnerSettings):
         return self.vocabulary.is_open
 
     @property
-    def learns_alpha(self) -> bool:
-        """Return whether alpha is learned; an archive keeps it, because its chain would stick."""
-        return self.alpha == AUTO and isinstance(self.schedule, StreamSchedule)
-
-    @property
     def topic_alpha(self) -> float:
-        """Return alpha of each topic, where it is learned the one to begin with."""
+        """Return alpha of each topic."""
         return max(super().topic_alpha, LEAST_ALPHA)

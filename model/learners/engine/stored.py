@@ -13,7 +13,6 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners.engine.holding import GibbsState
-from beam_topics.model.learners.engine.kernels.alpha import LEAST
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State
@@ -130,10 +129,7 @@ def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) 
     checks.sized(f"base of {name}", base, size)
     checks.measures(f"base of {name}", base, _LEAST_SHARE, 1.0)
     checks.sized(f"alpha of {name}", alpha, live.topics)
-    if state.settings.learns_alpha:
-        checks.measures(f"alpha of {name}", alpha, LEAST, _MOST)
-    else:
-        checks.equal(f"alpha of {name}", alpha.tolist(), [state.settings.topic_alpha] * len(alpha))
+    checks.equal(f"alpha of {name}", alpha.tolist(), [state.settings.topic_alpha] * len(alpha))
     live.tables[:size], live.base[:size], live.alpha[: live.topics] = tables, base, alpha
     a = checks.number(f"a of {name}", checks.field(header, "a"), 0.0, _MOST)
     least = 0.0 if not a else max(_LEAST_A, _LEAST_SHARE / float(base.min(initial=1.0)))

@@ -58,7 +58,7 @@ def test_an_archive_is_learned_once_for_each_minibatch(monkeypatch):
 @pytest.mark.parametrize("schedule", [{"schedule": "archive"}, {}], ids=["archive", "stream"])
 def test_documents_of_different_words_have_different_topics(schedule):
     settings = made(learner="gibbs", topics=6, **schedule)
-    words = [[f"{'abc'[d % 3]}{(d * i) % 11}" for i in range(1, 25)] for d in range(60)]
+    words = [[f"{'abc'[d % 3]}{((d % 10 + 1) * i) % 11}" for i in range(1, 25)] for d in range(60)]
     state = learned(
         settings, minibatches_of([document_of(one, d) for d, one in enumerate(words)], 10)
     )

@@ -66,19 +66,35 @@ def test_a_minibatch_is_learned_and_counts_are_those_of_its_topics():
     for begin in range(0, 80, 8):
         tokens = WORDS[LENGTHS[:begin].sum() : LENGTHS[: begin + 8].sum()]
         arrived = state.add_documents(tokens, LENGTHS[begin : begin + 8])
-        assert learn(state, arrived, begin + 8, 30, True, None) < 0
+        assert learn(state, arrived, begin + 8, 30, None) < 0
         assert (state.z[: state.tokens] != NONE).all()
         assert (state.rows[:30] == counted(state)).all()
-    assert (state.totals == state.rows.sum(axis=0)).all() and state.alpha[0] != 0.1
+    assert (state.totals == state.rows.sum(axis=0)).all()
+
+
+def test_each_epoch_of_visits_has_its_own_documents(monkeypatch):
+    chosen = []
+    state = State(2)
+    state.add_words(1)
+    state.add_documents(np.zeros(3000, np.int64), np.ones(3000, np.int64))
+    real = stream.epoch
+    monkeypatch.setattr(
+        stream,
+        "epoch",
+        lambda state, part, *a, **b: (chosen.append(part), real(state, part, *a, **b))[1],
+    )
+    learn(state, np.arange(2900, 3000), 3000, 30, None)
+    assert chosen[0].tolist() == list(range(2900, 3000)) and len(chosen) == 1 + 4
+    assert len({part.tobytes() for part in chosen}) == 5
 
 
 def test_tables_are_drawn_when_enough_was_visited(monkeypatch):
     monkeypatch.setattr(stream, "RESEAT", 1e9)
     state = example()
-    learn(state, np.arange(80), 80, 1, True, None)
-    assert not state.tables.any() and state.reseated == 0 and (state.alpha[:5] == 0.1).all()
+    learn(state, np.arange(80), 80, 1, None)
+    assert not state.tables.any() and state.reseated == 0
     monkeypatch.setattr(stream, "RESEAT", 1)
-    learn(state, np.arange(80), 80, 1, False, None)
+    learn(state, np.arange(80), 80, 1, None)
     assert state.tables.any() and state.reseated == state.visits
 
 
