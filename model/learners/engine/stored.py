@@ -21,7 +21,7 @@ from beam_topics.model.learners.particles.packing import pack_numbers, unpack_nu
 MAGIC = b"BTG1"
 _FACTS = ("sequence", "documents", "tokens", "scored")
 _COUNTERS = ("epochs", "visits", "reseated")
-_BLOBS = 11
+_BLOBS = 12
 # Bounds of what is drawn; beyond them a mass in float32 could vanish.
 _LEAST_SHARE, _LEAST_A, _MOST = 1e-25, 1e-12, 1e15
 _MOST_COUNT = 2**31 - 1
@@ -53,15 +53,15 @@ def state_to_bytes(state: GibbsState) -> bytes:
         wire.array_to_bytes(live.alpha[:topics], "<f8"),
         pack_numbers(np.diff(live.offsets[: live.documents + 1])),
         pack_numbers(state.marks),
-        _tokens_to_bytes(live),
+        pack_numbers(live.words[: live.tokens]),
+        pack_numbers(_topics_stored(live)),
     )
 
 
-def _tokens_to_bytes(live: State) -> bytes:
-    """Return words, and topics plus one; 0 is none."""
+def _topics_stored(live: State) -> Array:
+    """Return the topics of all tokens plus one; 0 is none."""
     z = live.z[: live.tokens].astype(np.int64)
-    topics = np.where(z == NONE, 0, z + 1)
-    return wire.pack(b"BTY1", {}, pack_numbers(live.words[: live.tokens]), pack_numbers(topics))
+    return np.where(z == NONE, 0, z + 1)
 
 
 def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> GibbsState:
@@ -79,8 +79,7 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
     _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
     _load_shared(state, header, blobs[5:8])
-    lengths, marks = map(unpack_numbers, blobs[8:10])
-    _load_documents(state, lengths, marks, blobs[10])
+    _load_documents(state, *map(unpack_numbers, blobs[8:]))
     _load_facts(state, header)
     return state
 
@@ -137,11 +136,12 @@ def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) 
     live.a0 = checks.number(f"a0 of {name}", checks.field(header, "a0"), _LEAST_A, _MOST)
 
 
-def _load_documents(state: GibbsState, lengths: Array, marks: Array, data: bytes) -> None:
+def _load_documents(
+    state: GibbsState, lengths: Array, marks: Array, words: Array, topics: Array
+) -> None:
     """Set the documents at hand, with the topics of their tokens."""
     live, name = state.live, "a saved learner's documents"
     schedule = state.settings.schedule
-    words, topics = map(unpack_numbers, wire.unpack(b"BTY1", data, 2)[1])
     if isinstance(schedule, StreamSchedule):
         checks.whole(name, len(lengths), 0, schedule.reservoir + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
