@@ -1,19 +1,19 @@
-"""The natural logarithm from IEEE 754 operations, with the same bits on every machine.
+"""The natural logarithm, and exp(digamma(x)), from IEEE 754 operations.
 
-With x = m 2^e and m between sqrt(1/2) and sqrt(2), s = (m - 1) / (m + 1) lies within +-0.1716 and
+The logarithm has the same bits on every machine. With x = m 2^e and m between sqrt(1/2) and
+sqrt(2), s = (m - 1) / (m + 1) lies within +-0.1716 and
 
     ln x = e ln 2 + 2 (s + s^3 / 3 + s^5 / 5 + ... + s^17 / 17)
 
 The omitted terms are below 1e-15.
 
-exp(digamma(x)), the exponential of an expected logarithm, without logarithms.
-
-Variational updates consist of these expectations. For large y + 1/2 the series
-exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges fast. It is used at x + 8, and
-digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So for x >= 1 the function
-consists of +, -, x and /, which IEEE 754 specifies and compilers vectorise. Below 1 it also takes
-exp(-1/x), which no short series covers, from the C library. The last bit of that may differ between
-kinds of processors. The relative error is below 2e-11; the tests compare with scipy.
+Variational updates consist of exp(digamma(x)), the exponentials of expected logarithms, which are
+computed without logarithms. For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) -
+37/(5760 y^3) + ... converges fast. It is used at x + 8, and digamma(x) = digamma(x + 8) - (1/x +
+... + 1/(x + 7)) leads back to x. So for x >= 1 the function consists of +, -, x and /, which IEEE
+754 specifies and compilers vectorise. Below 1 it also takes exp(-1/x), which no short series
+covers, from the C library. The last bit of that may differ between kinds of processors. The
+relative error is below 2e-11; the tests compare with scipy.
 """
 
 from __future__ import annotations

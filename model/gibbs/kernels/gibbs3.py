@@ -23,10 +23,9 @@ A topic that a row does not have is put into an entry without tokens, or behind 
 as many of these entries as the document has tokens of the word, so one is always free. Indices and
 topics are unsigned: numba tests a signed index for being negative.
 
-Rows of a model in descending order of their counts, as the sparse sampler takes them.
-
-Equal counts stay in ascending order of the topics. Only the rows of words that documents use are
-sorted: a model of many keys has few documents.
+The sampler takes the rows of a model in descending order of their counts. Equal counts stay in
+ascending order of the topics. Only the rows of words that documents use are sorted: a model of many
+keys has few documents.
 """
 
 from __future__ import annotations

@@ -2,15 +2,13 @@
 
 An entry is one integer, ``count << bits | topic``. The entries of a row descend. This order is a
 function of the counts, so a row has the same bits however it was reached. A row has room for whole
-blocks of entries. Entries behind its end have no tokens. A
-row without room is moved behind all other rows.
-:class:`~beam_topics.model.gibbs.kernels.records.PackedRows` describes the arrays.
+blocks of entries. Entries behind its end have no tokens. A row without room is moved behind all
+other rows. :class:`~beam_topics.model.gibbs.kernels.records.PackedRows` describes the arrays.
 
-The sum of a word's row times the topics' coefficients, where SparseLDA spends its time.
-
+SparseLDA spends its time in the sum of a word's row times the topics' coefficients.
 :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row.
-:func:`pair_sum` is the same sum for topics and counts in
-two arrays. Both take eight entries at a time, in machine code written with llvmlite as in
+:func:`pair_sum` is the same sum for topics and counts in two arrays. Both take eight entries at a
+time, in machine code written with llvmlite as in
 :mod:`beam_topics.model.learners.particles.kernels.draw`. Numba widens each entry to 64 bits, and
 then LLVM vectorises neither the shift nor the conversion.
 

@@ -11,7 +11,7 @@ proportional to
 and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). Where topics do not share
 words there are no tables, d = 0, and B = G is a given distribution; G = 1/W and a = W beta make
 this LDA. Where topics share words, B(w) = (m_w + a_0 G(w)) / (M + a_0). A kernel keeps parts of
-these terms in a :mod:`workspace <model.learners.particles.kernels.workspace>`.
+these terms in a :mod:`workspace <beam_topics.model.learners.particles.kernels.workspace>`.
 
 The joint probability P(w, z) and the weight of a particle are scaled products
 (:mod:`beam_topics.model.scaled`), so no logarithm is computed.
