@@ -77,7 +77,7 @@ def in_order(values):
 
 
 def draw_in_parts(gain, strength, counts, tables, discount, base, u, old=-1, q_old=0.0):
-    """Do steps 1 to 6 of beam_topics.model.learners.particles.kernels.sparse_draw; returns (topic, total)."""
+    """Do steps 1 to 6 of the sparse draw of particles; returns (topic, total)."""
     own = [
         g * (float(n) - discount * float(k)) for g, n, k in zip(gain, counts, tables, strict=True)
     ]
