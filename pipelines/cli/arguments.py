@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.functions import Stored, check_allowed
 from beam_topics.model.options import names_in, names_text
 from beam_topics.model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
@@ -428,6 +429,7 @@ def _learner(
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
     where = of_learner(files, folder, given, own)
     before = {name: value for name, value in before.items() if name in own - given}
+    check_allowed(Stored(before.get("tokeniser", "none")), f"{RUN_FILE} of {run}")
     options = {n: before[n] for n in before if n not in {*READING, *where}}
     _say(prog, options, f"as {run} has learned")
     kept: dict[str, str] = {}
@@ -512,4 +514,6 @@ def _tell(line: str) -> None:
 def all_groups() -> Groups:
     """Return the groups of options of all programs."""
     found = [each for each in vars(options).values() if isinstance(each, OptionGroup)]
+    # Programs that learn have its option among others.
+    found.remove(options.FunctionOptions)
     return [*found, SourceOptions, SinkOptions]

@@ -33,6 +33,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from beam_topics.model.errors import BeamTopicsError, InterruptedRunError
+from beam_topics.model.functions import allow
 from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.pipelines.cli.arguments import all_groups, arranged
 from beam_topics.pipelines.cli.config import CONFIG_HELP
@@ -205,6 +206,7 @@ def parse(
     else:
         _check_required(options, prog, required)
     check_settings(options, groups)
+    allow(options.get("tokeniser"))
     options.argv = tuple(argv)
     return options
 
