@@ -80,7 +80,8 @@ class TokeniserSettings(Record):
     )
     strip: tuple[str, ...] = option(
         (),
-        "what is removed from texts first, with commas: mail, html, quotes, signatures, urls",
+        "what is removed from texts first, with commas: mail, html, quotes, signatures, urls; or"
+        " none",
         unit="names",
         absent=(),
     )

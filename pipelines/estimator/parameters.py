@@ -174,5 +174,7 @@ def _word_lists() -> tuple[str, ...]:
 
 def _parsed(given: Mapping[str, Any]) -> Options:
     check_allowed(given.get("tokeniser", ""))
+    # No way at all is written so.
+    given = {**given, "strip": "none"} if given.get("strip", "none") in ((), []) else given
     argv = [f"--{name}={written(value)}" for name, value in given.items() if value is not None]
     return parse(argv, "TopicModel", "", (StoreOptions, *GROUPS), {}, graph=False)
