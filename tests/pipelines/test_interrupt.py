@@ -174,6 +174,32 @@ def test_an_interrupt_while_a_program_is_imported(capsys, monkeypatch):
     assert capsys.readouterr().err == "beam-topics: interrupted.\n"
 
 
+ENTRIES = (
+    ["beam_topics", "train"], ["beam_topics.pipelines", "train"], ["beam_topics.pipelines.train"]
+)  # fmt: skip
+
+
+# One is imported by every program, the other one where a graph is made.
+@pytest.mark.parametrize("module", ["difflib", "apache_beam"])
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_interrupt_during_any_import_is_one_line(tmp_path, entry, module):
+    (tmp_path / f"{module}.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+    write(tmp_path / "a.jsonl", rows(0, 3))
+    found = subprocess.run(
+        [sys.executable, "-m", *entry, "a.jsonl"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    last = found.stderr.splitlines()[-1]
+    assert found.returncode == 130 and "interrupted." in last
+    assert "Traceback" not in found.stderr
+
+
 def test_python_handles_interrupts_again_afterwards(tmp_path, interrupting):
     interrupting(5)
     source = write(tmp_path / "a.jsonl", rows(0, 30))
@@ -224,3 +250,42 @@ def test_a_second_one_ends_at_once(tmp_path):
         process.wait()
     # A shell shows a process that a signal ended as 128 and its number, which is 130.
     assert process.returncode == -signal.SIGINT
+
+
+BUSY = """
+import sys
+sys.path.insert(0, {tests!r})
+import fake_learner
+from beam_topics.pipelines import train
+def step(self, state, minibatch):
+    print("a step begins", flush=True)
+    # Python sees no signal until the end of it, which takes half a minute.
+    sum(range(3 * 10**9))
+fake_learner.FakeLearner.step = step
+train.main({argv!r})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python counts no signals elsewhere")
+def test_a_second_one_before_python_sees_the_first_ends_at_once(tmp_path):
+    source = write(tmp_path / "a.jsonl", rows(0, 3))
+    argv = [f"--input={source}", *FLAGS, *places(tmp_path / "m")]
+    code = BUSY.format(tests=str(ROOT / "tests"), argv=argv)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "a step begins\n"
+        process.send_signal(signal.SIGINT)
+        # The system joins signals that it has not delivered yet.
+        while pending(process.pid):
+            pass
+        process.send_signal(signal.SIGINT)
+        process.wait()
+    assert process.returncode == -signal.SIGINT
+
+
+def pending(pid):
+    """Whether an interrupt of a process is not delivered yet."""
+    status = Path(f"/proc/{pid}/status").read_text().splitlines()
+    found = [int(line.split()[1], 16) for line in status if line.startswith(("SigPnd", "ShdPnd"))]
+    return any(mask >> (signal.SIGINT - 1) & 1 for mask in found)
