@@ -20,7 +20,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from beam_topics.model.compositions import Choice
+from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.options import Record
+
+
+class UsageError(BeamTopicsError):
+    """A command line that cannot be used as it is."""
 
 
 class Options(argparse.Namespace):
@@ -71,9 +76,6 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises an error where argparse prints and exits."""
 
     def error(self, message: str) -> NoReturn:
-        # Imported here, because that module needs this one.
-        from beam_topics.pipelines.cli.settings_options import UsageError
-
         message = message.removeprefix("argument ")
         if found := _CHOICE.fullmatch(message):
             message = (
