@@ -48,7 +48,7 @@ _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
 # some.
 _CHALLENGED = ParticleFilter(
     topics=16,
-    initial=InitialBatch(documents=2, chains=2, sweeps=1),
+    initial=InitialBatch(documents=40, chains=2, sweeps=1),
     half_life=(1,),
     duplicates=CountOnce(),
     rejuvenation=EveryDocument(moves=1),

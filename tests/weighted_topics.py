@@ -24,6 +24,6 @@ def weight_in(alpha):
     return (alpha[0] / alpha.sum() - EVEN / 2) / (1 - EVEN)
 
 
-def all_tables(of_topics, alpha, names, even):
+def all_tables(of_topics, alpha, names):
     """Count the tables of the even part, too: a planted bug."""
     return of_topics, names[2]

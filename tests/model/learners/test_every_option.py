@@ -154,10 +154,10 @@ def places():
 
 
 def alternatives(place):
-    """Two values of an option, or all its kinds."""
+    """Two values of an option, or all its kinds but those that keep the same otherwise."""
     option = place.option
     if option.kinds is not None:
-        return list(option.kinds)
+        return [kind for kind in option.kinds if kind != "tree"]
     if option.name in LISTS:
         return list(LISTS[option.name])
     if option.name in OTHER:

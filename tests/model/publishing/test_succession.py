@@ -16,6 +16,7 @@ BEFORE = snapshot_of(ROWS, words=WORDS)
 
 def candidate(**others):
     figures = {"topic_tokens": [3.0, 20.0, 4.0], "topic_documents": [1, 7, 2]}
+    others = {"documents": 100, "tokens": 50, **others}
     return replace(CANDIDATE, sequence=3, event_time=9, **{**figures, **others})
 
 
@@ -52,6 +53,8 @@ def test_a_topic_without_tokens_dies():
     (death,) = found.events(candidate())
     assert (death["kind"], death["topics"], death["words_before"]) == ("death", [1], [["c"]])
     assert found.turnover.ids == [0, 4, 2] and found.changes() == []
+    # Its eight tokens are fewer than those of ten documents of average length.
+    assert found.events(candidate(documents=10, tokens=9)) == []
     again = Succession.of(found.after, found.turnover.ids, BEFORE)
     (birth,) = again.events(candidate())
     assert (birth["kind"], birth["topics"]) == ("birth", [4])

@@ -5,7 +5,15 @@ from dataclasses import replace
 
 from made import manifest_of
 
-from beam_topics.model.events import BIRTH, CHANGE, FLOOD, OMITTED, TOPICS_REPLACED, Event
+from beam_topics.model.events import (
+    BIRTH,
+    CHANGE,
+    FLOOD,
+    LEAST_DOCUMENTS,
+    OMITTED,
+    TOPICS_REPLACED,
+    Event,
+)
 from beam_topics.model.publishing.version_events import events_of, line_of, records_of, summary_of
 
 DAY = 86_400_000_000
@@ -69,15 +77,14 @@ def test_sizes_that_are_not_known_are_none():
     assert [(one.documents, one.tokens) for one in events_of(made)] == [(None, None)] * 2
 
 
-def test_a_topic_is_born_with_documents():
+def test_a_topic_is_born_with_documents_enough():
+    counts = [LEAST_DOCUMENTS, 0, LEAST_DOCUMENTS - 1]
     birth = Event(BIRTH, 2, 9.0, [3, 5], "similarity", words=WORDS, words_before=[["x"], ["y"]])
-    (told,) = events_of(version(events=[birth.to_json()]))
-    # Place 2 has no documents.
+    (told,) = events_of(version(events=[birth.to_json()], topic_documents=counts))
+    # Topic 3 has place 0, and topic 5 place 2, which has a document too few.
     assert (told.topics, told.words, told.words_before) == ([3], [WORDS[0]], [["x"]])
-    assert (
-        events_of(version(events=[replace(birth, topics=[5], words=[], words_before=[]).to_json()]))
-        == []
-    )
+    few = replace(birth, topics=[5], words=[], words_before=[]).to_json()
+    assert events_of(version(events=[few], topic_documents=counts)) == []
     (unknown,) = events_of(version(events=[birth.to_json()], topic_documents=None))
     assert unknown.topics == [3, 5]
 

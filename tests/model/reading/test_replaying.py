@@ -111,7 +111,7 @@ def test_files_that_are_not_an_archives():
     with pytest.raises(
         OptionError,
         match=(
-            r"--input: 'a/b\.avro' was given; allowed is files of an archive.*pipelines\.archive"
+            r"--input: 'a/b\.avro' was given; allowed is files of an archive.*beam-topics archive"
             r" makes one"
         ),
     ):

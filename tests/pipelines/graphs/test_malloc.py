@@ -35,13 +35,14 @@ threads = [threading.Thread(target=hold) for _ in range(16)]
 [thread.join() for thread in threads]
 libc.malloc_stats()
 """
-# Twenty large blocks, each before a small one that stays. The first free raises the threshold.
+# Twenty large blocks, each before a smaller one that stays, and that is too large for the gaps that
+# imports have left. The first free raises the threshold.
 HOLES = """
 libc.free(libc.malloc(2 << 20))
 large = []
 for _ in range(20):
     large.append(libc.malloc(2 << 20))
-    libc.malloc(1000)
+    libc.malloc(100_000)
 [libc.free(block) for block in large]
 libc.malloc_stats()
 """

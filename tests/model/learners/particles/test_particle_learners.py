@@ -50,7 +50,7 @@ def streaming(variant):
     settings = VARIANTS[variant]
     return (
         settings.get("learner") != "batch-gibbs"
-        and settings.get("history") != "full"
+        and settings.get("history") not in ("full", "tree")
         and variant != "initial batch never ends"
     )
 
