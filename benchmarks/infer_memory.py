@@ -14,9 +14,11 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
+import time
 from itertools import islice
 from pathlib import Path
 
@@ -80,7 +82,12 @@ def _command(tree: str, folder: Path, *arguments: str) -> tuple[float, float]:
             stdout=log,
             stderr=log,
         )
-        _, status, used = os.wait4(process.pid, 0)
-    if status:
+        # The peak that the system keeps of a process that ended has that of its parent in it.
+        status, peak = Path(f"/proc/{process.pid}/status"), 0
+        while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+            found = re.search(r"VmHWM:\s*(\d+)", status.read_text())
+            peak = int(found[1]) if found else peak
+            time.sleep(0.02)
+    if ended[1]:
         raise SystemExit((folder / "log").read_text())
-    return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
+    return peak / 1024, ended[2].ru_utime + ended[2].ru_stime
