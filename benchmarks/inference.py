@@ -32,9 +32,9 @@ from beam_topics.model.inference import (
 )
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.corpus import Corpus, CorpusSampler, build_corpora
+from beam_topics.model.inference.features import FEATURES
 from beam_topics.model.inference.fitting import fit, make_pair
 from beam_topics.model.inference.gibbs2 import fit_alpha
-from beam_topics.model.inference.features import FEATURES
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.records import Document, FloatArray, TokenisedDocument, TopicMixture

@@ -92,7 +92,11 @@ def content_name(records: Iterable[bytes]) -> str:
 
 def joined_name(names: Sequence[str]) -> str:
     """Return the name of batches that follow each other in a file, by their names in this order."""
-    return names[0] if len(names) == 1 else wire.digest(*map(str.encode, names)).hex()[:NAME_CHARACTERS]
+    return (
+        names[0]
+        if len(names) == 1
+        else wire.digest(*map(str.encode, names)).hex()[:NAME_CHARACTERS]
+    )
 
 
 def continued(data: bytes, marker: bytes) -> bytes:

@@ -258,8 +258,8 @@ class Route(beam.PTransform):
 BLOCKS = "blocks"
 # What an element of InferTogether holds.
 _NEW, _LEARNED = "New", "Learned"
-# The documents of a model that wait at most before they are inferred. Fewer would make more tallies,
-# one for each window of the documents that are inferred together.
+# The documents of a model that wait at most before they are inferred. Fewer would make more
+# tallies, one for each window of the documents that are inferred together.
 MODEL_DOCUMENTS = 1024
 # The documents and the bytes of all models that wait at most. More documents mean that a model is
 # looked up less often where keys are many.

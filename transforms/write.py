@@ -8,9 +8,10 @@ do this by themselves. There are three ways.
 
 :class:`WriteRecords` collects the records of a bundle. It writes them when the bundle ends, or
 earlier when they reach 32 MB. The records of a file are sorted, encoded and appended in parts of
-2 MB (:class:`GrowingFile`), so that the step never holds more. A bundle that is retried writes the same file again. If a runner cuts
-its bundles differently at the second attempt, a record may be in two files: it is written at least
-once. The key of a mixture is (key, id, timestamp, model version).
+2 MB (:class:`GrowingFile`), so the step holds no more. A bundle that is retried writes the same
+file again. If a runner cuts its bundles differently at the second attempt, or gives their records
+in another order, a record may be in two files: it is written at least once. The key of a mixture is
+(key, id, timestamp, model version).
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 

@@ -132,7 +132,9 @@ def test_files_that_go_on():
             assert len(list(fastavro.block_reader(io.BytesIO(whole)))) > len(parts)
         else:
             rows = [json.loads(line) for line in whole.splitlines()]
-        assert [row["id"] for row in rows] == [f"{name}{n}" * 9 for name in "bac" for n in range(300)]
+        assert [row["id"] for row in rows] == [
+            f"{name}{n}" * 9 for name in "bac" for n in range(300)
+        ]
     names = [content_name(part) for part in parts]
     assert joined_name(names[:1]) == names[0]
     assert len({*names, joined_name(names), joined_name(names[::-1]), joined_name(names[:2])}) == 6
