@@ -7,8 +7,8 @@ worse (Yao, Mimno and McCallum 2009). There the report says that the model shoul
 Each worker keeps a :class:`Tally` for a window and sends it as bytes. Tallies add up. Known words
 are counted by their rows, unknown ones by 64 bits of their digest. So the tally of a window is as
 large as its vocabulary, not as its documents: about two bytes for a known word and eight for
-another one. A model with hashed words knows every word, and many
-words have one row. Its words are counted by their digests, and its report never asks for training.
+another one. A model with hashed words knows every word, and many words have one row. Its words are
+counted by their digests, and its report never asks for training.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Tally:
     @classmethod
     def from_bytes(cls, data: bytes) -> Tally:
         header, words = wire.unpack(cls.MAGIC, data, 2)
-        types = header.pop("types", ())
-        if len(types) != 2 or any(one not in _TYPES for one in types):
+        types = header.pop("types", None)
+        if types not in [[one, other] for one in _TYPES for other in _TYPES]:
             checks.refuse("types of a tally", types, f"two of {', '.join(_TYPES)}")
         facts = checks.record(cls, header, "a tally", apart=("known", "unknown"))
         for name, count in facts.items():
