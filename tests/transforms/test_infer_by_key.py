@@ -3,6 +3,7 @@ import pickle
 
 import apache_beam as beam
 import pytest
+from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 from collecting import run
 from fake_learner import fake_settings
@@ -14,7 +15,7 @@ from beam_topics.model.document_blocks import to_bytes
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.coverage import Tally
-from beam_topics.model.inference.mixture_blocks import mixtures_of
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
 from beam_topics.model.inference.serving import (
     ModelCache,
     ServedModel,
@@ -134,6 +135,7 @@ def test_what_waits_does_not_grow_with_the_bundle(store, monkeypatch):
     assert found == {name: data for (_, name), data in expected(store, items).items()}
     counted = sums(one.value.value[1] for one in out if not isinstance(one, WindowedValue))
     assert sum(tally.documents for _, tally in counted) == len(items)
+    assert (step._count, step._size, step._waiting) == (0, 0, {})
 
 
 def test_blocks_of_several_keys(store):
@@ -235,6 +237,19 @@ def test_labelled_documents_by_versions_of_their_own(store):
         assert found[version].to_bytes() == wanted.to_bytes()
     prior = found[""]
     assert (prior.method, prior.words_known, prior.proportions.tolist()) == ("prior", 0, [0.0, 0.0])
+
+
+def test_a_mixture_of_a_stream_has_the_time_of_its_element(store):
+    step = infer._InferLabelled(serving(store))
+    step.start_bundle()
+    for item, time in zip(ITEMS[:3], (7, 5, 9), strict=True):
+        given = item.to_bytes(), store.latest("").version
+        assert not list(step.process(given, Timestamp(micros=time * DAY)))
+    block, *counted = step.finish_bundle()
+    found = MixtureBlock.from_bytes(block.value)
+    assert found.times.tolist() == [7 * DAY, 5 * DAY, 9 * DAY]
+    assert found.timestamps.tolist() == [item.timestamp for item in ITEMS[:3]]
+    assert len(counted) == 3
 
 
 def test_a_damaged_model_is_refused(tmp_path):
