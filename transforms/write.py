@@ -45,7 +45,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -197,7 +197,9 @@ class GrowingFile:
     def drop(self) -> None:
         """Begin anew; what was appended and not ended is gone."""
         if self._file is not None:
-            self._file.close()
+            # On a full disk closing fails, because it writes the rest.
+            with suppress(OSError):
+                self._file.close()
         if self._hidden:
             Path(self._hidden).unlink(missing_ok=True)
         self._file, self._hidden, self._parts = None, "", []
