@@ -10,6 +10,8 @@ Names are imported when they are first used, so ``import beam_topics`` is fast.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +32,24 @@ _MODULES = {
     "TopicModel": "beam_topics.pipelines.estimator.topic_model",
     "read_mixtures": "beam_topics.pipelines.estimator.mixtures",
 }
+
+
+def quiet_interrupts() -> None:
+    """End this process in one line where Ctrl-C comes before a program handles it, or after."""
+
+    def hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if not issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        os.write(2, b"beam-topics: interrupted.\n")
+        os._exit(130)
+
+    sys.excepthook = hook
+
+
+# Python puts this in place of the name while it looks for what ``python -m`` runs.
+if sys.argv[:1] == ["-m"]:
+    quiet_interrupts()
 
 
 def __getattr__(name: str) -> Any:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics import quiet_interrupts
+
 
 def main() -> int:
     """Run the command and return its exit status."""
+    quiet_interrupts()
     from beam_topics.pipelines.__main__ import main as run
 
     return run()

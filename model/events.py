@@ -33,6 +33,8 @@ FLOOD, OMITTED, SUPERSEDED = "flood", "omitted", "superseded"
 BIRTH, DEATH = "birth", "death"
 # The head is written at every minibatch, so it holds no more events than this.
 MOST = 100
+# No birth or death is told of a topic that fewer documents hold.
+LEAST_DOCUMENTS = 10
 # How many documents and first words an event names.
 DOCUMENT_IDS, FIRST_WORDS = 3, 10
 

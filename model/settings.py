@@ -9,10 +9,11 @@ They may change between a run and its continuation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from beam_topics.model.errors import OptionError, at_least
+from beam_topics.model.functions import Stored
 from beam_topics.model.options import Record, option, time_zone
 from beam_topics.model.times import check_zone, window_number, window_start
 from beam_topics.model.words.stop_lists import FUNCTIONS, LIBRARY
@@ -79,7 +80,8 @@ class TokeniserSettings(Record):
     )
     strip: tuple[str, ...] = option(
         (),
-        "what is removed from texts first, with commas: mail, html, quotes, signatures, urls",
+        "what is removed from texts first, with commas: mail, html, quotes, signatures, urls; or"
+        " none",
         unit="names",
         absent=(),
     )
@@ -110,7 +112,9 @@ class TokeniserSettings(Record):
             values = {name: value for name, value in values.items() if name != "digits"}
             if digits:
                 values = {"word_forms": list(_KEPT_DIGITS), **values}
-        return super().from_json(values, where)
+        found = super().from_json(values, where)
+        # Another one may have written it, so nothing is imported for it.
+        return replace(found, function=Stored(found.function))
 
     @property
     def has_keys(self) -> bool:

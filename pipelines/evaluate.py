@@ -24,6 +24,7 @@ from beam_topics.pipelines.cli.command import command, later
 from beam_topics.pipelines.cli.options import (
     EvaluationOptions,
     FigureOptions,
+    FunctionOptions,
     ModelVersionOptions,
     RecordOptions,
     StoreOptions,
@@ -34,6 +35,7 @@ GROUPS = (
     FigureOptions,
     RecordOptions,
     StoreOptions,
+    FunctionOptions,
     ModelVersionOptions,
 )
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}

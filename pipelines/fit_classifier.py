@@ -15,6 +15,7 @@ import sys
 from beam_topics.pipelines.cli.command import command, later
 from beam_topics.pipelines.cli.options import (
     FitOptions,
+    FunctionOptions,
     InferenceOptions,
     InputOptions,
     MethodOptions,
@@ -26,6 +27,7 @@ from beam_topics.pipelines.cli.options import (
 GROUPS = (
     InputOptions,
     StoreOptions,
+    FunctionOptions,
     ModelVersionOptions,
     FitOptions,
     MethodOptions,

@@ -17,6 +17,7 @@ import sys
 from beam_topics.pipelines.cli.command import command, later
 from beam_topics.pipelines.cli.options import (
     CoverageOptions,
+    FunctionOptions,
     InferenceOptions,
     InputOptions,
     KafkaOptions,
@@ -39,6 +40,7 @@ GROUPS = (
     SourceOptions,
     KafkaOptions,
     StoreOptions,
+    FunctionOptions,
     ModelVersionOptions,
     SinkOptions,
     OutputOptions,

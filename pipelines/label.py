@@ -19,6 +19,7 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.options import (
+    FunctionOptions,
     InferenceOptions,
     MethodOptions,
     ModelVersionOptions,
@@ -40,7 +41,14 @@ _MOST_MODELS = 16
 _SHOWN = 60
 
 
-GROUPS = (StoreOptions, ModelVersionOptions, TextOptions, MethodOptions, InferenceOptions)
+GROUPS = (
+    StoreOptions,
+    FunctionOptions,
+    ModelVersionOptions,
+    TextOptions,
+    MethodOptions,
+    InferenceOptions,
+)
 REQUIRED = {"model_store": "models"}
 
 

@@ -17,6 +17,7 @@ from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.options import (
+    FunctionOptions,
     InferenceOptions,
     LimitOptions,
     MethodOptions,
@@ -32,7 +33,14 @@ if TYPE_CHECKING:
 
     from beam_topics.pipelines.service.models import Models
 
-GROUPS = (StoreOptions, ServiceOptions, LimitOptions, MethodOptions, InferenceOptions)
+GROUPS = (
+    StoreOptions,
+    FunctionOptions,
+    ServiceOptions,
+    LimitOptions,
+    MethodOptions,
+    InferenceOptions,
+)
 REQUIRED = {"model_store": "models"}
 
 

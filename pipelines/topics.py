@@ -29,6 +29,7 @@ from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.options import (
     CatalogueOptions,
+    FunctionOptions,
     LabelledOptions,
     ModelVersionOptions,
     RecordOptions,
@@ -41,6 +42,7 @@ from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (
     StoreOptions,
+    FunctionOptions,
     ModelVersionOptions,
     TopicOptions,
     CatalogueOptions,

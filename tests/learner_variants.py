@@ -259,6 +259,31 @@ VARIANTS = {
         "tau0": 1.0,
     },
     "infvoc, one topic": {"learner": "infvoc", "topics": 1},
+    "gibbs, moves 0": {"learner": "gibbs", "moves": 0},
+    "gibbs, tiny reservoir": {"learner": "gibbs", "reservoir": 2},
+    "gibbs, nothing at hand": {"learner": "gibbs", "reservoir": 0},
+    "gibbs, everything at hand": {"learner": "gibbs", "reservoir": 1000},
+    "gibbs, fixed alpha": {"learner": "gibbs", "alpha": 0.2},
+    "gibbs, given": {
+        "learner": "gibbs",
+        "vocabulary": "given",
+        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+    },
+    "gibbs, only unknown words": {
+        "learner": "gibbs",
+        "vocabulary": "given",
+        "vocabulary_file": ("absent",),
+    },
+    "gibbs, full vocabulary": {"learner": "gibbs", "max_words": 20, "word_memory": 3},
+    "gibbs, one topic": {"learner": "gibbs", "topics": 1},
+    "gibbs, phrases": {"learner": "gibbs", "phrases": "learned", **PHRASES},
+    "gibbs, near copies once": {"learner": "gibbs", "duplicates": "count_once"},
+    "gibbs, archive": {"learner": "gibbs", "schedule": "archive"},
+    "gibbs, archive, full vocabulary": {
+        "learner": "gibbs",
+        "schedule": "archive",
+        "max_words": 20,
+    },
     "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
 }
 

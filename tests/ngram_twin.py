@@ -1,4 +1,4 @@
-"""P(spelling) from dictionaries of strings: the slow twin of model.words.character_model."""
+"""P(spelling) from dictionaries of strings: the slow twin of the model of characters."""
 
 import math
 from collections import Counter

@@ -28,7 +28,7 @@ def uniform(index, key, particle, sequence, purpose):
 
 
 def draw(q, u):
-    """Do steps 1 to 4 of model.learners.particles.kernels.draw.
+    """Do steps 1 to 4 of beam_topics.model.learners.particles.kernels.draw.
 
     Returns (topic, sum of all weights, whether rounding left nothing above r).
     """
@@ -77,7 +77,7 @@ def in_order(values):
 
 
 def draw_in_parts(gain, strength, counts, tables, discount, base, u, old=-1, q_old=0.0):
-    """Do steps 1 to 6 of model.learners.particles.kernels.sparse_draw; returns (topic, total)."""
+    """Do steps 1 to 6 of the sparse draw of particles; returns (topic, total)."""
     own = [
         g * (float(n) - discount * float(k)) for g, n, k in zip(gain, counts, tables, strict=True)
     ]

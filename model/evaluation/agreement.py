@@ -1,7 +1,7 @@
-"""How well an inference method agrees with another one on the same documents.
+"""Agreement: of two inference methods on the same documents, and of clusters with labels.
 
-These are the three measures of Yao, Mimno and McCallum (2009). For a document with proportions p by
-the reference and q by the method:
+Methods are compared by the three measures of Yao, Mimno and McCallum (2009). For a document with
+proportions p by the reference and q by the method:
 
 * cosine: the cosine of the angle between p and q; 1 is the same direction.
 * KL(p || q) = sum_t p_t ln(p_t / q_t), nats; 0 is equality.
@@ -10,7 +10,7 @@ the reference and q by the method:
 
 All are means over the documents that have a known word. Every method gives the prior to the others.
 
-Normalised mutual information between labels of documents and the clusters of a model.
+Clusters of a model are compared with labels of documents by their normalised mutual information,
 
 nMI = I(labels; clusters) / mean of H(labels) and H(clusters), with the *arithmetic* mean. Other
 means give other figures (the geometric mean never gives a smaller one), so papers are comparable

@@ -19,8 +19,6 @@ of the pairs determine which are held out, so the result is a function of the se
 >>> fitted = fit(pairs, topics=2)
 >>> bool(fitted.weights[0, 0] > 0 > fitted.weights[0, 1])
 True
-
-Training pairs for a classifier, and the classifier that is fitted to them, without Beam.
 """
 
 from __future__ import annotations

@@ -11,11 +11,8 @@
 
 The rank of a document in the order of (time, id, content) names its uniforms. So the order in which
 documents arrive has no effect. With ``learn_alpha`` each sweep of the burn-in ends with steps of
-Minka's fixed point.
-
-Estimation of alpha, the Dirichlet prior of a document's topics, by Minka's fixed point.
-
-For D documents with n_td tokens in topic t and n_d in all, the likelihood of alpha grows with every
+Minka's fixed point, which estimates alpha, the Dirichlet prior of a document's topics: for D
+documents with n_td tokens in topic t and n_d in all, the likelihood of alpha grows with every
 step of
 
     alpha_t <- alpha_t * sum_d [psi(alpha_t + n_td) - psi(alpha_t)]

@@ -9,10 +9,8 @@ waits for the first version, or becomes a dead letter (``no_model``).
 ``label_with="latest"`` decides at once by the versions that are known. This is sooner, and not
 reproducible.
 
-Texts without ids as documents for inference.
-
-The id of a text is a digest of it. Draws of inference depend on the id, so the same text has the
-same mixture, whatever texts are beside it.
+The id of a text that comes without one is a digest of it. Draws of inference depend on the id, so
+the same text has the same mixture, whatever texts are beside it.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined
@@ -18,12 +16,12 @@ _PRIME, _HALF, _LOW = np.uint64(0x100000001B3), np.uint64(32), np.uint64(0x7FFFF
 
 
 @inlined
-def step(h: Any, number: Any) -> Any:
+def step(h, number):
     """Return the hash, uint64, of what has hash ``h`` and a number behind it."""
     return (h ^ np.uint64(number)) * _PRIME
 
 
 @inlined
-def folded(h: Any) -> Any:
+def folded(h):
     """Return 31 bits of a hash, int64: its low half mixed with its high half."""
     return np.int64((h ^ (h >> _HALF)) & _LOW)

@@ -17,7 +17,6 @@ four words are (block's low 32 bits, particle, sequence's low 32 bits, purpose |
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 
@@ -42,8 +41,20 @@ LOCAL = 20
 FIRST_TOPICS = 21
 FORGETTING = 24
 FORGOTTEN_TOPIC = 25
+# Of :mod:`beam_topics.model.learners.engine`, where the sequence is the number of an epoch. What
+# the other name of a uniform is, comes after each.
+# The topic of a token: its document, and its place there.
+EPOCH_TOPIC = 32
+# The tables of a word, and those at which these sit; its mass in G: the word.
+TABLES, SHARED_TABLES, BASE = 33, 34, 35
+# The concentrations a and a0.
+STRENGTH, BASE_STRENGTH = 36, 37
+# The order in which an archive is learned: the document.
+ORDER = 38
+# Which documents are visited, and which of all that came stay at hand: the document.
+VISITED, KEPT = 39, 40
 # Added to one of the above: whether a token opens or closes a table
-# (model.learners.particles.kernels.table_counts).
+# (beam_topics.model.learners.particles.kernels.table_counts).
 TABLE_DRAWS = 64
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -60,7 +71,7 @@ def stream_key(seed: int, name: str) -> tuple[int, int]:
 
 
 @inlined
-def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
+def philox(c0, c1, c2, c3, k0, k1):
     """Return ten rounds of Philox; six uint64 with 32-bit words in, four out."""
     for _ in range(10):
         p0 = _M0 * c0
@@ -72,7 +83,7 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
 
 
 @inlined
-def pair(block: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
+def pair(block, key0, key1, particle, sequence, purpose):
     """Return the two uniforms of a block."""
     b, s = np.uint64(block), np.uint64(sequence)
     high = (
@@ -89,16 +100,7 @@ def pair(block: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose
 
 
 @kernel
-def fill_uniforms(
-    out: Any,
-    count: Any,
-    first: Any,
-    key0: Any,
-    key1: Any,
-    particle: Any,
-    sequence: Any,
-    purpose: Any,
-) -> None:
+def fill_uniforms(out, count, first, key0, key1, particle, sequence, purpose):
     """Set out[i] to the uniform of index ``first + i``, for i < count; out is float64[>= count]."""
     i = 0
     if first & 1 and count > 0:
@@ -115,7 +117,7 @@ def fill_uniforms(
 
 
 @kernel
-def uniform(index: Any, key0: Any, key1: Any, particle: Any, sequence: Any, purpose: Any) -> Any:
+def uniform(index, key0, key1, particle, sequence, purpose):
     """Return the uniform of an index."""
     first, second = pair(index >> 1, key0, key1, particle, sequence, purpose)
     return second if index & 1 else first

@@ -1,25 +1,24 @@
-"""The natural logarithm from IEEE 754 operations, with the same bits on every machine.
+"""The natural logarithm, and exp(digamma(x)), from IEEE 754 operations.
 
-With x = m 2^e and m between sqrt(1/2) and sqrt(2), s = (m - 1) / (m + 1) lies within +-0.1716 and
+The logarithm has the same bits on every machine. With x = m 2^e and m between sqrt(1/2) and
+sqrt(2), s = (m - 1) / (m + 1) lies within +-0.1716 and
 
     ln x = e ln 2 + 2 (s + s^3 / 3 + s^5 / 5 + ... + s^17 / 17)
 
 The omitted terms are below 1e-15.
 
-exp(digamma(x)), the exponential of an expected logarithm, without logarithms.
-
-Variational updates consist of these expectations. For large y + 1/2 the series
-exp(digamma(y + 1/2)) = y + 1/(24 y) - 37/(5760 y^3) + ... converges fast. It is used at x + 8, and
-digamma(x) = digamma(x + 8) - (1/x + ... + 1/(x + 7)) leads back to x. So for x >= 1 the function
-consists of +, -, x and /, which IEEE 754 specifies and compilers vectorise. Below 1 it also takes
-exp(-1/x), which no short series covers, from the C library. The last bit of that may differ between
-kinds of processors. The relative error is below 2e-11; the tests compare with scipy.
+Variational updates consist of exp(digamma(x)), the exponentials of expected logarithms, which are
+computed without logarithms. For large y + 1/2 the series exp(digamma(y + 1/2)) = y + 1/(24 y) -
+37/(5760 y^3) + ... converges fast. It is used at x + 8, and digamma(x) = digamma(x + 8) - (1/x +
+... + 1/(x + 7)) leads back to x. So for x >= 1 the function consists of +, -, x and /, which IEEE
+754 specifies and compilers vectorise. Below 1 it also takes exp(-1/x), which no short series
+covers, from the C library. The last bit of that may differ between kinds of processors. The
+relative error is below 2e-11; the tests compare with scipy.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 
@@ -30,7 +29,7 @@ SMALLEST = 2.0**-500
 
 
 @inlined
-def _shifted(x: Any) -> Any:
+def _shifted(x):
     """Return exp(digamma(x + 8)), x >= 0."""
     y = x + 7.5
     z = 1.0 / (y * y)
@@ -38,7 +37,7 @@ def _shifted(x: Any) -> Any:
 
 
 @inlined
-def _harmonic(x: Any) -> Any:
+def _harmonic(x):
     """Return 1/x + 1/(x + 1) + ... + 1/(x + 7), x > 0, with one division.
 
     The factors pair up to t, t + 6, t + 10 and t + 12, where t = x (x + 7).
@@ -50,7 +49,7 @@ def _harmonic(x: Any) -> Any:
 
 
 @inlined
-def exp_digamma(x: Any) -> Any:
+def exp_digamma(x):
     """Return exp(digamma(x)) for x >= 1.
 
     The harmonic sum is at most 2.72. Its exponential is a short series, squared four times.
@@ -75,13 +74,13 @@ def exp_digamma(x: Any) -> Any:
 
 
 @inlined
-def exp_digamma_below(x: Any) -> Any:
+def exp_digamma_below(x):
     """Return exp(digamma(x)) for x > 0; it underflows for small x."""
     return exp_digamma(x + 1.0) * math.exp(-1.0 / x) if x < 1.0 else exp_digamma(x)
 
 
 @page_kernel
-def scaled_up(x: Any, out: Any) -> None:
+def scaled_up(x, out):
     """Set out[t] = exp(digamma(x[t])) exp(1 / largest x), for x where all would underflow.
 
     It uses digamma(x) = digamma(x + 1) - 1/x.
@@ -94,7 +93,7 @@ def scaled_up(x: Any, out: Any) -> None:
 
 
 @kernel
-def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
+def dirichlet_weights(rows, counts, scale, eta, totals, out):
     """Set out[v, k] = exp E[log beta] of word rows[v] in topic k.
 
     The Dirichlet of topic k has the parameters eta + scale * counts[w, k], which sum to totals[k].
@@ -107,7 +106,7 @@ def dirichlet_weights(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any,
 
 
 @kernel
-def dirichlet_means(rows: Any, counts: Any, scale: Any, eta: Any, totals: Any, out: Any) -> None:
+def dirichlet_means(rows, counts, scale, eta, totals, out):
     """Set out[v, k] = E[beta]; the arguments are those of :func:`dirichlet_weights`."""
     for v in range(rows.shape[0]):
         for k in range(out.shape[1]):
@@ -119,7 +118,7 @@ _LN_2 = 0.6931471805599453
 
 
 @inlined
-def ln(x: Any) -> Any:
+def ln(x):
     """Return ln x of a positive, finite float64."""
     m, e = math.frexp(x)
     if m < _ROOT_OF_HALF:

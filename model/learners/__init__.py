@@ -2,8 +2,6 @@
 
 An import of a learner's settings here registers the learner. The settings of this package are apart
 from the learners, which import kernels.
-
-Make the learner that settings belong to, with the filters that they ask for.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from beam_topics.model.learners.base import (
     learner_names,
 )
 from beam_topics.model.learners.batch_gibbs.settings import BatchGibbs
+from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
 from beam_topics.model.learners.filters.settings import CountOnce, Keep
 from beam_topics.model.learners.particles.rejuvenation import (
     AfterResampling,
@@ -68,6 +67,7 @@ def learner_for(settings: LearnerSettings) -> Learner[Any]:
 __all__ = [
     "LEARNER",
     "AfterResampling",
+    "ArchiveSchedule",
     "BatchGibbs",
     "Challengers",
     "CountOnce",
@@ -78,6 +78,7 @@ __all__ = [
     "FixvocVb",
     "Flat",
     "FullHistory",
+    "Gibbs",
     "Given",
     "Growing",
     "Hierarchical",
@@ -95,6 +96,7 @@ __all__ = [
     "ParticleFilter",
     "Reservoir",
     "Residual",
+    "StreamSchedule",
     "Urn",
     "learner_for",
     "learner_names",

@@ -86,14 +86,14 @@ class Tree(NamedTuple):
 
 
 @inlined
-def bucket(tree: Any, node: Any, key: Any) -> Any:
+def bucket(tree, node, key):
     """Return the bucket of a key of a node."""
     mixed = (np.uint64(key) * _ODD) ^ (np.uint64(node) * _OTHER)
     return (mixed * _ODD >> _HIGH) & np.uint64(len(tree.buckets) - 1)
 
 
 @page_kernel
-def _find(tree: Any, node: Any, key: Any) -> Any:
+def _find(tree, node, key):
     """Return a node's entry for a key, 0 if it has none."""
     entry = tree.buckets[bucket(tree, node, key)]
     while entry != 0 and (tree.key[entry] != key or tree.node[entry] != node):
@@ -102,7 +102,7 @@ def _find(tree: Any, node: Any, key: Any) -> Any:
 
 
 @page_kernel
-def _link(tree: Any, entry: Any, node: Any, key: Any) -> None:
+def _link(tree, entry, node, key):
     """Give an entry to a node, for a key that the node does not have."""
     place = bucket(tree, node, key)
     tree.key[entry], tree.node[entry] = key, node
@@ -114,7 +114,7 @@ def _link(tree: Any, entry: Any, node: Any, key: Any) -> None:
 
 
 @page_kernel
-def _unlink(tree: Any, entry: Any) -> None:
+def _unlink(tree, entry):
     """Take an entry out of its bucket. The list of its node is not changed."""
     place = bucket(tree, tree.node[entry], tree.key[entry])
     before, at = np.int64(0), tree.buckets[place]
@@ -127,7 +127,7 @@ def _unlink(tree: Any, entry: Any) -> None:
 
 
 @page_kernel
-def _free_entry(tree: Any, entry: Any) -> None:
+def _free_entry(tree, entry):
     """Take an entry out of its bucket and free its row."""
     _unlink(tree, entry)
     tree.node[entry] = NIL
@@ -136,7 +136,7 @@ def _free_entry(tree: Any, entry: Any) -> None:
 
 
 @page_kernel
-def insert(tree: Any, node: Any, key: Any) -> Any:
+def insert(tree, node, key):
     """Return a row for a key that the node does not have; its contents are undefined."""
     tree.marks[FREE_ROWS] -= 1
     entry = tree.free_rows[tree.marks[FREE_ROWS]]
@@ -145,13 +145,13 @@ def insert(tree: Any, node: Any, key: Any) -> Any:
 
 
 @inlined
-def _copy(rows: Any, source: Any, into: Any) -> None:
+def _copy(rows, source, into):
     for k in range(rows.shape[1]):
         rows[into, k] = rows[source, k]
 
 
 @page_kernel
-def tree_row(tree: Any, p: Any, i: Any) -> Any:
+def tree_row(tree, p, i):
     """Return the physical row that holds p's row i, for reading."""
     node = tree.line[p]
     while node != NIL:
@@ -163,7 +163,7 @@ def tree_row(tree: Any, p: Any, i: Any) -> Any:
 
 
 @page_kernel
-def own_tree_row(tree: Any, p: Any, i: Any, copy: Any) -> Any:
+def own_tree_row(tree, p, i, copy):
     """Return a physical row that p alone uses for its row i, for writing.
 
     ``copy`` says whether it gets the old contents. Without it the contents are undefined, and the
@@ -184,7 +184,7 @@ def own_tree_row(tree: Any, p: Any, i: Any, copy: Any) -> Any:
 
 
 @page_kernel
-def new_node(tree: Any, parent: Any, owner: Any) -> Any:
+def new_node(tree, parent, owner):
     """Give particle ``owner`` an empty node below ``parent``, or a root where ``parent`` is NIL."""
     tree.marks[FREE_NODES] -= 1
     node = tree.free_nodes[tree.marks[FREE_NODES]]
@@ -203,7 +203,7 @@ def new_node(tree: Any, parent: Any, owner: Any) -> Any:
 
 
 @page_kernel
-def _free_node(tree: Any, node: Any) -> None:
+def _free_node(tree, node):
     """Push a node on the stack of free nodes."""
     tree.owner[node], tree.size[node] = NIL, NIL
     tree.free_nodes[tree.marks[FREE_NODES]] = node
@@ -211,7 +211,7 @@ def _free_node(tree: Any, node: Any) -> None:
 
 
 @page_kernel
-def _replace_child(tree: Any, node: Any, other: Any) -> None:
+def _replace_child(tree, node, other):
     """Replace a node by another in the list of its parent, or remove it where ``other`` is NIL."""
     parent, then = tree.parent[node], tree.sibling[node]
     if other != NIL:
@@ -229,7 +229,7 @@ def _replace_child(tree: Any, node: Any, other: Any) -> None:
 
 
 @page_kernel
-def _delete_leaf(tree: Any, node: Any) -> None:
+def _delete_leaf(tree, node):
     """Delete a leaf with its entries."""
     entry = tree.first[node]
     while entry != 0:
@@ -240,7 +240,7 @@ def _delete_leaf(tree: Any, node: Any) -> None:
 
 
 @page_kernel
-def _merge(tree: Any, node: Any) -> Any:
+def _merge(tree, node):
     """Merge an inactive node with its only child, and return the node that is kept.
 
     It holds what the child saw.
@@ -274,7 +274,7 @@ def _merge(tree: Any, node: Any) -> Any:
 
 
 @page_kernel
-def _prune(tree: Any, node: Any) -> None:
+def _prune(tree, node):
     """Delete or merge an inactive node, then the inactive nodes above it, as far as possible."""
     while node != NIL and tree.owner[node] == NIL:
         child = tree.child[node]
@@ -289,7 +289,7 @@ def _prune(tree: Any, node: Any) -> None:
 
 
 @kernel
-def tree_inherit(tree: Any, ancestors: Any) -> None:
+def tree_inherit(tree, ancestors):
     """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""
     died = np.full(len(ancestors), NIL, np.int64)
     for p in range(len(ancestors)):
@@ -310,7 +310,7 @@ _NODES = 3
 
 
 @kernel
-def _rehash(tree: Any) -> None:
+def _rehash(tree):
     """Insert all entries into empty buckets."""
     for entry in range(1, len(tree.key)):
         if tree.node[entry] != NIL:
@@ -320,7 +320,7 @@ def _rehash(tree: Any) -> None:
 
 
 @kernel
-def _insert_contents(tree: Any, keys: Any, owner: Any, starts: Any, contents: Any) -> None:
+def _insert_contents(tree, keys, owner, starts, contents):
     """Insert each key's first content into node 0, and other contents into particles' nodes."""
     for n in range(len(keys)):
         tree.rows[insert(tree, 0, keys[n]), : contents.shape[1]] = contents[starts[n]]
@@ -332,7 +332,7 @@ def _insert_contents(tree: Any, keys: Any, owner: Any, starts: Any, contents: An
 
 
 @kernel
-def _add_nodes(tree: Any) -> None:
+def _add_nodes(tree):
     """Give a single particle node 0, and several particles children of an inactive node 0."""
     root = NIL
     if len(tree.line) > 1:
@@ -344,7 +344,7 @@ def _add_nodes(tree: Any) -> None:
 
 
 @kernel
-def _add_roots(tree: Any) -> None:
+def _add_roots(tree):
     """Give each particle a node without a parent."""
     for p in range(len(tree.line)):
         new_node(tree, NIL, p)
@@ -466,18 +466,18 @@ def _unpacked(
 
 
 @kernel
-def _no_prefetch(tree: Any, p: Any, i: Any) -> Any:
+def _no_prefetch(tree, p, i):
     """Return no row: a write of any particle may move it."""
     return np.int64(0)
 
 
 @page_inlined
-def _own_row(tree: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+def _own_row(tree, p, i, generation, thread, copy):
     return own_tree_row(tree, p, i, copy)
 
 
 @kernel
-def _has_capacity(tree: Any, count: Any) -> Any:
+def _has_capacity(tree, count):
     return tree.marks[FREE_ROWS] >= _ROWS_EACH * count
 
 

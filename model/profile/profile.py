@@ -4,7 +4,7 @@ What is clear becomes an option. What is not clear is a question, with the optio
 What a user should know becomes a remark.
 
     samples = take_samples(["posts.csv"], ReadSettings(), given=())
-    profile = profile_of(samples, ReadSettings(), given=())
+    profile = profile_of(samples, ReadSettings(), given={})
     profile.options            # {'text_field': 'headline', ...}
 
 Lengths of windows and of publication fit the mass of the documents. A time of 1970 or 2204 among
@@ -39,7 +39,7 @@ from beam_topics.model.reading.delimited import Layout
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
-from beam_topics.model.words.cleaning import find_markup
+from beam_topics.model.words.cleaning import find_markup, stripping
 from beam_topics.model.words.languages import FoundLanguage, language_of
 
 _WINDOWS = ("1min", "10min", "1h", "6h", "1d", "7d", "30d", "365d")
@@ -224,14 +224,17 @@ def chooses_words(given: Collection[str]) -> bool:
 
 
 def profile_of(
-    samples: Samples, settings: ReadSettings, given: Collection[str], with_language: bool = True
+    samples: Samples,
+    settings: ReadSettings,
+    given: Mapping[str, str],
+    with_language: bool = True,
 ) -> Profile:
     """Return the profile of an input.
 
     Args:
         samples: what was read of it.
         settings: how it is read, by the options that are given.
-        given: the names of the options that are given.
+        given: the options that are given, by name.
         with_language: whether the languages of its texts are found, which takes most of the time.
     """
     options, questions, remarks = _written(samples, settings, given)
@@ -245,9 +248,10 @@ def profile_of(
     form, span = _times(fields, samples, roles, settings, given)
     texts = _texts(fields, records)
     markup, language = find_markup(texts), language_of(texts) if with_language else None
+    strip, lost = stripping(texts, markup, given.get("strip"))
     repeated, told = _repeated(samples, fields)
-    remarks += [*_of_fields(fields, records), *_of_times(span, records), *told]
-    learning = learning_options(markup, language, span, given)
+    remarks += [*_of_fields(fields, records), *_of_times(span, records), *told, lost]
+    learning = learning_options(strip, language, span, given)
     return Profile(
         samples,
         tuple(fields),
@@ -259,12 +263,12 @@ def profile_of(
         {**options, **roles.options},
         learning,
         tuple(roles.questions),
-        tuple(remarks),
+        tuple(filter(None, remarks)),
     )
 
 
 def learning_options(
-    markup: Sequence[str],
+    strip: str,
     language: FoundLanguage | None,
     span: Span | None,
     given: Collection[str],
@@ -272,14 +276,14 @@ def learning_options(
     """Return the options of words and of time that fit some documents.
 
     Args:
-        markup: what their texts have that is no text.
+        strip: what is removed from their texts, of :mod:`beam_topics.model.words.cleaning`.
         language: the languages of their texts.
         span: how their times lie; None for no lengths.
         given: the names of the options that are given.
     """
     found = {} if span is None or {"window", "publish_every"} & set(given) else lengths_of(span)
-    if markup:
-        found["strip"] = ",".join(markup)
+    if strip:
+        found["strip"] = strip
     if language is not None and chooses_words(given):
         found |= language.options
         if found["stop_words"] == TokeniserSettings.stop_words:

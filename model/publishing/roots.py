@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -31,7 +32,7 @@ class LocalBlobs:
         self._root = Path(root)
 
     def where(self, path: str) -> str:
-        return self._path(path) if path else str(self._root)
+        return f"{self._root}/{path}" if path else str(self._root)
 
     def check_writable(self) -> None:
         place = next(path for path in (self._root, *self._root.absolute().parents) if path.exists())
@@ -47,7 +48,7 @@ class LocalBlobs:
 
     def exists(self, path: str) -> bool:
         with self._explained():
-            return os.path.isfile(self._path(path))  # noqa: PTH113
+            return os.path.isfile(self._inside(path))  # noqa: PTH113
 
     def create(self, path: str, data: bytes) -> bool:
         if self.exists(path):
@@ -57,7 +58,7 @@ class LocalBlobs:
     def list(self, prefix: str) -> list[str]:
         try:
             with self._explained():
-                entries = list(os.scandir(self._root / prefix))
+                entries = list(os.scandir(self._inside(prefix)))
         except FileNotFoundError:
             return []
         return sorted(
@@ -65,7 +66,9 @@ class LocalBlobs:
         )
 
     def replace_pointer(self, path: str, expected: bytes | None, data: bytes) -> bool:
-        target = self._path(path)
+        folder, _, name = path.rpartition("/")
+        # A link in the place of the file itself is replaced.
+        target = f"{self._inside(folder)}/{name}"
         with self._explained():
             new = write_beside(target, data)
         replaced = False
@@ -113,9 +116,6 @@ class LocalBlobs:
             sync_folder(str(target.parent))
             return True
 
-    def _path(self, path: str) -> str:
-        return f"{self._root}/{path}"
-
     @cached_property
     def _real_root(self) -> str:
         return os.path.realpath(self._root)
@@ -144,7 +144,7 @@ class LocalBlobs:
 
     def _stamp(self, path: str) -> Stamp | None:
         try:
-            nanoseconds = (self._root / path).stat().st_mtime_ns
+            nanoseconds = Path(self._inside(path)).stat().st_mtime_ns
         except FileNotFoundError:
             return None
         return Stamp(nanoseconds // 1000, str(nanoseconds))
@@ -175,7 +175,7 @@ class LocalBlobs:
     @contextmanager
     def _lock(self) -> Iterator[None]:
         with self._explained():
-            number = os.open(self._path(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
+            number = os.open(self._inside(".lock"), os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(number, fcntl.LOCK_EX)
             yield
@@ -194,9 +194,12 @@ def blobs_at(root: str) -> Blobs:
         from beam_topics.model.publishing.gcs import GcsBlobs
 
         return GcsBlobs(root)
-    if not root or "://" in root or Path(root).is_file():
-        remedy = "Give a folder that all workers share, or gs://bucket/folder."
-        raise OptionError(
-            "--model_store", root, "a local folder or a folder of Google Cloud Storage", remedy
-        )
-    return LocalBlobs(root)
+    found, remedy = LocalBlobs(root), "Give a folder that all workers share, or gs://bucket/folder."
+    with found._explained():
+        exists, is_file = Path(root).exists(), Path(root).is_file()
+    if dangling := not exists and os.path.islink(root):  # noqa: PTH114
+        remedy = f"It is a link to nothing: mkdir {shlex.quote(os.path.realpath(root))}"
+    if not root or "://" in root or is_file or dangling:
+        allowed = "a local folder or a folder of Google Cloud Storage"
+        raise OptionError("--model_store", root, allowed, remedy)
+    return found

@@ -52,6 +52,7 @@ from beam_topics.model.events import (
     DEATH,
     DOCUMENT_IDS,
     FIRST_WORDS,
+    LEAST_DOCUMENTS,
     TOPICS_REPLACED,
     Event,
     events_from_json,
@@ -397,8 +398,17 @@ class Succession:
         ]
 
     def _turns(self, candidate: Candidate, noted: Sequence[Event]) -> list[Event]:
-        """Return the event of births and that of deaths, where there are any."""
-        born, died = self.turnover.born, self.turnover.died
+        """Return the event of births and that of deaths, where there are any.
+
+        A topic that dies had as many tokens as some documents of average length.
+        """
+        born, before = self.turnover.born, self.before
+        least = LEAST_DOCUMENTS * candidate.tokens / max(candidate.documents, 1)
+        died = [
+            topic
+            for topic in self.turnover.died
+            if before is not None and before.totals[topic % len(before.totals)] >= least
+        ]
         about = Event(
             "",
             by="similarity",

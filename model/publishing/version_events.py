@@ -1,8 +1,9 @@
 """The events of a version, as records for others and as lines for people.
 
 A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
-follows from the field ``replaced``, and that words are new from ``new_words``. A topic is born with
-documents: a birth of a topic that no document is mostly about is left out. So all events follow
+follows from the field ``replaced``, and that words are new from ``new_words``. A birth of
+a topic that fewer than :data:`~beam_topics.model.events.LEAST_DOCUMENTS` documents are mostly about
+is left out. So all events follow
 from the manifest, and a version that is made again gives the same ones.
 """
 
@@ -19,6 +20,7 @@ from beam_topics.model.events import (
     CHANGE,
     DEATH,
     FLOOD,
+    LEAST_DOCUMENTS,
     OMITTED,
     SUPERSEDED,
     TOPICS_REPLACED,
@@ -53,11 +55,15 @@ def events_of(manifest: Manifest) -> list[Event]:
 
 
 def _with_documents(manifest: Manifest, event: Event) -> Event | None:
-    """Return an event; of births those of topics that documents are mostly about, or None."""
+    """Return an event; of births those of topics that enough documents hold, or None."""
     counts = manifest.topic_documents
     if event.kind != BIRTH or counts is None:
         return event
-    kept = [at for at, topic in enumerate(event.topics) if counts[topic % len(counts)]]
+    kept = [
+        at
+        for at, topic in enumerate(event.topics)
+        if counts[topic % len(counts)] >= LEAST_DOCUMENTS
+    ]
     words, before = (
         [some[at] for at in kept if some] for some in (event.words, event.words_before)
     )

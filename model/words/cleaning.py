@@ -14,7 +14,8 @@ Each way has a name, and ``--strip`` lists them. They are applied in this order:
 >>> clean("From: a@b.c\nSubject: Ships\n\nA <b>har</b>bour<p>and a sail", ("mail", "html"))
 'Ships A harbour and a sail'
 
-:func:`find_markup` says which of them a sample of texts needs.
+:func:`find_markup` says which of them a sample of texts has, and :func:`stripping` which of these
+go by themselves: ``html`` alone, because the others remove what people wrote.
 
 Quotes and signatures are found by lines, so they are removed before anything joins lines. A text of
 which nothing would be left stays as it is: a mail that only passes on another one says what that
@@ -49,7 +50,9 @@ from collections.abc import Callable, Iterable, Sequence
 from html import unescape
 
 from beam_topics.model.errors import OptionError
+from beam_topics.model.options import names_in
 
+_WORD = re.compile(r"\w+")
 _VERBS = "wrote|writes|schrieb|écrit|escribió|scritto|escreveu|schreef"
 _ARTICLE = r"On|At|In article|Am|Le|El|Il|Em|Op"
 # At most three lines, each short: no text is searched twice.
@@ -235,15 +238,17 @@ _MARKS = 2
 
 
 def ordered(ways: Iterable[str]) -> tuple[str, ...]:
-    """Return ways in the order in which they are applied.
+    """Return ways in the order in which they are applied; ``none`` alone is no way.
 
     Raises:
         OptionError: One does not exist.
     """
     chosen = tuple(ways)
+    if chosen == ("none",):
+        return ()
     for way in chosen:
         if way not in WAYS:
-            allowed = "names with commas, of " + ", ".join(WAYS)
+            allowed = "none, or names with commas, of " + ", ".join(WAYS)
             raise OptionError("--strip", way, allowed, "Correct the spelling.")
     return tuple(way for way in WAYS if way in chosen)
 
@@ -266,6 +271,51 @@ def find_markup(texts: Sequence[str]) -> tuple[str, ...]:
             found.append(way)
             texts = cleaned
     return tuple(found)
+
+
+# What goes without being asked for, and what each way removes.
+_BY_ITSELF = ("html",)
+_REMOVED = {
+    "mail": "headers of mail",
+    "html": "tags of HTML",
+    "quotes": "quoted replies",
+    "signatures": "signatures",
+    "urls": "addresses",
+}
+
+
+def stripping(
+    texts: Sequence[str], markup: Sequence[str], asked: str | Iterable[str] | None = None
+) -> tuple[str, str]:
+    r"""Return the value of ``--strip`` for texts, and one line of what it and other ways remove.
+
+    >>> stripping(["<p>ship</p>", "> a ship\nYes"], ("html", "quotes"))[0]
+    'html'
+
+    Args:
+        texts: A sample of the texts.
+        markup: What they have, of :func:`find_markup`.
+        asked: The ways that the user gives; None for a choice.
+    """
+    given = names_in(asked) if isinstance(asked, str) else asked
+    chosen = set(_BY_ITSELF) & set(markup) if given is None else set(given)
+    ways = [way for way in WAYS if way in chosen]
+    said = f"{_removing(texts, ways, 'removes')}. --strip=none keeps them." if ways else ""
+    rest = [way for way in markup if way not in ways]
+    if given is None and rest:
+        other = _removing(texts, [*ways, *rest], "would remove")
+        said = f"{said} {other}; without it they are words.".lstrip()
+    return ",".join(ways), said
+
+
+def _removing(texts: Sequence[str], ways: Sequence[str], verb: str) -> str:
+    ways = ordered(ways)
+    before, after = (
+        sum(len(_WORD.findall(text)) for text in some)
+        for some in (texts, (clean(text, ways) for text in texts))
+    )
+    share, named = 100 * (1 - after / max(before, 1)), ", ".join(_REMOVED[way] for way in ways)
+    return f"--strip={','.join(ways)} {verb} {share:.0f} % of the words: {named}"
 
 
 def _is_marked(text: str) -> bool:

@@ -37,6 +37,7 @@ from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import names_of
 from beam_topics.pipelines.cli.options import (
     CoverageOptions,
+    FunctionOptions,
     InferenceOptions,
     KeepOptions,
     LearnerOptions,
@@ -66,7 +67,7 @@ from beam_topics.transforms.read import Documents, ParseMessages
 
 _METHOD = (MethodOptions, InferenceOptions, ModelCacheOptions, CoverageOptions)
 LEARNING = (TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions, KeepOptions)
-LABELLING = (ModelVersionOptions, *_METHOD)
+LABELLING = (ModelVersionOptions, FunctionOptions, *_METHOD)
 STREAMING = (*LEARNING, StreamOptions, *_METHOD)
 # The pipeline writes what comes out of the transforms.
 _NOT_HERE = ("events", "coverage")

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.functions import Stored, check_allowed
+from beam_topics.model.options import names_in, names_text
 from beam_topics.model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
@@ -140,12 +142,17 @@ def stored_options(folder: str, known: Collection[str]) -> dict[str, str]:
 
 
 def _input_of(path: str) -> str:
-    """Return the pattern for an argument; a folder stands for its files of the commonest ending.
+    """Return ``--input`` for an argument; a folder stands for its files of the commonest ending.
 
     Files of the folder itself come before those in folders within it, and hidden ones are none.
     """
     if not Path(path).is_dir():
-        return path
+        # What is a file is one, whatever commas it has; another argument may name several.
+        return names_text([path]) if Path(path).exists() else path
+    return names_text([_pattern_of(path)])
+
+
+def _pattern_of(path: str) -> str:
     folder = path.rstrip("/")
     for inner in ("*", "**/*"):
         names = [one.name for one in Path(path).glob(inner) if one.is_file()]
@@ -390,7 +397,7 @@ def _as_the_input_is(
 
     given = {name for name, _ in _values(rest)}
     try:
-        files = profiling.files_of(options[takes].split(","))
+        files = profiling.files_of(names_in(options[takes]))
         if not files:
             return None
         profile, kept = profiling.look_at(files, rest, stored)
@@ -422,11 +429,12 @@ def _learner(
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
     where = of_learner(files, folder, given, own)
     before = {name: value for name, value in before.items() if name in own - given}
+    check_allowed(Stored(before.get("tokeniser", "none")), f"{RUN_FILE} of {run}")
     options = {n: before[n] for n in before if n not in {*READING, *where}}
     _say(prog, options, f"as {run} has learned")
     kept: dict[str, str] = {}
     if "input" in where:
-        chosen, kept = _looked(where["input"].split(","), rest, prog, before, own)
+        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own)
         options |= chosen
     _say(prog, where, "the input, and what is written")
     options |= where
@@ -506,4 +514,6 @@ def _tell(line: str) -> None:
 def all_groups() -> Groups:
     """Return the groups of options of all programs."""
     found = [each for each in vars(options).values() if isinstance(each, OptionGroup)]
+    # Programs that learn have its option among others.
+    found.remove(options.FunctionOptions)
     return [*found, SourceOptions, SinkOptions]

@@ -20,9 +20,9 @@ interrupted says in one line what is kept, and the command that goes on.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import difflib
 import importlib
-import re
 import shlex
 import signal
 import sys
@@ -30,13 +30,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any
 
 from beam_topics.model.errors import BeamTopicsError, InterruptedRunError
+from beam_topics.model.functions import allow
 from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.pipelines.cli.arguments import all_groups, arranged
 from beam_topics.pipelines.cli.config import CONFIG_HELP
-from beam_topics.pipelines.cli.groups import Groups, Options, names_of
+from beam_topics.pipelines.cli.groups import Groups, Options, Parser, names_of
 from beam_topics.pipelines.cli.help import ALL, help_text, noted
 from beam_topics.pipelines.cli.invocation import quiet_pipes, shown
 from beam_topics.pipelines.cli.settings_from_options import check_outputs
@@ -70,6 +71,7 @@ def interruptible() -> Iterator[None]:
         INTERRUPTS.ask()
 
     signal.signal(signal.SIGINT, interrupt)
+    _handle_once()
     try:
         yield
     except InterruptedRunError:
@@ -82,6 +84,40 @@ def interruptible() -> Iterator[None]:
     finally:
         INTERRUPTS.asked = False
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# SA_RESETHAND of Linux, and struct sigaction there: handler, mask, flags, restorer.
+_RESET, _FLAGS, _SIZE = 0x80000000, 136, 152
+
+
+def _handle_once() -> None:
+    """Let the system end the process at the second interrupt, before Python has seen the first.
+
+    Python counts no signals: two that come while a kernel runs would be one. Elsewhere than on
+    Linux the second one counts from when Python sees the first.
+    """
+    if sys.platform != "linux" or sys.maxsize < 2**32:
+        return
+    action, system = ctypes.create_string_buffer(_SIZE), ctypes.CDLL(None)
+    if system.sigaction(signal.SIGINT, None, action) == 0:
+        flags = ctypes.c_uint32.from_buffer(action, _FLAGS)
+        flags.value |= _RESET
+        system.sigaction(signal.SIGINT, action, None)
+
+
+def _check_text(argv: Sequence[str]) -> None:
+    """Refuse arguments that are no text.
+
+    Raises:
+        UsageError: one has bytes that are not of the encoding of this machine.
+    """
+    for one in argv:
+        if any("\ud800" <= character <= "\udfff" for character in one):
+            name = one.partition("=")[0] if one.startswith("--") and "=" in one else "an argument"
+            raise UsageError(
+                f"{name}: {(one.partition('=')[2] or one)!r} was given; allowed is text in UTF-8."
+                " Type it anew; rename a file whose name is none."
+            )
 
 
 def how_to_go_on(error: InterruptedRunError, start: str, argv: Sequence[str]) -> str:
@@ -109,23 +145,6 @@ _BEAM_OPTIONS = (
     "Beam's own options may be given too: --runner (default: this machine), --streaming,"
     " --direct_num_workers, ..."
 )
-_CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
-_NO_VALUE = re.compile(r"(\S+): expected one argument")
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that raises an error where argparse prints and exits."""
-
-    def error(self, message: str) -> NoReturn:
-        message = message.removeprefix("argument ")
-        if found := _CHOICE.fullmatch(message):
-            message = (
-                f"{found[1]}: {found[2]} was given; allowed is one of {found[3]}. Correct the"
-                " spelling."
-            )
-        elif found := _NO_VALUE.fullmatch(message):
-            message = f"{found[1]}: no value was given. Write {found[1]}=VALUE."
-        raise UsageError(message)
 
 
 class _Help(argparse.HelpFormatter):
@@ -145,7 +164,7 @@ def parser_for(
         required: options that must be given, each with an example.
     """
     needed = [f"--{name}=..." for name in required]
-    parser = _Parser(
+    parser = Parser(
         prog=shown(prog),
         usage=" ".join([shown(prog), *needed, "[options]"]),
         description=description,
@@ -205,6 +224,7 @@ def parse(
     else:
         _check_required(options, prog, required)
     check_settings(options, groups)
+    allow(options.get("tokeniser"))
     options.argv = tuple(argv)
     return options
 
@@ -313,21 +333,28 @@ def command(
         line = sys.argv[1:] if argv is None else argv
         try:
             with interruptible(), collected_later():
+                _check_text(line)
                 given = arranged(line, prog, groups)
                 options = parse(given.argv, prog, summary, groups, required, graph=graph)
                 if not graph:
                     collect_now()
                 run(options)
                 given.ended()
-        except BeamTopicsError as error:
+        except (BeamTopicsError, OSError) as error:
             from beam_topics.pipelines.cli.terminal import plain
 
+            if isinstance(error, OSError) and (error.filename is None or error.errno is None):
+                # Not of a file that the user names.
+                raise
             said = str(error)
+            if isinstance(error, OSError):
+                name = str(error.filename)
+                said = f"{name!r} cannot be used: {error.strerror}. Mend it, or name another."
             if isinstance(error, InterruptedRunError):
                 said += how_to_go_on(error, shown(prog), line)
             # It may quote a document.
             print(f"{shown(prog)}:", *map(plain, said.splitlines()), file=sys.stderr)
-            return error.exit_status
+            return getattr(error, "exit_status", 2)
         return 0
 
     return main

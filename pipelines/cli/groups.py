@@ -14,12 +14,18 @@ which takes seconds.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from beam_topics.model.compositions import Choice
+from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.options import Record
+
+
+class UsageError(BeamTopicsError):
+    """A command line that cannot be used as it is."""
 
 
 class Options(argparse.Namespace):
@@ -61,9 +67,37 @@ class OptionGroup:
 
 Groups = Sequence[OptionGroup]
 
+_CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
+_NO_NUMBER = re.compile(r"(\S+): invalid (\S+) value: (.*)")
+_NO_VALUE = re.compile(r"(\S+): expected one argument")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises an error where argparse prints and exits."""
+
+    def error(self, message: str) -> NoReturn:
+        message = message.removeprefix("argument ")
+        if found := _CHOICE.fullmatch(message):
+            message = (
+                f"{found[1]}: {found[2]} was given; allowed is one of {found[3]}. Correct the"
+                " spelling."
+            )
+        elif found := _NO_VALUE.fullmatch(message):
+            message = f"{found[1]}: no value was given. Write {found[1]}=VALUE."
+        elif found := _NO_NUMBER.fullmatch(message):
+            message = (
+                f"{found[1]}: {found[3]} was given; allowed is a value of the type {found[2]}."
+                " Correct the value."
+            )
+        raise UsageError(message)
+
 
 def parsed(flags: Sequence[str], groups: Groups) -> Options:
-    """Return the options of some groups on a command line; others are passed over."""
+    """Return the options of some groups on a command line; others are passed over.
+
+    Raises:
+        UsageError: a value has the wrong form.
+    """
     return _parser(groups).parse_known_args(list(flags), Options())[0]
 
 
@@ -73,7 +107,7 @@ def names_of(groups: Groups) -> tuple[str, ...]:
 
 
 def _parser(groups: Groups) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
+    parser = Parser(add_help=False, allow_abbrev=False, conflict_handler="resolve")
     for group in groups:
         group.add(parser)
     return parser

@@ -398,6 +398,10 @@ TextOptions = flags(
         "help": "topics of each text (default: 3)",
     },
 )
+FunctionOptions = flags(
+    "Words",
+    tokeniser={"help": "module:function that the model names, which is imported only if you do"},
+)
 TopicOptions = flags(
     "Topics",
     topic_ids={

@@ -54,7 +54,8 @@ def look_at(
         OptionError: the name of a file does not say its format, or an option has a wrong value.
         UsageError: no file has a record.
     """
-    given = {one.removeprefix("--").partition("=")[0] for one in flags}
+    pairs = (one.removeprefix("--").partition("=") for one in flags)
+    given = {name: value for name, _, value in pairs}
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
     samples = take_samples(files, settings, given)
     records = samples.records
@@ -65,7 +66,7 @@ def look_at(
     kept = _kept(stored or {}, given, {str(name) for one in records for name in one})
     flags = [*(f"--{name}={value}" for name, value in kept.items()), *flags]
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
-    return profile_of(samples, settings, {*given, *kept}, with_language), kept
+    return profile_of(samples, settings, {**given, **kept}, with_language), kept
 
 
 def _kept(

@@ -18,11 +18,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from beam_topics.model.compositions import Choice, compose, placements
-from beam_topics.model.errors import BeamTopicsError, OptionError
+from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.options import Publication
 from beam_topics.model.options import Option, Record, options_of, plain_options
 from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, Options
+from beam_topics.pipelines.cli.groups import UsageError as UsageError
 
 _PARSERS: dict[type, Callable[[str], Any]] = {
     int: values.whole,
@@ -204,10 +205,6 @@ def fields_given(options: Options, record: type[Record]) -> dict[str, Any]:
     """Return the options of a record that are given, by field."""
     given = options.given(item.name for item in options_of(record))
     return {item.field: given[item.name] for item in options_of(record) if item.name in given}
-
-
-class UsageError(BeamTopicsError):
-    """A command line that cannot be used as it is."""
 
 
 def settings_of_choice(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from beam_topics.model.errors import OptionError, RefusedInputError
@@ -20,7 +20,7 @@ from beam_topics.model.reading.refused import Example, refused
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
-from beam_topics.model.words.cleaning import find_markup
+from beam_topics.model.words.cleaning import find_markup, stripping
 from beam_topics.model.words.languages import language_of
 from beam_topics.model.words.losses import MOST_TEXTS, Losses, wordless
 from beam_topics.model.words.tokeniser import Tokeniser
@@ -103,14 +103,15 @@ def columns(
 
 
 def found_in(
-    documents: Sequence[Any], times: Iterable[Any] | None, given: Collection[str]
+    documents: Sequence[Any], times: Iterable[Any] | None, given: Mapping[str, Any]
 ) -> tuple[dict[str, str], str]:
     """Return the parameters that the documents call for, and the form of their times.
 
     Args:
         documents: the documents.
         times: their times, if they are given.
-        given: the names of the parameters that are given.
+        given: the parameters that are given, by name. What is removed from texts without being
+            asked for is a warning; with ``verbose``, so is what could be removed.
 
     Raises:
         OptionError: the times can be read in several ways, or a package is missing.
@@ -129,7 +130,10 @@ def found_in(
         form = forms[0]
         records = [{"timestamp": time} for time in plain]
         span = span_of([time for time in times_of(records, field) if time is not None])
-    found = learning_options(find_markup(texts), language, span, given)
+    strip, said = stripping(texts, find_markup(texts), given.get("strip"))
+    if said and (given.get("verbose") or (strip and "strip" not in given)):
+        warnings.warn(said, stacklevel=4)
+    found = learning_options(strip, language, span, given)
     if language is not None and language.missing and language.options.items() & found.items():
         allowed = f"a segmenter that is installed; the texts are of the language {language.code}"
         raise OptionError("segmenter", found["segmenter"], allowed, language.missing)

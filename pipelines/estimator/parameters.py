@@ -18,6 +18,7 @@ from typing import Any
 
 from beam_topics.model.compositions import placements
 from beam_topics.model.errors import OptionError
+from beam_topics.model.functions import check_allowed
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, LearnerSettings
@@ -172,5 +173,8 @@ def _word_lists() -> tuple[str, ...]:
 
 
 def _parsed(given: Mapping[str, Any]) -> Options:
+    check_allowed(given.get("tokeniser", ""))
+    # No way at all is written so.
+    given = {**given, "strip": "none"} if given.get("strip", "none") in ((), []) else given
     argv = [f"--{name}={written(value)}" for name, value in given.items() if value is not None]
     return parse(argv, "TopicModel", "", (StoreOptions, *GROUPS), {}, graph=False)

@@ -1,7 +1,4 @@
-"""Topic models as a scikit-learn estimator: :class:`TopicModel`.
-
-The model store of the estimator: its settings, and copies of its files.
-"""
+"""Topic models as a scikit-learn estimator, :class:`TopicModel`, and the model store behind it."""
 
 from __future__ import annotations
 
@@ -22,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics
 from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.functions import allow
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
@@ -203,7 +201,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
                 "a method that needs the model alone",
                 "Use gibbs3, or beam-topics infer.",
             )
-        read = documents.to_label(documents.listed(X), ids, Tokeniser(self.snapshot_.tokeniser))
+        read = documents.to_label(documents.listed(X), ids, self._tokeniser())
         if not read:
             return np.empty((0, self.snapshot_.topic_count))
         prepared = method.prepare(settings, PublishedModel(self.snapshot_, self.version_))
@@ -274,7 +272,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
         copy(self._root(), Path(folder))
 
     @classmethod
-    def load(cls, folder: str | Path, version: str = "latest") -> Self:
+    def load(
+        cls, folder: str | Path, version: str = "latest", tokeniser: str | None = None
+    ) -> Self:
         """Return the estimator of a model store, whoever made it.
 
         It keeps its model there, so ``partial_fit`` continues the store.
@@ -282,10 +282,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
         Args:
             folder: the model store.
             version: the version that ``transform`` uses.
+            tokeniser: the function that cuts the texts of the model, if it names one. Its module is
+                imported only if it is named here.
 
         Raises:
             OptionError: there is no such version.
         """
+        allow(tokeniser)
         learning = learning_in(str(folder))
         found = cls(**{**parameters.parameters_of(learning), "model_store": str(folder)})
         return found._use(version)
@@ -323,9 +326,13 @@ class TopicModel(TransformerMixin, BaseEstimator):
     def _root(self) -> str:
         return str(self._folder.name if self.model_store is None else self.model_store)
 
+    def _tokeniser(self) -> Tokeniser:
+        allow(self.tokeniser)
+        return Tokeniser(self.snapshot_.tokeniser)
+
     def _scored(self, X: Iterable[Any]) -> Score:
         check_is_fitted(self, "version_")
-        read = documents.to_label(documents.listed(X), None, Tokeniser(self.snapshot_.tokeniser))
+        read = documents.to_label(documents.listed(X), None, self._tokeniser())
         joined = self.snapshot_.joined(read)
         return sum((first_moment(self.snapshot_, document) for document in joined), Score())
 

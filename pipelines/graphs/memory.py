@@ -1,4 +1,4 @@
-"""Limit the freed memory that malloc keeps in a process that runs workers.
+"""The memory of a process: what malloc keeps, and when Python collects garbage.
 
 glibc keeps freed memory in two ways, and both look like a leak:
 
@@ -17,8 +17,6 @@ The local runner and Prism run their workers in the process that was started. Se
 there has no effect, because glibc reads them before ``main``. Starting the process again would cost
 a second import of everything, and break programs that call a pipeline's ``main``. ``mallopt`` does
 the same at run time. Processes that are started from here inherit the variables.
-
-Collect no garbage while a program starts and while it ends.
 
 Imports and the graph make about a million objects that stay to the end. Python's collector of
 reference cycles walks them again and again as they get more, and finds almost nothing. At the end

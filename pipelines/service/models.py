@@ -13,6 +13,7 @@ from typing import Any
 
 from beam_topics.model.encoding import mixture_fields
 from beam_topics.model.errors import OptionError
+from beam_topics.model.functions import check_allowed
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.labelling import tokenised
@@ -141,9 +142,13 @@ class Models:
         """Check that there is something to serve.
 
         Raises:
-            OptionError: No key of the store has a version.
+            OptionError: No key of the store has a version, or the model names a function that the
+                user has not named.
         """
-        if not any(map(self.store.has_versions, self.store.keys())):
+        key = next(filter(self.store.has_versions, self.store.keys()), None)
+        if key is not None:
+            check_allowed(self.store.manifest(key).tokeniser.function)
+        else:
             allowed = "a store in which some key has a version"
             raise OptionError("--model_store", self.store.root, allowed, "Train a model first.")
 

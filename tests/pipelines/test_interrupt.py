@@ -174,6 +174,32 @@ def test_an_interrupt_while_a_program_is_imported(capsys, monkeypatch):
     assert capsys.readouterr().err == "beam-topics: interrupted.\n"
 
 
+ENTRIES = (
+    ["beam_topics", "train"], ["beam_topics.pipelines", "train"], ["beam_topics.pipelines.train"]
+)  # fmt: skip
+
+
+# One is imported by every program, the other one where a graph is made.
+@pytest.mark.parametrize("module", ["difflib", "apache_beam"])
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_an_interrupt_during_any_import_is_one_line(tmp_path, entry, module):
+    (tmp_path / f"{module}.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n"
+    )
+    write(tmp_path / "a.jsonl", rows(0, 3))
+    found = subprocess.run(
+        [sys.executable, "-m", *entry, "a.jsonl"],
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    last = found.stderr.splitlines()[-1]
+    assert found.returncode == 130 and "interrupted." in last
+    assert "Traceback" not in found.stderr
+
+
 def test_python_handles_interrupts_again_afterwards(tmp_path, interrupting):
     interrupting(5)
     source = write(tmp_path / "a.jsonl", rows(0, 30))
@@ -224,3 +250,27 @@ def test_a_second_one_ends_at_once(tmp_path):
         process.wait()
     # A shell shows a process that a signal ended as 128 and its number, which is 130.
     assert process.returncode == -signal.SIGINT
+
+
+TWICE = """
+import ctypes, sys
+sys.path.insert(0, {tests!r})
+import fake_learner
+from beam_topics.pipelines import train
+def step(self, state, minibatch):
+    fake_learner.FakeLearner.step = learn
+    # Python handles no signal between the two calls.
+    sum(map(getattr(ctypes.PyDLL(None), "raise"), (2, 2)))
+    return learn(self, state, minibatch)
+fake_learner.FakeLearner.step, learn = step, fake_learner.FakeLearner.step
+train.main({argv!r})
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python counts no signals elsewhere")
+def test_a_second_one_before_python_sees_the_first_ends_at_once(tmp_path):
+    source = write(tmp_path / "a.jsonl", rows(0, 3))
+    argv = [f"--input={source}", *FLAGS, *places(tmp_path / "m")]
+    code = TWICE.format(tests=str(ROOT / "tests"), argv=argv)
+    found = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == -signal.SIGINT and "interrupted" not in found.stderr

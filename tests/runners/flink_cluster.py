@@ -269,12 +269,16 @@ class FlinkCluster:
         )
 
     def _serve(self, name: str, command: list[str]) -> Server:
-        # Workers import the project, which need not be installed, from the folder that they start
-        # in.
+        # Workers import the project, which need not be installed, from their path. The folder that
+        # they start in, which comes before it, has packages of the same names as its folders.
+        beside = self.folder / "beside"
+        for package in ("model", "pipelines", "transforms"):
+            (beside / package).mkdir(parents=True, exist_ok=True)
+            (beside / package / "__init__.py").write_text("raise RuntimeError('not ours')\n")
         path = os.pathsep.join(filter(None, [str(ROOT), self._python_path]))
         limits = {name: str(limit.value) for name, limit in LIMITS.items()}
         env = {"PYTHONPATH": path, **limits}
-        return self._servers.enter_context(Server(name, command, self.folder, env, ROOT))
+        return self._servers.enter_context(Server(name, command, self.folder, env, beside))
 
 
 def _alive(pid: int) -> bool:

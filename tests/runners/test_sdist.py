@@ -23,6 +23,10 @@ PARTS = (
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
+    "model",
+    "transforms",
+    "pipelines",
+    # It holds links to the three folders above.
     "beam_topics",
 )
 LOAD = """
@@ -58,8 +62,15 @@ def distribution(folder):
     source = folder / "source"
     source.mkdir()
     for part in PARTS:
-        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, source / part)
+        if (ROOT / part).is_dir():
+            shutil.copytree(
+                ROOT / part,
+                source / part,
+                symlinks=True,
+                ignore=shutil.ignore_patterns("__pycache__"),
+            )
+        else:
+            shutil.copy(ROOT / part, source / part)
     subprocess.run(
         [sys.executable, "setup.py", "-q", "sdist", "--dist-dir", folder],
         cwd=source,
@@ -96,6 +107,9 @@ def test_the_source_distribution_loads_every_step_of_every_graph(steps, tmp_path
     assert "No module named 'beam_topics'" in before.stderr
     with or_skip():
         fetch(str(python), "-m", "pip", "install", "--no-deps", str(archive), where=tmp_path)
+    for package in ("model", "pipelines", "transforms"):
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("raise RuntimeError('not ours')\n")
     load = subprocess.run(
         [python, "-c", LOAD, steps], cwd=tmp_path, capture_output=True, text=True, check=False
     )

@@ -13,7 +13,6 @@ from the other. The n tokens at even places (0, 2, ...) get topics by a first pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ _SWEEPS, _LEFT_TO_RIGHT = 0, 1
 
 
 @inlined
-def _prefix_sums(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any) -> Any:
+def _prefix_sums(cumulated, phi, v, alpha, in_document):
     """Set the prefix sums of phi[v, t] (alpha_t + n_td); return the whole sum."""
     total = 0.0
     for t in range(alpha.shape[0]):
@@ -37,7 +36,7 @@ def _prefix_sums(cumulated: Any, phi: Any, v: Any, alpha: Any, in_document: Any)
 
 
 @kernel
-def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
+def first_moment(tokens, phi, alpha, alpha_sum):
     """Return the first-moment estimate of each token's probability.
 
     p_i = sum_t phi[w_i, t] (alpha_t + m_t) / (sum alpha + i), i from 0. Then each m_t grows by its
@@ -68,7 +67,7 @@ def first_moment(tokens: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
 
 
 @kernel
-def first_moments(tokens: Any, lengths: Any, phi: Any, alpha: Any, alpha_sum: Any) -> Any:
+def first_moments(tokens, lengths, phi, alpha, alpha_sum):
     """Return those of several documents, one after another, float64[n].
 
     Args:
@@ -87,7 +86,7 @@ def first_moments(tokens: Any, lengths: Any, phi: Any, alpha: Any, alpha_sum: An
 
 
 @inlined
-def _resample(parents: Any, weights: Any, u: Any) -> Any:
+def _resample(parents, weights, u):
     """Resample systematically: fill ``parents`` in proportion to the weights, by one uniform.
 
     Returns:
@@ -110,9 +109,7 @@ def _resample(parents: Any, weights: Any, u: Any) -> Any:
 
 
 @kernel
-def left_to_right(
-    tokens: Any, phi: Any, alpha: Any, alpha_sum: Any, particles: Any, key0: Any, key1: Any
-) -> Any:
+def left_to_right(tokens, phi, alpha, alpha_sum, particles, key0, key1):
     """Return the mean over the particles of P(w_i | a particle's topics of the tokens before i).
 
     Before each token, a particle redraws the topics of all tokens before it in one sweep. Then
@@ -166,7 +163,7 @@ def left_to_right(
 
 
 @kernel
-def sample_fixed(tokens: Any, phi: Any, alpha: Any, sweeps: Any, key0: Any, key1: Any) -> Any:
+def sample_fixed(tokens, phi, alpha, sweeps, key0, key1):
     """Return n_td, int64[T], after a first pass and ``sweeps`` Gibbs sweeps."""
     n = tokens.shape[0]
     in_document = np.zeros(alpha.shape[0], np.int64)
@@ -188,9 +185,7 @@ SWEEPS, KEPT = 10, 6
 
 
 @kernel
-def complete(
-    tokens: Any, offsets: Any, phi: Any, alpha: Any, alpha_sum: Any, draws: Any, drawn: Any
-) -> Any:
+def complete(tokens, offsets, phi, alpha, alpha_sum, draws, drawn):
     """Return, for each document, the sum of ln p over its tokens at odd places.
 
     Args:

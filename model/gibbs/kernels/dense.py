@@ -7,15 +7,13 @@ every topic.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
 
 
 @inlined
-def draw_topic(cumulated: Any, u: Any) -> Any:
+def draw_topic(cumulated, u):
     """Return the first t whose prefix sum is above u times the whole sum.
 
     Its own weight is positive.
@@ -32,7 +30,7 @@ def draw_topic(cumulated: Any, u: Any) -> Any:
 
 
 @kernel
-def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, strength: Any, base: Any) -> Any:
+def dense_rows(rows, offsets, topics, counts, strength, base):
     """Return n_wt + s_t B(w) of some words as a dense table.
 
     Args:
@@ -57,7 +55,7 @@ def dense_rows(rows: Any, offsets: Any, topics: Any, counts: Any, strength: Any,
 
 
 @kernel
-def repeat_words(occurrences: Any) -> Any:
+def repeat_words(occurrences):
     """Return the tokens of a document word by word.
 
     Args:

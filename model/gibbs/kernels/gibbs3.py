@@ -23,10 +23,9 @@ A topic that a row does not have is put into an entry without tokens, or behind 
 as many of these entries as the document has tokens of the word, so one is always free. Indices and
 topics are unsigned: numba tests a signed index for being negative.
 
-Rows of a model in descending order of their counts, as the sparse sampler takes them.
-
-Equal counts stay in ascending order of the topics. Only the rows of words that documents use are
-sorted: a model of many keys has few documents.
+The sampler takes the rows of a model in descending order of their counts. Equal counts stay in
+ascending order of the topics. Only the rows of words that documents use are sorted: a model of many
+keys has few documents.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ FEW = 32
 
 
 @inlined
-def _insert(topics: Any, counts: Any, begin: Any, end: Any) -> None:
+def _insert(topics, counts, begin, end):
     """Sort the entries from ``begin`` to ``end`` in place, by insertion."""
     for at in range(begin + 1, end):
         topic, count, to = topics[at], counts[at], at
@@ -56,7 +55,7 @@ def _insert(topics: Any, counts: Any, begin: Any, end: Any) -> None:
 
 
 @kernel
-def sorted_rows(rows: Any, offsets: Any, topics: Any, counts: Any) -> Any:
+def sorted_rows(rows, offsets, topics, counts):
     """Return the distinct rows of words, in the order of their first use, each sorted.
 
     Args:
@@ -147,13 +146,13 @@ class _Workspace(NamedTuple):
 
 
 @inlined
-def _coef(t: Any, n: Any, alpha: Any, totals: Any) -> Any:
+def _coef(t, n, alpha, totals):
     """Return coef of topic t with n tokens."""
     return (alpha[t] + n) / (totals[t] + n)
 
 
 @inlined
-def _remove_token(t: Any, document: Any) -> None:
+def _remove_token(t, document):
     """Remove a token from topic t of the document."""
     document.counts[t] -= 1
     document.plus[t], document.coef[t] = document.coef[t], document.minus[t]
@@ -161,7 +160,7 @@ def _remove_token(t: Any, document: Any) -> None:
 
 
 @inlined
-def _add_token(t: Any, document: Any) -> None:
+def _add_token(t, document):
     """Add a token to topic t of the document."""
     document.counts[t] += 1
     document.minus[t], document.coef[t] = document.coef[t], document.plus[t]
@@ -169,7 +168,7 @@ def _add_token(t: Any, document: Any) -> None:
 
 
 @inlined
-def _first_above(products: Any, size: Any, x: Any) -> Any:
+def _first_above(products, size, x):
     """Return the first entry whose prefix sum is above x; ``size`` where rounding leaves none."""
     k, total = _ZERO, 0.0
     while k < size:
@@ -181,7 +180,7 @@ def _first_above(products: Any, size: Any, x: Any) -> Any:
 
 
 @inlined
-def _row_products(coef: Any, topics: Any, counts: Any, begin: Any, size: Any, products: Any) -> Any:
+def _row_products(coef, topics, counts, begin, size, products):
     """Write coef[t] n_wt of each entry of a row, and return the sum."""
     return (
         pair_products(coef, topics, counts, begin, begin + size, products) if size > _ZERO else 0.0
@@ -189,7 +188,7 @@ def _row_products(coef: Any, topics: Any, counts: Any, begin: Any, size: Any, pr
 
 
 @inlined
-def _entry_for(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> Any:
+def _entry_for(topic, topics, counts, begin, size):
     """Return the entry of a topic in a row, or the first entry that is free for it.
 
     The free entry is one without tokens, or ``size``.
@@ -203,9 +202,7 @@ def _entry_for(topic: Any, topics: Any, counts: Any, begin: Any, size: Any) -> A
 
 
 @page_kernel
-def _sweep(
-    occurrences: Any, base: Any, document: Any, rows: Any, workspace: Any, first: Any
-) -> None:
+def _sweep(occurrences, base, document, rows, workspace, first):
     """Draw the topic of each token once, in place.
 
     Args:
@@ -266,7 +263,7 @@ def _sweep(
 
 
 @kernel
-def _copy_rows(words: Any, occurrences: Any, trained: Any) -> Any:
+def _copy_rows(words, occurrences, trained):
     """Return (:class:`_Rows`, length of the longest row) of some words of the model."""
     v_count, room, longest = words.shape[0], 0, 0
     offsets, sizes = np.zeros(v_count, np.uint64), np.zeros(v_count, np.uint64)
@@ -286,9 +283,7 @@ def _copy_rows(words: Any, occurrences: Any, trained: Any) -> Any:
 
 
 @kernel
-def sample_document(
-    occurrences: Any, rows: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any
-) -> Any:
+def sample_document(occurrences, rows, base, trained, sweeps, kept, keys):
     """Draw the topics of a document in a first pass and ``sweeps`` Gibbs sweeps.
 
     Args:
@@ -331,7 +326,7 @@ def sample_document(
 
 
 @kernel
-def sample_documents(words: Any, base: Any, trained: Any, sweeps: Any, kept: Any, keys: Any) -> Any:
+def sample_documents(words, base, trained, sweeps, kept, keys):
     """Draw the topics of many documents, each alone, as :func:`sample_document` does.
 
     Args:

@@ -2,15 +2,13 @@
 
 An entry is one integer, ``count << bits | topic``. The entries of a row descend. This order is a
 function of the counts, so a row has the same bits however it was reached. A row has room for whole
-blocks of entries. Entries behind its end have no tokens. A
-row without room is moved behind all other rows.
-:class:`~beam_topics.model.gibbs.kernels.records.PackedRows` describes the arrays.
+blocks of entries. Entries behind its end have no tokens. A row without room is moved behind all
+other rows. :class:`~beam_topics.model.gibbs.kernels.records.PackedRows` describes the arrays.
 
-The sum of a word's row times the topics' coefficients, where SparseLDA spends its time.
-
+SparseLDA spends its time in the sum of a word's row times the topics' coefficients.
 :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row.
-:func:`pair_sum` is the same sum for topics and counts in
-two arrays. Both take eight entries at a time, in machine code written with llvmlite as in
+:func:`pair_sum` is the same sum for topics and counts in two arrays. Both take eight entries at a
+time, in machine code written with llvmlite as in
 :mod:`beam_topics.model.learners.particles.kernels.draw`. Numba widens each entry to 64 bits, and
 then LLVM vectorises neither the shift nor the conversion.
 
@@ -49,7 +47,7 @@ _READ, _NEAR, _DATA = 0, 3, 1
 
 
 @inlined
-def padded_length(entries: Any) -> Any:
+def padded_length(entries):
     """Return a number of entries rounded up to whole blocks."""
     return (entries + (LANES - 1)) // LANES * LANES
 
@@ -135,7 +133,7 @@ def _emit(
 
 
 @intrinsic
-def packed_sum(typing: Any, coef: Any, rows: Any, begin: Any, end: Any, bits: Any) -> Any:
+def packed_sum(typing, coef, rows, begin, end, bits):
     """Return the sum of coef[entry & mask] * (entry >> bits) over rows[begin:end].
 
     coef is float64[T]. rows is int32 or int64, and ``begin`` < len(rows).
@@ -157,7 +155,7 @@ def packed_sum(typing: Any, coef: Any, rows: Any, begin: Any, end: Any, bits: An
 
 
 @intrinsic
-def pair_sum(typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: Any) -> Any:
+def pair_sum(typing, coef, topics, counts, begin, end):
     """Return the sum of coef[topics[i]] * counts[i] over begin to end - 1.
 
     coef is float64[T], topics is int32 and counts is float64.
@@ -173,9 +171,7 @@ def pair_sum(typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: 
 
 
 @intrinsic
-def pair_products(
-    typing: Any, coef: Any, topics: Any, counts: Any, begin: Any, end: Any, products: Any
-) -> Any:
+def pair_products(typing, coef, topics, counts, begin, end, products):
     """Return :func:`pair_sum`, and set products[i - begin] = coef[topics[i]] * counts[i].
 
     ``products`` is float64. It is written up to the end of the last block.
@@ -198,7 +194,7 @@ def pair_products(
 
 
 @intrinsic
-def prefetch(typing: Any, array: Any, at: Any) -> Any:
+def prefetch(typing, array, at):
     """Prefetch the cache line of array[at], which may lie outside."""
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -213,7 +209,7 @@ def prefetch(typing: Any, array: Any, at: Any) -> Any:
 
 
 @inlined
-def find_entry(entries: Any, begin: Any, length: Any, mask: Any, topic: Any) -> Any:
+def find_entry(entries, begin, length, mask, topic):
     """Return the index of a topic's entry in a row; begin + length where the row has none."""
     at = begin
     while at < begin + length and (entries[at] & mask) != topic:
@@ -222,7 +218,7 @@ def find_entry(entries: Any, begin: Any, length: Any, mask: Any, topic: Any) -> 
 
 
 @inlined
-def remove_token(rows: Any, v: Any, topic: Any) -> None:
+def remove_token(rows, v, topic):
     """Remove one token of a topic from the row of word ``v``, which has the topic."""
     entries, lengths, begin = rows.entries, rows.lengths, rows.begins[v]
     one, mask = 1 << rows.bits, (1 << rows.bits) - 1
@@ -238,7 +234,7 @@ def remove_token(rows: Any, v: Any, topic: Any) -> None:
 
 
 @inlined
-def add_token(rows: Any, v: Any, topic: Any) -> None:
+def add_token(rows, v, topic):
     """Add one token of a topic to the row of word ``v``; the row may not have the topic yet."""
     entries, lengths, begin = rows.entries, rows.lengths, rows.begins[v]
     one, mask = 1 << rows.bits, (1 << rows.bits) - 1
@@ -255,7 +251,7 @@ def add_token(rows: Any, v: Any, topic: Any) -> None:
 
 
 @kernel
-def copy_rows(begins: Any, entries: Any, lengths: Any, new_begins: Any, size: Any) -> Any:
+def copy_rows(begins, entries, lengths, new_begins, size):
     """Return a new array of ``size`` entries with the rows at ``new_begins``."""
     made = np.zeros(size, entries.dtype)
     for v in range(lengths.shape[0]):
@@ -265,7 +261,7 @@ def copy_rows(begins: Any, entries: Any, lengths: Any, new_begins: Any, size: An
 
 
 @inlined
-def grow_row(rows: Any, v: Any) -> Any:
+def grow_row(rows, v):
     """Move a full row behind all others, with room for one more entry.
 
     The entries behind all rows are 0.

@@ -45,7 +45,7 @@ PREFETCH_DISTANCE = 2
 
 
 @inlined
-def longest_document(offsets: Any) -> Any:
+def longest_document(offsets):
     """Return the number of tokens of the longest document; 0 where there is none."""
     longest = 0
     for d in range(offsets.shape[0] - 1):
@@ -54,7 +54,7 @@ def longest_document(offsets: Any) -> Any:
 
 
 @inlined
-def _block_sum(start: Any, strength: Any, coef: Any) -> Any:
+def _block_sum(start, strength, coef):
     """Return the smoothing sum of sixteen topics, in four lanes."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     for t in range(start, start + 16, 4):
@@ -66,7 +66,7 @@ def _block_sum(start: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def smoothing_sum(strength: Any, coef: Any) -> Any:
+def smoothing_sum(strength, coef):
     """Return the sum of s_t coef[t] over all topics."""
     total, start = 0.0, 0
     while start + 16 <= coef.shape[0]:
@@ -78,7 +78,7 @@ def smoothing_sum(strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def draw_from_smoothing(x: Any, strength: Any, coef: Any) -> Any:
+def draw_from_smoothing(x, strength, coef):
     """Return the topic at ``x`` in [0, smoothing); blocks of sixteen are skipped at once."""
     found, start, total = 0, 0, 0.0
     while start + 16 <= coef.shape[0]:
@@ -96,14 +96,14 @@ def draw_from_smoothing(x: Any, strength: Any, coef: Any) -> Any:
 
 
 @inlined
-def _fixed_sum(coef: Any, fixed: Any, v: Any) -> Any:
+def _fixed_sum(coef, fixed, v):
     """Return the part of q from the fixed counts of word ``v``."""
     begin, end = fixed.offsets[v], fixed.offsets[v + 1]
     return pair_sum(coef, fixed.topics, fixed.counts, begin, end) if begin < end else 0.0
 
 
 @inlined
-def _draw_from_fixed(x: Any, coef: Any, fixed: Any, v: Any) -> Any:
+def _draw_from_fixed(x, coef, fixed, v):
     """Return the topic at ``x`` among the fixed counts of word ``v``; -1 where it has none."""
     found, total = -1, 0.0
     for at in range(fixed.offsets[v], fixed.offsets[v + 1]):
@@ -116,7 +116,7 @@ def _draw_from_fixed(x: Any, coef: Any, fixed: Any, v: Any) -> Any:
 
 
 @inlined
-def _draw_from_sampled(x: Any, start: Any, coef: Any, rows: Any, v: Any, old: Any) -> Any:
+def _draw_from_sampled(x, start, coef, rows, v, old):
     """Return the topic at ``x`` among the sampled counts of word ``v``.
 
     Their mass begins at ``start``. One token of the topic ``old`` is not counted. The result is -1
@@ -135,9 +135,7 @@ def _draw_from_sampled(x: Any, start: Any, coef: Any, rows: Any, v: Any, old: An
 
 
 @inlined
-def _topic_at(
-    x: Any, fixed_sum: Any, q: Any, coef: Any, fixed: Any, rows: Any, v: Any, old: Any
-) -> Any:
+def _topic_at(x, fixed_sum, q, coef, fixed, rows, v, old):
     """Return the topic at ``x``: fixed counts, then sampled counts, then the smoothing."""
     new = -1
     if x < fixed_sum:
@@ -151,7 +149,7 @@ def _topic_at(
 
 
 @inlined
-def _move_token(t: Any, step: Any, counts: Any, sampled_totals: Any, coef: Any, fixed: Any) -> None:
+def _move_token(t, step, counts, sampled_totals, coef, fixed):
     """Add (``step`` = 1) a token to topic t or remove one (-1), and update coef[t]."""
     counts[t] += step
     sampled_totals[t] += step
@@ -159,7 +157,7 @@ def _move_token(t: Any, step: Any, counts: Any, sampled_totals: Any, coef: Any, 
 
 
 @inlined
-def _take_back(old: Any, old_coef: Any, counts: Any, sampled_totals: Any, coef: Any) -> None:
+def _take_back(old, old_coef, counts, sampled_totals, coef):
     """Add a token to the topic that it was removed from."""
     counts[old] += 1
     sampled_totals[old] += 1
@@ -167,15 +165,7 @@ def _take_back(old: Any, old_coef: Any, counts: Any, sampled_totals: Any, coef: 
 
 
 @page_kernel
-def sweep_document(
-    document: Any,
-    fixed: Any,
-    rows: Any,
-    sampled_totals: Any,
-    workspace: Any,
-    first: Any,
-    start: Any,
-) -> Any:
+def sweep_document(document, fixed, rows, sampled_totals, workspace, first, start):
     """Draw the topics of one document in place, from token ``start`` on.
 
     Args:
@@ -230,9 +220,7 @@ def sweep_document(
 
 
 @kernel
-def sweep_documents(
-    documents: Any, fixed: Any, rows: Any, sampled_totals: Any, name: Any, position: Any
-) -> None:
+def sweep_documents(documents, fixed, rows, sampled_totals, name, position):
     """Draw the topic of each token once, document by document, in place, with sparse rows.
 
     The sweep begins at ``position`` and stops where a row has no room. ``position`` then says where

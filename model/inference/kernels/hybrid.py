@@ -8,8 +8,6 @@ however often the word occurs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
@@ -17,7 +15,7 @@ from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
 
 
 @inlined
-def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
+def _first_above(sums, begin, end, x):
     """Return the first index in [begin, end) whose prefix sum is above x.
 
     It is the last index where rounding leaves none.
@@ -33,9 +31,7 @@ def _first_above(sums: Any, begin: Any, end: Any, x: Any) -> Any:
 
 
 @kernel
-def sample_document(
-    tokens: Any, rows: Any, base: Any, trained: Any, theta: Any, repeats: Any, kept: Any, keys: Any
-) -> Any:
+def sample_document(tokens, rows, base, trained, theta, repeats, kept, keys):
     """Draw the topics of a document ``repeats`` times, and estimate its proportions each time.
 
     Args:

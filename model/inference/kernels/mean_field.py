@@ -73,7 +73,7 @@ class _Workspace(NamedTuple):
 
 
 @kernel
-def _by_word(rows: Any, trained: Any) -> Any:
+def _by_word(rows, trained):
     """Return the rows of some words of the model as blocks."""
     starts, offsets = np.zeros(rows.shape[0] + 1, np.int64), trained.offsets
     for v in range(rows.shape[0]):
@@ -87,7 +87,7 @@ def _by_word(rows: Any, trained: Any) -> Any:
 
 
 @kernel
-def _by_topic(by_word: Any, t_count: Any) -> Any:
+def _by_topic(by_word, t_count):
     """Return the transpose: for each topic its words, as blocks."""
     starts, topics, values = by_word.starts, by_word.columns, by_word.values
     sizes = np.zeros(t_count, np.int64)
@@ -107,7 +107,7 @@ def _by_topic(by_word: Any, t_count: Any) -> Any:
 
 
 @page_kernel
-def _smoothing_sum(e: Any, smooth: Any) -> Any:
+def _smoothing_sum(e, smooth):
     """Return the sum of e_t smooth[t], which every word has."""
     total = 0.0
     for t in range(e.shape[0]):
@@ -116,22 +116,14 @@ def _smoothing_sum(e: Any, smooth: Any) -> Any:
 
 
 @inlined
-def _row_sum(weights: Any, blocks: Any, row: Any) -> Any:
+def _row_sum(weights, blocks, row):
     """Return the sum of weights[column] * value over a row."""
     start, end = blocks.starts[row], blocks.starts[row + 1]
     return pair_sum(weights, blocks.columns, blocks.values, start, end) if start < end else 0.0
 
 
 @page_kernel
-def _update(
-    occurrences: Any,
-    base: Any,
-    trained: Any,
-    by_word: Any,
-    by_topic: Any,
-    workspace: Any,
-    gamma: Any,
-) -> Any:
+def _update(occurrences, base, trained, by_word, by_topic, workspace, gamma):
     """Update gamma once, in place.
 
     Args:
@@ -166,9 +158,7 @@ def _update(
 
 
 @kernel
-def infer_document(
-    rows: Any, occurrences: Any, base: Any, trained: Any, iterations: Any, tolerance: Any
-) -> Any:
+def infer_document(rows, occurrences, base, trained, iterations, tolerance):
     """Return gamma of a document after convergence.
 
     Args:
@@ -198,15 +188,7 @@ def infer_document(
 
 
 @kernel
-def infer_documents(
-    document_offsets: Any,
-    rows: Any,
-    occurrences: Any,
-    base: Any,
-    trained: Any,
-    iterations: Any,
-    tolerance: Any,
-) -> Any:
+def infer_documents(document_offsets, rows, occurrences, base, trained, iterations, tolerance):
     """Return gamma of many documents, float64[D, T]; see :func:`infer_document`.
 
     Args:

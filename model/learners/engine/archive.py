@@ -24,10 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.kernels.random import uniform
+from beam_topics.model.kernels.random import ORDER, uniform
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.kernels.names import ORDER
 from beam_topics.model.learners.engine.state import Array, State
 
 

@@ -110,6 +110,7 @@ def sample_and_merge(state: State, chosen: Array, shards: int, pool: Executor | 
 def reseat(state: State, pool: Executor | None) -> None:
     """Do step 3: draw tables, then a and a0, then G, given z."""
     ranges, names = ranges_of(state.size), (*state.key, state.epochs)
+    state.reseated = state.visits
     shares, width = state.a * state.base, len(state.totals)
     of_topics = np.zeros((len(ranges), width), np.int64)
     above = state.base_share
@@ -137,7 +138,8 @@ def draw_shared(
 
     # The ranges depend on W alone, so the sum has one order.
     total = sum(each(pool, drawn, len(ranges)))
-    base[: state.size] = np.maximum(base[: state.size] / total, FLOOR * state.base_mean())
+    scaled = base[: state.size] / total * state.known_share
+    base[: state.size] = np.maximum(scaled, FLOOR * state.base_mean())
 
 
 def learn_alpha(state: State, chosen: Array, pool: Executor | None) -> None:

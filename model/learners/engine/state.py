@@ -103,6 +103,7 @@ class State:
         a: 0 for a tenth of the words of the first epoch, at most 1,000.
         a0: the concentration of G.
         learns_strengths: whether a and a0 are drawn; else they stay.
+        unseen: 1 if G has a share for a word to come, which is its mean; else 0.
 
     Attributes:
         size: W, the number of words.
@@ -117,6 +118,7 @@ class State:
         alpha: float64[T8]; 0 beyond T.
         epochs: the number of epochs.
         visits: the number of draws of a token.
+        reseated: ``visits`` when tables were last drawn.
     """
 
     topics: int
@@ -126,10 +128,12 @@ class State:
     a: float = 0.0
     a0: float = 1000.0
     learns_strengths: bool = True
+    unseen: int = 0
     size: int = 0
     documents: int = 0
     epochs: int = 0
     visits: int = 0
+    reseated: int = 0
     words: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     z: Array = field(default_factory=lambda: np.zeros(0, np.uint16))
     offsets: Array = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -163,7 +167,21 @@ class State:
     @property
     def base_share(self) -> float:
         """Return a0 G0_w, the same for all words."""
-        return self.a0 / max(self.size, 1)
+        return self.a0 / max(self.size + self.unseen, 1)
+
+    @property
+    def known_share(self) -> float:
+        """Return the mass that G has for the W words together: 1 without a word to come."""
+        if not self.unseen:
+            return 1.0
+        return 1.0 - self.base_share / (float(self.tables[: self.size].sum()) + self.a0)
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory of the arrays, without that of shards."""
+        documents = self.words.nbytes + self.z.nbytes + self.offsets.nbytes
+        shared = self.tables.nbytes + self.base.nbytes + self.totals.nbytes + self.alpha.nbytes
+        return documents + self.rows.nbytes + shared
 
     @property
     def reach(self) -> Documents:
@@ -184,16 +202,16 @@ class State:
         """
         if count == 0:
             return
-        size = self.size + _whole("words", count, MOST - self.size)
+        size, known = self.size + _whole("words", count, MOST - self.size), self.known_share
         self.rows = with_room(self.rows, self.size, size)
         self.tables = with_room(self.tables, self.size, size)
         self.base = with_room(self.base, self.size, size)
         if self.tables.any():
-            new = self.a0 / size / (self.tables.sum() + self.a0)
-            self.base[: self.size] *= 1.0 - count * new
+            new = self.a0 / (size + self.unseen) / (self.tables.sum() + self.a0)
+            self.base[: self.size] *= (1.0 - (count + self.unseen) * new) / known
             self.base[self.size : size] = new
         else:
-            self.base[:size] = 1.0 / size
+            self.base[:size] = 1.0 / (size + self.unseen)
         self.size = size
 
     def add_documents(self, words: Array, lengths: Array) -> Array:
@@ -225,6 +243,45 @@ class State:
         self.documents = after
         return np.arange(before, after)
 
+    def keep_documents(self, staying: Array) -> None:
+        """Let documents leave; their tokens stay in the counts.
+
+        Args:
+            staying: int64[m], the documents that stay, ascending; they get the numbers 0, 1, ...
+        """
+        lengths = np.diff(self.offsets[: self.documents + 1])
+        stays = np.zeros(self.documents, np.bool_)
+        stays[staying] = True
+        self._keep_tokens(np.repeat(stays, lengths), lengths[staying])
+
+    def keep_words(self, staying: Array) -> None:
+        """Let words leave, with their counts, their tables and their tokens in reach.
+
+        Args:
+            staying: int64[m], the words that stay, ascending; they get the numbers 0, 1, ...
+        """
+        number = np.full(self.size, -1, np.int32)
+        number[staying] = np.arange(len(staying), dtype=np.int32)
+        tokens, size = self.tokens, len(staying)
+        self.words[:tokens] = number[self.words[:tokens]]
+        stays = self.words[:tokens] >= 0
+        ends = np.concatenate([[0], np.cumsum(stays)])[self.offsets[: self.documents + 1]]
+        self._keep_tokens(stays, np.diff(ends))
+        self.rows, self.tables = self.rows[staying], self.tables[staying]
+        self.base, self.size, self.workspace = self.base[staying], size, None
+        self.totals = self.rows.sum(axis=0, dtype=np.int64)
+        if size:
+            self.base *= self.known_share / self.base.sum()
+
+    def _keep_tokens(self, stays: Array, lengths: Array) -> None:
+        """Keep some tokens, of documents of these lengths."""
+        tokens, self.documents = self.tokens, len(lengths)
+        kept = int(np.count_nonzero(stays))
+        for array in (self.words, self.z):
+            array[:kept] = array[:tokens][stays]
+        self.z[kept:tokens] = NONE
+        self.offsets[: len(lengths) + 1] = np.concatenate([[0], np.cumsum(lengths)])
+
     def room_for(self, shards: int) -> Workspace:
         """Return memory for as many shards."""
         if self.workspace is None or not self.workspace.fits(shards, len(self.rows)):
@@ -246,8 +303,11 @@ class State:
     def digest(self) -> str:
         """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""
         numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, *self.key)
+        since = self.visits - self.reseated
         found = hashlib.sha256(
-            struct.pack("<7q2d?", *numbers, self.a, self.a0, self.learns_strengths)
+            struct.pack(
+                "<9q2d?", *numbers, since, self.unseen, self.a, self.a0, self.learns_strengths
+            )
         )
         parts = [
             (self.words, self.tokens, "<i4"),

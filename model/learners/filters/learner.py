@@ -11,12 +11,9 @@ The filters run one after the other, in this order:
 A minibatch of which no document is left is not given to the learner. Documents that are left out
 are labelled like all others, because labels do not come from the learner.
 
-A filter: a function from minibatch to minibatch with a state of its own.
-
-Filters run before the learner (:mod:`beam_topics.model.learners.filters.learner`). Some leave
-documents out (:mod:`beam_topics.model.learners.filters.floods`), others change the words of
-documents. What a filter does depends on the minibatches alone, like everything that is learned, and
-its state is saved with that of the learner.
+A filter is a function from minibatch to minibatch with a state of its own. What it does depends on
+the minibatches alone, like everything that is learned, and its state is saved with that of the
+learner.
 """
 
 from __future__ import annotations

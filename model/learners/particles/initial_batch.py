@@ -5,9 +5,8 @@ A chain is a particle that is never resampled and starts with uniform topics, so
 kernels serve here too. ``--initial_choice`` says how chains are compared:
 
 * ``perplexity``: the chains are trained on 80 % of the batch and compared by the probability that
-  they give to the rest (first-moment particle learning). The rest then decides how many topics
-  learning begins with (:mod:`beam_topics.model.learners.particles.challengers`), and is learned as
-  the first documents of the stream.
+  they give to the rest (first-moment particle learning). The rest is then learned as the first
+  documents of the stream.
 * ``posterior``: they are trained on the whole batch and compared by P(w, z). A batch of less
   than four documents is always compared in this way, as it leaves none to predict.
 * ``nmi``: they are trained on the whole batch and compared by the nMI of each document's most
@@ -54,7 +53,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels.held_out import first_moments
 from beam_topics.model.kernels.random import INITIAL_CONCENTRATION, INITIAL_SWEEP, INITIAL_TOPICS
-from beam_topics.model.learners.particles.challengers import Block, in_blocks, unite_topics
+from beam_topics.model.learners.particles.challengers import Block, in_blocks
 from beam_topics.model.learners.particles.history import WHOLE_DOCUMENT, Documents
 from beam_topics.model.learners.particles.population import joint, new_population, replicate
 from beam_topics.model.learners.particles.priors import word_probabilities
@@ -152,8 +151,6 @@ def initialise(state: ParticleState, chains: Chains) -> None:
     generations = int(state.resampler.counters[-1])
     run_chains(state, slots, chains)
     chosen = _best(state, slots, judges) if chains.number > 1 else 0
-    if judges and state.settings.can_weigh_topics and not state.settings.learns_topics:
-        chosen = 0 if unite_topics(state, chosen, [tokens for tokens, _ in judges]) else chosen
     particles = state.settings.island_particles
     state.population = replicate(state.population, chosen, particles, state.island * particles)
     state.resampler.counters[-1] = max(generations, int(state.population.generation.max()))

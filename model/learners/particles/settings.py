@@ -435,13 +435,6 @@ class ParticleSettings(LearnerSettings):
         return self.island_particles if isinstance(self.resampling, NeverResample) else 1
 
     @property
-    def can_weigh_topics(self) -> bool:
-        """Return whether weights of topics can be learned: for one particle, from its history."""
-        rejuvenation = self.rejuvenation
-        is_known = not (rejuvenation.whole_past or rejuvenation.history.is_empty)
-        return self.island_particles == 1 and is_known
-
-    @property
     def ess_threshold(self) -> float:
         """Return the effective sample size at or below which an island resamples; 0 means never."""
         return self.resampling.threshold(self.particles, self.islands)

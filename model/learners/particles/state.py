@@ -39,7 +39,6 @@ from beam_topics.model.learners.particles.population import (
 )
 from beam_topics.model.learners.particles.priors import (
     base_probabilities,
-    is_even,
     new_prior,
     parts_each,
     row_length,
@@ -141,11 +140,6 @@ class ParticleState:
     def unlearned(self) -> Documents:
         """Return the documents that wait for a complete initial batch or for a duel."""
         return self.waiting or (self.following.held if self.following else [])
-
-    @property
-    def weighs_topics(self) -> bool:
-        """Return whether the weights of topics are learned: of all with auto, or of united ones."""
-        return self.settings.learns_topics or not is_even(self.prior)
 
     @property
     def half_life(self) -> int:

@@ -115,7 +115,7 @@ def _is_plain(state: ParticleState) -> bool:
         or state.waiting is not None
         or state.following
         or state.half_life
-        or state.weighs_topics
+        or state.settings.learns_topics
         or (settings.is_spelled and state.characters is None)
     )
 

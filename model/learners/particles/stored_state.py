@@ -125,7 +125,7 @@ def to_bytes(state: ParticleState) -> bytes:
         _waiting_to_bytes(state),
         _history_to_bytes(state),
         *([following_to_bytes(state.following)] if state.following else []),
-        *([weights_to_bytes(state)] if state.weighs_topics else []),
+        *([weights_to_bytes(state)] if state.settings.learns_topics else []),
     )
 
 

@@ -2,11 +2,10 @@
 
 alpha_t = A (e / T + (1 - e) pi_t). A is T times ``--alpha``, and pi has a Dirichlet distribution
 with parameters gamma / T, where gamma is a concentration with a nearly flat prior. Weights are
-learned with ``--topics=auto``, where e is :data:`EVEN`, and where topics were united when learning
-began (:mod:`beam_topics.model.learners.particles.challengers`), where e is 0. The even part keeps
-topics of few documents, such as those of a new domain, from losing their weight to the largest
-ones. A table is of the even part or of pi, and only tables of pi count when pi and gamma are drawn.
-They are drawn after each minibatch, given the topics of the documents of the history
+learned with ``--topics=auto``, where e is :data:`EVEN`. The even part keeps topics of few
+documents, such as those of a new domain, from losing their weight to the largest ones. A table is
+of the even part or of pi, and only tables of pi count when pi and gamma are drawn. They are drawn
+after each minibatch, given the topics of the documents of the history
 (:mod:`beam_topics.model.learners.particles.kernels.topic_weights`). Documents that have left the
 history do not count. So the weights are those of the newest documents and of a sample of the past,
 and the weight of a topic that fades falls.
@@ -121,16 +120,15 @@ def learn_weights(state: ParticleState, population: Population | None = None) ->
         state: the learner's state.
         population: one particle whose topics count; that of the state if None.
     """
-    if not state.weighs_topics:
+    if not state.settings.learns_topics:
         return
-    even = EVEN if state.settings.learns_topics else 0.0
     if population is None:
         ensure_capacity(state, 0, 0, 0)
         population = state.population
     named = draws(state, TOPIC_WEIGHTS)
     counts = document_counts(state, population, 0, state.history.slots())
     state.prior, state.gamma, state.weighed = weighed(
-        population, state.prior, state.gamma, counts, (named, state.weighed), even
+        population, state.prior, state.gamma, counts, (named, state.weighed)
     )
 
 
@@ -154,7 +152,6 @@ def weighed(
     gamma: float,
     counts: IntArray,
     names: tuple[Draws, int],
-    even: float,
 ) -> tuple[Prior, float, int]:
     """Return a prior with new weights, the new gamma, and the number of the next draw.
 
@@ -164,7 +161,6 @@ def weighed(
         gamma: the concentration of the weights.
         counts: int32[D, T], n_td.
         names: the names of the draws, and the number of the first draw.
-        even: e.
     """
     named, index = names
     if not counts.any():
@@ -172,7 +168,7 @@ def weighed(
     before = log_topics(counts, prior.alpha[: counts.shape[1]])
     identity = int(population.identity[0])
     after, gamma, index = drawn_alpha(
-        counts, prior.alpha[: counts.shape[1]], gamma, (named, identity, index), even
+        counts, prior.alpha[: counts.shape[1]], gamma, (named, identity, index)
     )
     _change_joint(population, log_topics(counts, after) - before)
     return with_alpha(prior, after), gamma, index
@@ -183,7 +179,6 @@ def drawn_alpha(
     alpha: FloatArray,
     gamma: float,
     names: tuple[Draws, int, int],
-    even: float = EVEN,
 ) -> tuple[FloatArray, float, int]:
     """Draw alpha and gamma given the topics of documents.
 
@@ -192,7 +187,6 @@ def drawn_alpha(
         alpha: float64[T], of sum A.
         gamma: the concentration of the weights.
         names: the names of the draws, the particle, and the number of the first draw.
-        even: e.
 
     Returns:
         float64[T], alpha; gamma; the number of the next draw.
@@ -200,16 +194,16 @@ def drawn_alpha(
     named, identity, index = names
     topics, whole = counts.shape[1], sum_of(alpha)
     _, of_topics, index = count_tables(counts, alpha, named, identity, index)
-    of_weights, index = tables_of_weights(of_topics, alpha, (named, identity, index), even)
+    of_weights, index = tables_of_weights(of_topics, alpha, (named, identity, index))
     base = np.full(topics, 1.0 / topics)
     gamma, index = draw_a_0(gamma, of_weights, base, named, identity, index)
     weights, index = draw_weights(of_weights, gamma / topics, named, identity, index)
-    found: FloatArray = whole * (even * base + (1.0 - even) * weights)
+    found: FloatArray = whole * (EVEN * base + (1.0 - EVEN) * weights)
     return found, float(gamma), int(index)
 
 
 def tables_of_weights(
-    of_topics: LongArray, alpha: FloatArray, names: tuple[Draws, int, int], even: float
+    of_topics: LongArray, alpha: FloatArray, names: tuple[Draws, int, int]
 ) -> tuple[LongArray, int]:
     """Draw which tables are of pi and not of the even part.
 
@@ -217,7 +211,6 @@ def tables_of_weights(
         of_topics: int64[T], m_t.
         alpha: float64[T].
         names: the names of the draws, the particle, and the number of the first draw.
-        even: e.
 
     Returns:
         int64[T], the tables of pi; the number of the next draw.
@@ -226,7 +219,7 @@ def tables_of_weights(
     uniforms, topics = np.empty(int(of_topics.sum())), len(alpha)
     key = draws.key0, draws.key1, identity, draws.sequence, draws.purpose
     fill_uniforms(uniforms, len(uniforms), index, *key)
-    of_pi = 1.0 - even / topics * sum_of(alpha) / alpha
+    of_pi = 1.0 - EVEN / topics * sum_of(alpha) / alpha
     place = np.repeat(np.arange(topics), of_topics)
     found: LongArray = np.bincount(place[uniforms < of_pi[place]], minlength=topics)
     return found.astype(np.int64), index + len(uniforms)

@@ -21,10 +21,6 @@ The rest of a stick is shared by a base B: (1 + G0(w)) / (V + 1) for each of the
 topic has, and G0(w) / (V + 1) for all others. With G0 alone, which gives a single word almost no
 probability, a word would stay for ever with the topic that drew it first. With the whole rest for
 each word, every topic claims the words that it does not know. A published model has the same B.
-
-Truncation-ordered sets: growth, sorting and truncation.
-
-:mod:`beam_topics.model.learners.variational.kernels.sticks` has the arithmetic.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Trie(NamedTuple):
 
 
 @inlined
-def _place(edges: Any, shift: Any, edge: Any) -> Any:
+def _place(edges, shift, edge):
     """Return the slot of an edge, or the empty slot where it would be.
 
     The table is hashed by multiplication, with linear probing.
@@ -56,7 +56,7 @@ def _place(edges: Any, shift: Any, edge: Any) -> Any:
 
 
 @kernel
-def hash_edges(sources: Any, targets: Any, shift: Any) -> Any:
+def hash_edges(sources, targets, shift):
     """Return (edges, leads) of a hash table of size 2^(64 - shift).
 
     Args:
@@ -75,7 +75,7 @@ def hash_edges(sources: Any, targets: Any, shift: Any) -> Any:
 
 
 @kernel
-def build_trie(runs: Any, counts: Any, characters: Any) -> Any:
+def build_trie(runs, counts, characters):
     """Return the trie of runs of ``width`` characters, and of their last 1 to width - 1.
 
     Args:
@@ -113,7 +113,7 @@ def build_trie(runs: Any, counts: Any, characters: Any) -> Any:
 
 
 @kernel
-def _number_nodes(runs: Any) -> Any:
+def _number_nodes(runs):
     """Give numbers to the nodes of all runs, of their ends and of their prefixes; 0 is empty.
 
     Returns:
@@ -146,14 +146,14 @@ def _number_nodes(runs: Any) -> Any:
 
 
 @inlined
-def _follow(trie: Any, node: Any, c: Any) -> Any:
+def _follow(trie, node, c):
     """Return the node of the run that is c longer, or -1."""
     at = _place(trie.edges, trie.shift, np.int64(node) << CODE_BITS | np.int64(c))
     return np.int64(trie.leads[at]) if trie.edges[at] != _EMPTY else -1
 
 
 @kernel
-def read_character(trie: Any, held: Any, c: Any, characters: Any) -> Any:
+def read_character(trie, held, c, characters):
     """Return P(c | the characters before it), and move the nodes.
 
     Args:
@@ -176,16 +176,7 @@ def read_character(trie: Any, held: Any, c: Any, characters: Any) -> Any:
 
 
 @kernel
-def word_probabilities(
-    trie: Any,
-    text: Any,
-    offsets: Any,
-    order: Any,
-    start: Any,
-    characters: Any,
-    products: Any,
-    exponents: Any,
-) -> None:
+def word_probabilities(trie, text, offsets, order, start, characters, products, exponents):
     """Set products[w] * 2^exponents[w] to the probability of word w among those of its length.
 
     Args:

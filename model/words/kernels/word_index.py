@@ -9,8 +9,6 @@ then each end with a newline, and its arrays have room behind them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.fnv import OFFSET, folded, step
@@ -23,7 +21,7 @@ _BITS, _NUMBER = 31, np.int64(0x7FFFFFFF)
 
 
 @inlined
-def _hash_word(text: Any, begin: Any) -> Any:
+def _hash_word(text, begin):
     """Return the end of the word that begins at ``begin``, and its hash.
 
     The hash is FNV-1a, folded to 0 to 2^31 - 1.
@@ -36,7 +34,7 @@ def _hash_word(text: Any, begin: Any) -> Any:
 
 
 @inlined
-def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
+def _same(text, begin, end, other, start):
     """Return whether text[begin:end] is the word that begins at other[start]."""
     at = begin
     while at < end and start < other.shape[0] and text[at] == other[start]:
@@ -46,7 +44,7 @@ def _same(text: Any, begin: Any, end: Any, other: Any, start: Any) -> Any:
 
 
 @inlined
-def _place_of(text: Any, starts: Any, slots: Any, words: Any, begin: Any, end: Any, h: Any) -> Any:
+def _place_of(text, starts, slots, words, begin, end, h):
     """Return the place of words[begin:end] in the table, or the empty place where it belongs."""
     place = h & (slots.shape[0] - 1)
     while slots[place] != _EMPTY:
@@ -58,7 +56,7 @@ def _place_of(text: Any, starts: Any, slots: Any, words: Any, begin: Any, end: A
 
 
 @kernel
-def build_index(text: Any, count: Any, room: Any) -> Any:
+def build_index(text, count, room):
     """Build the hash table of a list of words.
 
     Args:
@@ -84,7 +82,7 @@ def build_index(text: Any, count: Any, room: Any) -> Any:
 
 
 @kernel
-def find_words(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> Any:
+def find_words(text, starts, slots, words, count):
     """Return the number of each word, int64[count]; -1 for a word that the table does not have.
 
     Args:
@@ -104,9 +102,7 @@ def find_words(text: Any, starts: Any, slots: Any, words: Any, count: Any) -> An
 
 
 @kernel
-def add_words(
-    text: Any, starts: Any, slots: Any, known: Any, used: Any, words: Any, count: Any, most: Any
-) -> Any:
+def add_words(text, starts, slots, known, used, words, count, most):
     """Look words up, and append those that the list does not have.
 
     Args:

@@ -1,4 +1,4 @@
-"""Every registered learner obeys the laws of model.learners.base; ``learner_battery.py`` has them.
+"""Every registered learner obeys the laws of the contract; ``learner_battery.py`` has them.
 
 ``-k NAME`` runs the laws for one learner.
 """

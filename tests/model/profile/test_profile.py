@@ -48,7 +48,7 @@ def profiled(tmp_path, given=(), settings=None, **files):
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
         paths.append(str(path))
     read = settings or ReadSettings()
-    return profile_of(take_samples(paths, read, given), read, given)
+    return profile_of(take_samples(paths, read, given), read, dict.fromkeys(given, ""))
 
 
 def asked(profile):

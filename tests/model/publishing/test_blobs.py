@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beam_topics.model.errors import DamagedDataError, OptionError, OutputError
-from beam_topics.model.publishing.blobs import escape_key, unescape_key
+from beam_topics.model.publishing.blobs import Stamp, escape_key, unescape_key
 from beam_topics.model.publishing.roots import LocalBlobs, blobs_at
 
 
@@ -126,17 +126,47 @@ def test_an_error_without_a_file_names_none(tmp_path, monkeypatch):
         LocalBlobs(str(tmp_path)).create("a", b"1")
 
 
-def test_nothing_outside_of_the_store_is_removed_or_marked(tmp_path):
+def test_nothing_outside_of_the_store_is_written_listed_removed_or_marked(tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "file").write_text("mine")
     root = tmp_path / "store"
     root.mkdir()
     (root / "k").symlink_to(outside)
-    blobs = LocalBlobs(str(root))
-    stamp = blobs.stamps("k")["file"]
-    for act in (lambda: blobs.remove("k/file", stamp), lambda: blobs.touch("k/file")):
+    before, blobs, stamp = (outside / "file").stat(), LocalBlobs(str(root)), Stamp(1, "1000")
+    for act in (
+        lambda: blobs.remove("k/file", stamp),
+        lambda: blobs.touch("k/file"),
+        lambda: blobs.create("k/other", b"1"),
+        lambda: blobs.create("k/deeper/other", b"1"),
+        lambda: blobs.replace_pointer("k/file", None, b"1"),
+        lambda: blobs.read("k/file"),
+        lambda: blobs.exists("k/file"),
+        lambda: blobs.list("k"),
+        lambda: blobs.stamps("k"),
+    ):
         with pytest.raises(DamagedDataError, match="is a link out of the model store"):
             act()
-    assert (outside / "file").read_text() == "mine"
-    assert blobs.stamps("k")["file"] == stamp
+    assert [one.name for one in outside.iterdir()] == ["file"]
+    assert (outside / "file").read_text() == "mine" and (outside / "file").stat() == before
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / ".lock").symlink_to(outside / "lock")
+    with pytest.raises(DamagedDataError, match="is a link out of the model store"):
+        LocalBlobs(str(tmp_path / "other")).create("file", b"1")
+    assert not (outside / "lock").exists()
+
+
+def test_a_link_in_the_place_of_a_file_is_replaced(tmp_path):
+    (tmp_path / "other").write_text("mine")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "file").symlink_to("kept")
+    blobs = LocalBlobs(str(tmp_path / "store"))
+    assert blobs.create("file", b"1") and blobs.read("file") == b"1" and blobs.list("") == ["file"]
+
+
+def test_a_link_to_nothing_and_a_long_name_are_told(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "no where")
+    with pytest.raises(OptionError, match=f"link to nothing: mkdir '{tmp_path}/no where'"):
+        blobs_at(str(tmp_path / "link"))
+    with pytest.raises(OptionError, match="File name too long"):
+        blobs_at(str(tmp_path / ("x" * 256)))

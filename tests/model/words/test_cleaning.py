@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.words.cleaning import WAYS, clean, find_markup, ordered
+from beam_topics.model.words.cleaning import WAYS, clean, find_markup, ordered, stripping
 from beam_topics.model.words.tokeniser import tokeniser_settings
 
 MAIL = "From: a@b.c\nSubject: Ships\n  and sails\nX-Odd: y\n\nThe harbour\n\nNot: a header\n"
@@ -117,7 +117,7 @@ def test_tags_with_brackets_in_their_values_and_unclosed_scripts():
 
 def test_an_unknown_way_is_told_and_the_order_is_one():
     with pytest.raises(
-        OptionError, match="--strip: .*htm.* was given; allowed is names with commas, of mail, html"
+        OptionError, match="--strip: .*htm.* was given; allowed is none, or names .* of mail, html"
     ):
         ordered(("htm",))
     assert ordered(("urls", "html", "mail")) == ("mail", "html", "urls")
@@ -145,6 +145,33 @@ PLAIN = ["The harbour was full of ships.", "A court ruled on the case."] * 10
 def test_what_a_fifth_of_the_texts_has_is_found(marked, ways):
     assert find_markup([*PLAIN, *[marked] * 5]) == ways
     assert find_markup([*PLAIN, *[marked] * 4]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "chosen", "said"),
+    [
+        ("a ship", None, "", ""),
+        ("<p>a <b>ship</b></p>", None, "html",
+         "--strip=html removes 67 % of the words: tags of HTML. --strip=none keeps them."),
+        ("Yes, a ship\n> no ship?", None, "",
+         "--strip=quotes would remove 40 % of the words: quoted replies; without it they are"
+         " words."),
+        ("<p>a <b>ship</b></p>\n> no", None, "html",
+         "--strip=html removes 57 % of the words: tags of HTML. --strip=none keeps them."
+         " --strip=html,quotes would remove 71 % of the words: tags of HTML, quoted replies;"
+         " without it they are words."),
+        ("Yes, a ship\n> no ship?", "quotes", "quotes",
+         "--strip=quotes removes 40 % of the words: quoted replies. --strip=none keeps them."),
+        ("<p>a <b>ship</b></p>\n> no", "none", "", ""),
+        ("<p>a <b>ship</b></p>\n> no", (), "", ""),
+    ],
+)  # fmt: skip
+def test_only_markup_goes_by_itself_and_the_share_is_told(text, asked, chosen, said):
+    assert stripping([text] * 5, find_markup([text] * 5), asked) == (chosen, said)
+
+
+def test_none_is_no_way():
+    assert ordered(("none",)) == ()
 
 
 def test_no_text_needs_nothing():

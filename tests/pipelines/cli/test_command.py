@@ -1,4 +1,8 @@
+import argparse
+import errno
+import os
 import re
+from pathlib import Path
 
 import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
@@ -9,8 +13,9 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.learners import LEARNER, Infvoc
 from beam_topics.model.options import options_of
 from beam_topics.model.settings import SequenceSettings
+from beam_topics.pipelines import look, train
 from beam_topics.pipelines.cli.arguments import all_groups
-from beam_topics.pipelines.cli.command import UsageError, command, parse
+from beam_topics.pipelines.cli.command import UsageError, command, parse, parser_for
 from beam_topics.pipelines.cli.groups import parsed as parsed_of
 from beam_topics.pipelines.cli.options import (
     InputOptions,
@@ -327,3 +332,67 @@ def test_a_program_without_a_graph_takes_the_options_of_beam_too():
         parse(["--zzz"], "x", "", [StoreOptions], {}, graph=False)
     with pytest.raises(UsageError, match="--model_store is missing"):
         parse([], "x", "", [StoreOptions], {"model_store": "m"}, graph=False)
+
+
+def numeric():
+    """Options that take no word, of all programs; each refuses the word of the test."""
+    for action in parser_for("x", "", all_groups(), {})._actions:
+        if action.type not in (None, str) and action.option_strings:
+            try:
+                action.type("a:b;c,")
+            except argparse.ArgumentTypeError:
+                yield action.option_strings[-1]
+
+
+@pytest.mark.parametrize("flag", [*numeric(), "--direct_num_workers"])
+def test_a_value_of_the_wrong_form_is_one_line_at_both_doors(flag):
+    groups = all_groups()
+    doors = [lambda argv: parse(argv, "x", "", groups, {}), lambda argv: parsed_of(argv, groups)]
+    # Beam's options are read at the first one alone.
+    for read in doors[: 1 if flag == "--direct_num_workers" else 2]:
+        with pytest.raises((UsageError, OptionError)) as raised:
+            read([f"{flag}=a:b;c,"])
+        told = str(raised.value)
+        assert told.startswith(f"{flag}: ") and "was given" in told and "allowed is" in told
+        assert "a:b;c" in told and "\n" not in told
+
+
+@pytest.mark.parametrize("given", ["--topic_name=\udcff", "--input=\udcff.csv", "\udcff"])
+def test_an_argument_that_is_no_text_is_one_line(capsys, given):
+    main = command("x", "", GROUPS, {}, lambda options: None, graph=False)
+    assert main([given]) == 2
+    told = capsys.readouterr().err
+    name = given.partition("=")[0] if "=" in given else "an argument"
+    assert told.count("\n") == 1 and f"x: {name}: '\\udcff" in told and "text in UTF-8" in told
+
+
+@pytest.mark.parametrize(
+    "argv", [["a.csv", "--model_store=m"], ["--input=a.csv", "--model_store=m"]]
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, monkeypatch, capsys, argv):
+    def refused(self, *_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self))
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("id,text\n1,a ship\n")
+    monkeypatch.setattr(Path, "open", refused)
+    for program in (train, look) if argv[0] == "a.csv" else (train,):
+        assert program.main([one for one in argv if program is train or one == "a.csv"]) == 2
+        told = capsys.readouterr().err.splitlines()
+        assert "'a.csv' cannot be used: Permission denied. Mend it, or name another." in told[-1]
+        assert len(told) == 1
+
+
+def test_a_name_that_is_too_long_is_one_line(capsys):
+    for program in (train, look):
+        assert program.main(["x" * 256]) == 2
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1 and "cannot be used: File name too long." in told
+
+
+def test_an_error_of_the_system_that_names_no_file_keeps_its_traceback():
+    def fail(options):
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+
+    with pytest.raises(ConnectionResetError):
+        command("x", "", GROUPS, {}, fail, graph=False)([])

@@ -268,6 +268,20 @@ def test_new_files_are_read_as_they_are_written(here, capsys):
     assert found["text_field"] == "body" and found["timestamp_field"] == "day"
 
 
+@pytest.mark.parametrize("argv", [['--input="a, b.jsonl"'], ["a, b.jsonl"]])
+def test_a_path_with_a_comma_is_looked_at(here, argv, capsys):
+    (here / "a, b.jsonl").write_bytes((here / "posts.jsonl").read_bytes())
+    for program in (train, infer):
+        found = arranged([*argv, "--model_store=m"], "x", program.GROUPS).argv
+        assert '--input="a, b.jsonl"' in found
+    assert arguments.of_learner(["a, b.jsonl", "c.csv,d.csv"], "x", (), ())["input"] == (
+        '"a, b.jsonl",c.csv,d.csv'
+    )
+    (here / "x,y").mkdir()
+    (here / "x,y" / "a.txt").write_text("harbour")
+    assert arguments.of_learner(["x,y"], "x", (), ())["input"] == '"x,y/*.txt"'
+
+
 def test_of_an_input_that_an_option_names_only_the_writing_is_found(here):
     given = ["--input=posts.jsonl", "--window=1d"]
     assert arranged(given, "train", train.GROUPS).argv == given

@@ -1,5 +1,6 @@
 """The estimator: input, parameters, pipelines, and its store."""
 
+import json
 import pickle
 from datetime import UTC, datetime
 
@@ -18,7 +19,7 @@ from beam_topics import ModelStore, TopicModel, read_mixtures
 from beam_topics.model.errors import OptionError, RefusedInputError, StoreConflictError
 from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.words.tokeniser import Tokeniser
-from beam_topics.pipelines import show
+from beam_topics.pipelines import show, train
 from beam_topics.pipelines.cli.settings_options import UsageError
 from beam_topics.pipelines.estimator import documents, parameters
 
@@ -352,6 +353,37 @@ def test_lengths_of_time_follow_from_the_times_that_are_given():
     given = TopicModel(learner=fake_learner.Fake.kind, topics=2, window="1d")
     given.fit(["a ship came", "a port"], times=["2024-01-01", "2024-01-02"])
     assert given.found_ == {}
+
+
+REPLIES = [f"<p>a ship <b>{n}</b></p>\n> the harbour?" for n in range(20)]
+
+
+def test_both_doors_strip_markup_alone_and_say_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    said = "--strip=html removes 44 % of the words: tags of HTML. --strip=none keeps them."
+    model = TopicModel(learner=fake_learner.Fake.kind, topics=2)
+    with pytest.warns(UserWarning, match=said):
+        model.fit(REPLIES)
+    assert model.found_ == {"strip": "html"} and "harbour" in model.vocabulary_
+    rows = "".join(json.dumps({"id": str(n), "text": one}) + "\n" for n, one in enumerate(REPLIES))
+    (tmp_path / "posts.jsonl").write_text(rows)
+    argv = ["posts.jsonl", f"--learner={fake_learner.Fake.kind}", "--topics=2"]
+    assert train.main(argv) == 0
+    told = capsys.readouterr().err
+    assert "--strip=html (what the texts are)" in told and said in told
+    assert "--strip=html,quotes would remove 67 % of the words" in told
+    snapshot = ModelStore("posts.topics/models").get_snapshot(
+        ModelStore("posts.topics/models").manifest("")
+    )
+    assert list(snapshot.words) == list(model.vocabulary_)
+
+
+@pytest.mark.parametrize("strip", [(), [], "none", ("none",)])
+def test_nothing_is_stripped_where_that_is_asked_for(strip, recwarn):
+    model = TopicModel(learner=fake_learner.Fake.kind, topics=2, min_word_length=1, strip=strip)
+    model.fit(["<p>ship</p>"] * 20)
+    assert model.found_ == {} and model.snapshot_.tokeniser.strip == ()
+    assert not [one for one in recwarn if "--strip" in str(one.message)]
 
 
 def test_times_that_can_be_read_in_two_ways_are_refused():

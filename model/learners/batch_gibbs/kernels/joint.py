@@ -10,8 +10,6 @@ The particle kernels compute the same product token by token, in another order.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
@@ -19,23 +17,21 @@ from beam_topics.model.learners.particles.kernels.particles import normalise, ti
 
 
 @inlined
-def _multiply_rising(mantissa: Any, exponent: Any, x: Any, n: Any) -> None:
+def _multiply_rising(mantissa, exponent, x, n):
     """Multiply by x (x + 1) ... (x + n - 1)."""
     for k in range(n):
         times(mantissa, exponent, 0, x + k)
 
 
 @inlined
-def _divide_rising(mantissa: Any, exponent: Any, x: Any, n: Any) -> None:
+def _divide_rising(mantissa, exponent, x, n):
     """Divide by x (x + 1) ... (x + n - 1)."""
     for k in range(n):
         times(mantissa, exponent, 0, 1.0 / (x + k))
 
 
 @kernel
-def joint_probability(
-    in_documents: Any, totals: Any, alpha: Any, a: Any, base: Any, rows: Any
-) -> Any:
+def joint_probability(in_documents, totals, alpha, a, base, rows):
     """Return P(w, z) as (mantissa, exponent), 0.5 <= mantissa < 1.
 
     Args:

@@ -12,8 +12,6 @@ documents that have more than i tokens of t,
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
@@ -26,7 +24,7 @@ LEAST = 1e-4
 
 
 @kernel
-def count_documents(chosen: Any, offsets: Any, z: Any, topics: Any, of_topics: Any) -> None:
+def count_documents(chosen, offsets, z, topics, of_topics):
     """Add documents to of_topics[t, n], the number of documents with n tokens of topic t.
 
     Args:
@@ -48,7 +46,7 @@ def count_documents(chosen: Any, offsets: Any, z: Any, topics: Any, of_topics: A
 
 
 @inlined
-def _sum_of_shares(x: Any, documents: Any) -> Any:
+def _sum_of_shares(x, documents):
     """Return the sum of Psi(n + x) - Psi(x); documents[n] have n tokens."""
     more, found = 0, 0.0
     for n in range(len(documents) - 1, 0, -1):
@@ -58,7 +56,7 @@ def _sum_of_shares(x: Any, documents: Any) -> Any:
 
 
 @kernel
-def fixed_point(alpha: Any, of_topics: Any, lengths: Any, steps: Any) -> None:
+def fixed_point(alpha, of_topics, lengths, steps):
     """Do some steps of the fixed point.
 
     Args:

@@ -28,10 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from beam_topics.model.kernels.jit import page_inlined, page_kernel
-from beam_topics.model.kernels.random import fill_uniforms
+from beam_topics.model.kernels.random import EPOCH_TOPIC, fill_uniforms
 from beam_topics.model.kernels.special import ln
 from beam_topics.model.learners.engine.kernels.lanes import LANES, lane_masses, prefetch
-from beam_topics.model.learners.engine.kernels.names import TOPIC
 
 # The topic of a token that has none yet.
 NONE = 65535
@@ -107,7 +106,7 @@ class Scratch(NamedTuple):
 
 
 @page_inlined
-def _begin_shard(topics: Any, shard: Any, scratch: Any) -> Any:
+def _begin_shard(topics, shard, scratch):
     """Set n_t and the shares; return the sum of alpha."""
     whole = 0.0
     for t in range(topics.alpha.shape[0]):
@@ -120,7 +119,7 @@ def _begin_shard(topics: Any, shard: Any, scratch: Any) -> Any:
 
 
 @page_inlined
-def _begin_document(z: Any, begin: Any, end: Any, alpha: Any, scratch: Any) -> None:
+def _begin_document(z, begin, end, alpha, scratch):
     """Count the topics of a document, and set the coefs."""
     for t in range(alpha.shape[0]):
         scratch.in_document[t] = _ZERO
@@ -132,13 +131,13 @@ def _begin_document(z: Any, begin: Any, end: Any, alpha: Any, scratch: Any) -> N
 
 
 @page_inlined
-def _copy_row(row: Any, pool: Any, place: Any) -> None:
+def _copy_row(row, pool, place):
     for t in range(row.shape[0]):
         pool[place, t] = row[t]
 
 
 @page_inlined
-def _count(t: Any, change: Any, row: Any, totals: Any, scratch: Any) -> None:
+def _count(t, change, row, totals, scratch):
     """Count one token more or less of a topic."""
     row[t] += change
     totals[t] += change
@@ -146,13 +145,13 @@ def _count(t: Any, change: Any, row: Any, totals: Any, scratch: Any) -> None:
 
 
 @page_inlined
-def _set_coef(t: Any, a: Any, alpha: Any, totals: Any, scratch: Any) -> None:
+def _set_coef(t, a, alpha, totals, scratch):
     scratch.share[t] = _ONE / _F(totals[t] + a)
     scratch.coef[t] = (alpha[t] + scratch.in_document[t]) * scratch.share[t]
 
 
 @page_inlined
-def _prefix(lane: Any) -> Any:
+def _prefix(lane):
     """Replace the sums of lanes by prefix sums; return the last."""
     total = _ZERO
     for k in range(LANES):
@@ -162,7 +161,7 @@ def _prefix(lane: Any) -> Any:
 
 
 @page_inlined
-def _choose(x: Any, mass: Any, lane: Any) -> Any:
+def _choose(x, mass, lane):
     """Return the topic at x, 0 <= x <= the sum of all masses, lane by lane."""
     t = 0
     for k in range(LANES - 1):
@@ -211,7 +210,7 @@ def draw(
     whole = _begin_shard(topics, shard, scratch)
     for d in chosen:
         begin, end = offsets[d], offsets[d + 1]
-        fill_uniforms(scratch.uniforms, end - begin, 0, key0, key1, d, epoch, TOPIC)
+        fill_uniforms(scratch.uniforms, end - begin, 0, key0, key1, d, epoch, EPOCH_TOPIC)
         _begin_document(z, begin, end, alpha, scratch)
         for i in range(begin, end):
             if i + 2 < end and shard.slot[words[i + 2]] >= 0:

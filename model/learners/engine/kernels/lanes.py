@@ -40,9 +40,7 @@ def _splat(b: Any, scalar: Any) -> Any:
 
 
 @intrinsic
-def lane_masses(
-    typing: Any, coef: Any, row: Any, share: Any, mass: Any, lane: Any, length: Any
-) -> Any:
+def lane_masses(typing, coef, row, share, mass, lane, length):
     """Set mass[t] = coef[t] * (row[t] + share), and lane[l] = mass[l] + mass[l + 8] + ...
 
     Args:
@@ -81,7 +79,7 @@ def lane_masses(
 
 
 @intrinsic
-def prefetch(typing: Any, array: Any, place: Any) -> Any:
+def prefetch(typing, array, place):
     """Ask for the first lines of the cache from array[place] on; numbers have 4 bytes."""
 
     def codegen(context: Any, b: Any, signature: Any, args: Any) -> Any:

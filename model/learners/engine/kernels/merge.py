@@ -7,15 +7,13 @@ These are integers, so neither the order of shards nor the split of words into r
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel
 
 
 @kernel
-def merge(first: Any, last: Any, rows: Any, slots: Any, pools: Any) -> None:
+def merge(first, last, rows, slots, pools):
     """Add the changes of the words first..last-1, and forget the copies.
 
     Args:

@@ -1,4 +1,4 @@
-"""Purposes of the engine's uniforms (:mod:`beam_topics.model.kernels.random`).
+"""Names of the engine's uniforms (:mod:`beam_topics.model.kernels.random` has the purposes).
 
 The six numbers that name a uniform are
 
@@ -11,19 +11,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-# The topic of a token; the thing is its document, the index its place there.
-TOPIC = 32
-# The tables of a word; the thing is the word.
-TABLES = 33
-# The tables at which the tables of a word sit.
-SHARED_TABLES = 34
-# The mass of a word in G.
-BASE = 35
-# The concentrations a and a0.
-STRENGTH, BASE_STRENGTH = 36, 37
-# The order in which an archive is learned; the thing is the document.
-ORDER = 38
-
 # Words are fewer.
 MOST = 2**31
 
@@ -35,7 +22,7 @@ class Draws(NamedTuple):
         key0: uint32, the first half of the stream key.
         key1: uint32, the other half.
         sequence: the number of the epoch.
-        purpose: one of the constants above.
+        purpose: one of those of :mod:`beam_topics.model.kernels.random`.
     """
 
     key0: Any

@@ -25,21 +25,21 @@ All uniforms are named by the word, so ranges of words may be drawn in any order
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
-from beam_topics.model.kernels.random import pair, uniform
-from beam_topics.model.kernels.special import ln
-from beam_topics.model.learners.engine.kernels.names import (
+from beam_topics.model.kernels.random import (
     BASE,
     BASE_STRENGTH,
     SHARED_TABLES,
     STRENGTH,
     TABLES,
-    Draws,
+    pair,
+    uniform,
 )
+from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.engine.kernels.names import Draws
 from beam_topics.model.learners.particles.kernels.topic_weights import draw_a, gamma
 
 # The first trial that is not drawn by itself.
@@ -47,9 +47,7 @@ _OCTAVES = 9
 
 
 @kernel
-def count_tables(
-    n: Any, c: Any, key0: Any, key1: Any, thing: Any, epoch: Any, purpose: Any, block: Any
-) -> Any:
+def count_tables(n, c, key0, key1, thing, epoch, purpose, block):
     """Draw the tables of n tokens, and return (tables, the next block).
 
     Args:
@@ -82,18 +80,7 @@ def count_tables(
 
 
 @kernel
-def seat(
-    first: Any,
-    last: Any,
-    rows: Any,
-    shares: Any,
-    shared_share: Any,
-    tables: Any,
-    of_topics: Any,
-    key0: Any,
-    key1: Any,
-    epoch: Any,
-) -> Any:
+def seat(first, last, rows, shares, shared_share, tables, of_topics, key0, key1, epoch):
     """Draw the tables of the words first..last-1.
 
     Args:
@@ -126,7 +113,7 @@ def seat(
 
 
 @inlined
-def _gamma(shape: Any, draws: Any, thing: Any) -> Any:
+def _gamma(shape, draws, thing):
     """Draw from Gamma(shape, 1), shape > 0.
 
     Below 1 it is Gamma(shape + 1) times a uniform to the power 1 / shape.
@@ -138,16 +125,7 @@ def _gamma(shape: Any, draws: Any, thing: Any) -> Any:
 
 
 @kernel
-def draw_base(
-    first: Any,
-    last: Any,
-    tables: Any,
-    shared_share: Any,
-    base: Any,
-    key0: Any,
-    key1: Any,
-    epoch: Any,
-) -> Any:
+def draw_base(first, last, tables, shared_share, base, key0, key1, epoch):
     """Set G of the words first..last-1, not normalised; return its sum over them.
 
     Args:
@@ -168,9 +146,7 @@ def draw_base(
 
 
 @kernel
-def draw_strengths(
-    a: Any, totals: Any, of_topics: Any, a0: Any, everyone: Any, opened: Any, names: Any
-) -> Any:
+def draw_strengths(a, totals, of_topics, a0, everyone, opened, names):
     """Draw the concentrations; return (a, a0).
 
     Args:

@@ -53,7 +53,7 @@ def new_memory(remembered: int) -> Memory:
 
 
 @inlined
-def _mix(x: Any) -> Any:
+def _mix(x):
     """Return splitmix64's mixture of the bits of a number."""
     x = (x ^ (x >> _S30)) * _FIRST
     x = (x ^ (x >> _S27)) * _SECOND
@@ -61,7 +61,7 @@ def _mix(x: Any) -> Any:
 
 
 @kernel
-def hash_words(text: Any, count: Any) -> Any:
+def hash_words(text, count):
     """Return the FNV-1a hash of each word, uint64[count].
 
     Args:
@@ -80,7 +80,7 @@ def hash_words(text: Any, count: Any) -> Any:
 
 
 @kernel
-def sign(hashes: Any, tokens: Any, offsets: Any) -> Any:
+def sign(hashes, tokens, offsets):
     """Return the signature of each document, uint32[D, ENTRIES].
 
     Args:
@@ -100,7 +100,7 @@ def sign(hashes: Any, tokens: Any, offsets: Any) -> Any:
 
 
 @inlined
-def _bucket(signature: Any, band: Any, size: Any) -> Any:
+def _bucket(signature, band, size):
     """Return where a band's table has the signatures that share this band."""
     h = OFFSET
     for k in range(band * _ROWS, (band + 1) * _ROWS):
@@ -109,7 +109,7 @@ def _bucket(signature: Any, band: Any, size: Any) -> Any:
 
 
 @inlined
-def _remember(memory: Any, signature: Any) -> None:
+def _remember(memory, signature):
     number = memory.seen[0]
     memory.ring[number % memory.ring.shape[0]] = signature
     for band in range(BANDS):
@@ -118,7 +118,7 @@ def _remember(memory: Any, signature: Any) -> None:
 
 
 @kernel
-def is_copy(memory: Any, signature: Any, least: Any) -> Any:
+def is_copy(memory, signature, least):
     """Return whether a remembered signature has at least ``least`` entries in common."""
     for band in range(BANDS):
         number = memory.bands[band, _bucket(signature, band, memory.bands.shape[1])]
@@ -133,7 +133,7 @@ def is_copy(memory: Any, signature: Any, least: Any) -> Any:
 
 
 @kernel
-def find_copies(memory: Any, signatures: Any, comparable: Any, least: Any) -> Any:
+def find_copies(memory, signatures, comparable, least):
     """Return whether each document is a copy of an earlier one, and remember the others.
 
     Args:
@@ -155,7 +155,7 @@ def find_copies(memory: Any, signatures: Any, comparable: Any, least: Any) -> An
 
 
 @kernel
-def restore(memory: Any, signatures: Any, count: Any) -> None:
+def restore(memory, signatures, count):
     """Remember saved signatures in their order, the last of which has the number ``count`` - 1.
 
     Args:

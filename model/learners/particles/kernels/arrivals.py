@@ -6,8 +6,6 @@ a document at hand follows its tokens, and not T.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel, page_kernel
@@ -17,7 +15,7 @@ from beam_topics.model.learners.particles.kernels.shared_rows import row_of
 
 
 @page_kernel
-def count_tokens(population: Any, pages: Any, p: Any, slot: Any, stop: Any, counts: Any) -> None:
+def count_tokens(population, pages, p, slot, stop, counts):
     """Write n_td of the first ``stop`` tokens of a document in one particle to ``counts``."""
     for t in range(len(counts)):
         counts[t] = 0
@@ -31,7 +29,7 @@ def count_tokens(population: Any, pages: Any, p: Any, slot: Any, stop: Any, coun
 
 
 @kernel
-def count_documents(population: Any, pages: Any, p: Any, slots: Any, out: Any) -> None:
+def count_documents(population, pages, p, slots, out):
     """Write n_td of documents in one particle.
 
     Args:
@@ -46,7 +44,7 @@ def count_documents(population: Any, pages: Any, p: Any, slots: Any, out: Any) -
 
 
 @kernel
-def sum_documents(counts: Any, sums: Any) -> None:
+def sum_documents(counts, sums):
     """Add up the tokens and documents of each topic.
 
     Args:
@@ -67,7 +65,7 @@ def sum_documents(counts: Any, sums: Any) -> None:
 
 
 @kernel
-def sum_of_shares(population: Any, pages: Any, p: Any, slots: Any, topics: Any) -> Any:
+def sum_of_shares(population, pages, p, slots, topics):
     """Return float64[T], the sum over documents of n_td / n_d; empty documents add nothing.
 
     Args:
@@ -89,7 +87,7 @@ def sum_of_shares(population: Any, pages: Any, p: Any, slots: Any, topics: Any) 
 
 
 @kernel
-def divergence(one: Any, other: Any) -> Any:
+def divergence(one, other):
     """Return the Jensen-Shannon divergence of two vectors, in nats.
 
     Args:

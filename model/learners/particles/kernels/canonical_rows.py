@@ -5,8 +5,6 @@ The form lists the distinct contents of each logical row.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel
@@ -16,7 +14,7 @@ from beam_topics.model.learners.particles.kernels.shared_rows import row_of
 
 
 @kernel
-def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
+def distinct_rows(table, logical, live):
     """Find the distinct contents of each logical row, in order of the first particle that has each.
 
     Args:
@@ -54,7 +52,7 @@ def distinct_rows(table: Any, logical: Any, live: Any) -> Any:
 
 
 @kernel
-def _same(rows: Any, one: Any, other: Any, live: Any) -> Any:
+def _same(rows, one, other, live):
     same = 0
     while same < live and rows[one, same] == rows[other, same]:
         same += 1
@@ -62,7 +60,7 @@ def _same(rows: Any, one: Any, other: Any, live: Any) -> Any:
 
 
 @kernel
-def add_rows(contents: Any, starts: Any, owner: Any, most: Any, sums: Any) -> None:
+def add_rows(contents, starts, owner, most, sums):
     """Add contents[starts[n] + owner[n, p]] to sums[p] for all n; no sum exceeds ``most``.
 
     Args:
@@ -80,7 +78,7 @@ def add_rows(contents: Any, starts: Any, owner: Any, most: Any, sums: Any) -> No
 
 
 @kernel
-def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
+def word_in_excess(population, pages, slots, count):
     """Return the first word of which a particle's history has more tokens in a topic than n_wt.
 
     Args:
@@ -113,7 +111,7 @@ def word_in_excess(population: Any, pages: Any, slots: Any, count: Any) -> Any:
 
 
 @kernel
-def tokens_by_word(pages: Any, slots: Any, count: Any) -> Any:
+def tokens_by_word(pages, slots, count):
     """Return (begins, places), which list the tokens of each word.
 
     The tokens of word w are places[begins[w]:begins[w + 1]], each as page * PAGE + column;

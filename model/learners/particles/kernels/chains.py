@@ -11,7 +11,7 @@ anew with each minibatch.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,18 +55,7 @@ class VisitSchedule(NamedTuple):
 
 
 @kernel
-def schedule_visits(
-    past: Any,
-    lengths: Any,
-    slots: Any,
-    sequences: Any,
-    moves: Any,
-    choice: Any,
-    draws: Any,
-    drawn: Any,
-    moved: Any,
-    scheduled: Any,
-) -> Any:
+def schedule_visits(past, lengths, slots, sequences, moves, choice, draws, drawn, moved, scheduled):
     """Admit documents to the history one by one, and choose ``moves`` units to visit after each.
 
     Args:
@@ -114,18 +103,8 @@ def schedule_visits(
 
 @kernel
 def draw_document(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    slot: Any,
-    index: Any,
-    evenly: Any,
-    everyone: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
+    population, prior, pages, draws, slot, index, evenly, everyone, first, last, thread
+):
     """Draw and write the topics of a document in particles first..last-1.
 
     Args:
@@ -150,18 +129,7 @@ def draw_document(
 
 
 @kernel
-def draw_documents(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    slots: Any,
-    index: Any,
-    evenly: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
+def draw_documents(population, prior, pages, draws, slots, index, evenly, first, last, thread):
     """Do the same for several documents; ``index`` is that of the first draw of the first."""
     everyone = np.arange(len(population.weight))
     for slot in slots:
@@ -173,19 +141,8 @@ def draw_documents(
 
 @kernel
 def run_chains(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    schedule: Any,
-    weights: Any,
-    exponents: Any,
-    begin: Any,
-    end: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
+    population, prior, pages, draws, schedule, weights, exponents, begin, end, first, last, thread
+):
     """Learn the schedule's documents begin..end-1 in particles first..last-1, with the visits.
 
     Args:
@@ -225,9 +182,7 @@ def run_chains(
 
 
 @kernel
-def gather_evidence(
-    resampler: Any, sequences: Any, weights: Any, exponents: Any, figures: Any, powers: Any
-) -> None:
+def gather_evidence(resampler, sequences, weights, exponents, figures, powers):
     """Multiply the evidence of each minibatch by its documents' mean weights.
 
     The ESS is that of the last document of the minibatch.

@@ -74,7 +74,7 @@ class Table(NamedTuple):
 
 
 @inlined
-def row_of(table: Any, p: Any, i: Any) -> Any:
+def row_of(table, p, i):
     """Return the physical row that holds p's row i, for reading."""
     # Unsigned, since numba tests whether signed indices are negative.
     n, shift, mask = np.uint64(i), np.uint64(_SHIFT), np.uint64(_MASK)
@@ -83,7 +83,7 @@ def row_of(table: Any, p: Any, i: Any) -> Any:
 
 
 @inlined
-def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
+def _own_block(table, block, generation, thread):
     """Return the block if it bears the generation, else a copy that does."""
     if table.block_owner[block] == generation:
         return block
@@ -96,7 +96,7 @@ def _own_block(table: Any, block: Any, generation: Any, thread: Any) -> Any:
 
 
 @page_inlined
-def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+def own_row(table, p, i, generation, thread, copy):
     """Return a physical row that p owns for its row i, for writing.
 
     ``copy`` says whether it gets the old contents. Without it the contents are undefined, and the
@@ -110,7 +110,7 @@ def own_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any)
 
 
 @page_kernel
-def fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+def fresh_row(table, p, i, generation, thread, copy):
     """Replace a row that p does not own, with the blocks and the line above it."""
     lines, blocks, rows, line = table.lines, table.blocks, table.rows, table.line[p]
     place, entry, column = i >> _SHIFT >> _SHIFT, i >> _SHIFT & _MASK, i & _MASK
@@ -138,7 +138,7 @@ def fresh_row(table: Any, p: Any, i: Any, generation: Any, thread: Any, copy: An
 
 
 @inlined
-def blocks_needed(table: Any, rows: Any, particles: Any) -> Any:
+def blocks_needed(table, rows, particles):
     """Return the largest number of blocks that particles need to write so many rows together.
 
     A particle copies a block at most once, and those of one row again if it becomes a child.
@@ -148,7 +148,7 @@ def blocks_needed(table: Any, rows: Any, particles: Any) -> Any:
 
 
 @kernel
-def adopt(table: Any, generation: Any) -> None:
+def adopt(table, generation):
     """Give the only particle its line, and the blocks and rows that it reaches in one place."""
     seen = np.zeros(len(table.rows), np.bool_)
     table.line_owner[table.line[0]] = generation
@@ -165,7 +165,7 @@ def adopt(table: Any, generation: Any) -> None:
 
 
 @page_inlined
-def free_row(table: Any, row: Any, thread: Any) -> None:
+def free_row(table, row, thread):
     """Give a row that its particle alone owned, and does not reach any more, to the next write.
 
     The thread must have taken a row from its stretch; otherwise the row is free after a sweep.
@@ -177,7 +177,7 @@ def free_row(table: Any, row: Any, thread: Any) -> None:
 
 
 @kernel
-def inherit(table: Any, ancestors: Any) -> None:
+def inherit(table, ancestors):
     """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""
     taken = np.zeros(len(table.lines), np.bool_)
     for p in range(len(ancestors)):
@@ -192,7 +192,7 @@ def inherit(table: Any, ancestors: Any) -> None:
 
 
 @kernel
-def sweep(table: Any) -> Any:
+def sweep(table):
     """Find the blocks and rows that no particle reaches, and divide them equally among the threads.
 
     Returns:

@@ -146,7 +146,7 @@ def padded(topics: int) -> int:
 
 
 @kernel
-def aligned(length: Any) -> Any:
+def aligned(length):
     """Return float64[length] of zeros that begins on a cache line.
 
     Otherwise half of the vector loads and stores would cross a line.
@@ -157,22 +157,20 @@ def aligned(length: Any) -> Any:
 
 
 @kernel
-def new_scratch(tp: Any) -> Any:
+def new_scratch(tp):
     """Return a buffer for rows of padded length ``tp``."""
     return aligned(tp + _SPARE)
 
 
 @inlined
-def draw(scratch: Any, gain: Any, row: Any, share: Any, u: Any) -> Any:
+def draw(scratch, gain, row, share, u):
     """Draw the topic of a token that is not counted yet, and return (t, total)."""
     total = _weigh(scratch, gain, row, share)
     return _pick(scratch, gain, u), total
 
 
 @page_inlined
-def draw_without(
-    scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any, u: Any
-) -> Any:
+def draw_without(scratch, gain, row, share, old, q_old, u):
     """Draw the topic of a token that is counted in topic ``old``.
 
     ``q_old`` replaces q[old]: the weight of the old topic without the token. Moves use it.
@@ -182,9 +180,7 @@ def draw_without(
 
 
 @inlined
-def draw_discounted(
-    scratch: Any, gain: Any, row: Any, discount: Any, strength: Any, base: Any, u: Any
-) -> Any:
+def draw_discounted(scratch, gain, row, discount, strength, base, u):
     """Draw a topic where there are tables, and return (t, total).
 
     q[t] = gain[t] * ((row[t] - discount * row[Tp + t]) + strength[t] * base). A row holds tables
@@ -195,24 +191,14 @@ def draw_discounted(
 
 
 @page_inlined
-def draw_discounted_without(
-    scratch: Any,
-    gain: Any,
-    row: Any,
-    discount: Any,
-    strength: Any,
-    base: Any,
-    old: Any,
-    q_old: Any,
-    u: Any,
-) -> Any:
+def draw_discounted_without(scratch, gain, row, discount, strength, base, old, q_old, u):
     """Draw a topic as :func:`draw_discounted` does, with ``q_old`` in place of q[old]."""
     total = _weigh_discounted(scratch, gain, row, discount, strength, base, old, q_old)
     return old if _stays(scratch, len(gain), old, u * total) else _pick(scratch, gain, u)
 
 
 @page_inlined
-def _stays(scratch: Any, tp: Any, old: Any, x: Any) -> Any:
+def _stays(scratch, tp, old, x):
     """Return whether steps 3 and 4 find topic ``old``, which most moves do.
 
     Prefixes and the cum of a lane ascend, so x and r are compared with two of each, which are known
@@ -318,7 +304,7 @@ def _check(scratch: Any, gain: Any, row: Any) -> None:
 
 
 @intrinsic
-def _weigh(typing: Any, scratch: Any, gain: Any, row: Any, share: Any) -> Any:
+def _weigh(typing, scratch, gain, row, share):
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -331,9 +317,7 @@ def _weigh(typing: Any, scratch: Any, gain: Any, row: Any, share: Any) -> Any:
 
 
 @intrinsic
-def _weigh_without(
-    typing: Any, scratch: Any, gain: Any, row: Any, share: Any, old: Any, q_old: Any
-) -> Any:
+def _weigh_without(typing, scratch, gain, row, share, old, q_old):
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -354,17 +338,7 @@ def _weigh_without(
 
 
 @intrinsic
-def _weigh_discounted(
-    typing: Any,
-    scratch: Any,
-    gain: Any,
-    row: Any,
-    discount: Any,
-    strength: Any,
-    base: Any,
-    old: Any,
-    q_old: Any,
-) -> Any:
+def _weigh_discounted(typing, scratch, gain, row, discount, strength, base, old, q_old):
     _check(scratch, gain, row)
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -383,7 +357,7 @@ def _weigh_discounted(
 
 
 @intrinsic
-def put(typing: Any, row: Any, t: Any, value: Any) -> Any:
+def put(typing, row, t, value):
     """Write row[t] = value for a row of a padded length, by a store of the block of eight.
 
     A draw loads blocks, and a load of a block waits for a store of a part of it.
@@ -402,7 +376,7 @@ def put(typing: Any, row: Any, t: Any, value: Any) -> Any:
 
 
 @intrinsic
-def _pick(typing: Any, scratch: Any, gain: Any, u: Any) -> Any:
+def _pick(typing, scratch, gain, u):
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
         sums, g = arrays(context, b, sig, args, 0, 1)
         return _emit_pick(b, b.extract_value(g.shape, 0), sums.data, g.data, args[2])

@@ -10,8 +10,6 @@ are written when a new document has them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.fnv import OFFSET, folded, step
@@ -21,7 +19,7 @@ from beam_topics.model.learners.particles.kernels.particles import PAGE
 
 
 @kernel
-def words_at_hand(pages: Any, arrival: Any, count: Any) -> Any:
+def words_at_hand(pages, arrival, count):
     """Return bool[count], whether a document at hand has the word.
 
     Args:
@@ -43,7 +41,7 @@ def words_at_hand(pages: Any, arrival: Any, count: Any) -> Any:
 
 
 @kernel
-def count_unowned(table: Any, words: Any, generation: Any) -> Any:
+def count_unowned(table, words, generation):
     """Return how many of some words, bool[W], have a row that the only particle does not own."""
     count = 0
     for w in range(len(words)):
@@ -53,7 +51,7 @@ def count_unowned(table: Any, words: Any, generation: Any) -> Any:
 
 
 @inlined
-def _hash_row(rows: Any, row: Any) -> Any:
+def _hash_row(rows, row):
     """Return the FNV-1a hash of a row, taken number by number, and folded."""
     h = OFFSET
     for k in range(rows.shape[1]):
@@ -62,7 +60,7 @@ def _hash_row(rows: Any, row: Any) -> Any:
 
 
 @inlined
-def _is_equal(rows: Any, one: Any, other: Any) -> Any:
+def _is_equal(rows, one, other):
     k = 0
     while k < rows.shape[1] and rows[one, k] == rows[other, k]:
         k += 1
@@ -70,7 +68,7 @@ def _is_equal(rows: Any, one: Any, other: Any) -> Any:
 
 
 @kernel
-def merge_equal_rows(table: Any, own: Any) -> None:
+def merge_equal_rows(table, own):
     """Let words with equal rows share the first of these rows, which then has no owner.
 
     The rows that are not reached any more are free after a sweep.
@@ -99,7 +97,7 @@ def merge_equal_rows(table: Any, own: Any) -> None:
 
 
 @kernel
-def renumber_rows(table: Any, numbers: Any) -> None:
+def renumber_rows(table, numbers):
     """Write the new numbers of rows, uint32[R], to the blocks of the only particle."""
     for upper in table.lines[table.line[0]]:
         if upper > 0:

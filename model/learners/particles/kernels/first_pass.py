@@ -77,7 +77,7 @@ class RepeatedWords(NamedTuple):
 
 
 @kernel
-def new_repeated_words(count: Any, particles: Any, words: Any, tp: Any) -> Any:
+def new_repeated_words(count, particles, words, tp):
     """Return room for the copies of ``count`` words; ``words`` is the table of words."""
     length, listed = words.rows.shape[1], 0
     if in_parts(words, tp):
@@ -89,7 +89,7 @@ def new_repeated_words(count: Any, particles: Any, words: Any, tp: Any) -> Any:
 
 
 @page_inlined
-def copy_word(words: Any, p: Any, w: Any, place: Any, tp: Any, own: Any, parts: Any) -> None:
+def copy_word(words, p, w, place, tp, own, parts):
     """Copy a word of particle p; ``place`` is its row where it is not in parts.
 
     ``own`` and ``parts`` are the rows and the list of the copy.
@@ -103,7 +103,7 @@ def copy_word(words: Any, p: Any, w: Any, place: Any, tp: Any, own: Any, parts: 
 
 
 @page_kernel
-def _copy_parts(rows: Any, own: Any, parts: Any) -> None:
+def _copy_parts(rows, own, parts):
     """Copy the parts of a list, which then has their places in the copy."""
     length = rows.shape[1]
     for c in range(parts[0]):
@@ -113,7 +113,7 @@ def _copy_parts(rows: Any, own: Any, parts: Any) -> None:
 
 
 @page_kernel
-def _part_in_copy(length: Any, own: Any, parts: Any, t: Any) -> Any:
+def _part_in_copy(length, own, parts, t):
     """Return where the counts of t's part begin in a copy; a part that is missing is added."""
     part, count = t // PART, parts[0]
     c = count
@@ -130,7 +130,7 @@ def _part_in_copy(length: Any, own: Any, parts: Any, t: Any) -> Any:
 
 
 @page_inlined
-def counts_in_copy(words: Any, prior: Any, own: Any, parts: Any, t: Any) -> Any:
+def counts_in_copy(words, prior, own, parts, t):
     """Return (n_wt, t_wt) of a copy."""
     length = words.rows.shape[1]
     if in_parts(words, len(prior.alpha)):
@@ -142,7 +142,7 @@ def counts_in_copy(words: Any, prior: Any, own: Any, parts: Any, t: Any) -> Any:
 
 
 @page_inlined
-def count_in_copy(words: Any, tp: Any, own: Any, parts: Any, t: Any, opened: Any) -> None:
+def count_in_copy(words, tp, own, parts, t, opened):
     """Count a token that joins topic t of a copy, and a table if it opened one."""
     if in_parts(words, tp):
         begin = _part_in_copy(words.rows.shape[1], own, parts, t) + t % PART
@@ -186,9 +186,7 @@ class TokenDraws(NamedTuple):
 
 
 @kernel
-def new_token_draws(
-    pages: Any, slot: Any, begin: Any, stop: Any, particles: Any, tp: Any, find_repeats: Any
-) -> Any:
+def new_token_draws(pages, slot, begin, stop, particles, tp, find_repeats):
     """Return tokens begin..stop-1 of a document before any topic is drawn.
 
     ``find_repeats`` says that all tokens are drawn before any is written, so words that occur
@@ -222,17 +220,7 @@ def new_token_draws(
 
 
 @kernel
-def first_pass(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    new: Any,
-    index: Any,
-    evenly: Any,
-    first: Any,
-    last: Any,
-) -> None:
+def first_pass(population, prior, pages, draws, new, index, evenly, first, last):
     """Draw topics for the tokens of ``new`` in particles first..last-1.
 
     Rows are only read. The weight takes P(token | past), the joint P(token, its topic | past).
@@ -282,19 +270,7 @@ def first_pass(
 
 
 @page_inlined
-def draw_tokens(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    new: Any,
-    repeated: Any,
-    begin: Any,
-    stop: Any,
-    used: Any,
-    low: Any,
-    high: Any,
-    topics: Any,
-) -> None:
+def draw_tokens(population, prior, workspace, new, repeated, begin, stop, used, low, high, topics):
     """Draw topics for tokens begin..stop-1 of ``new`` in particles low..high-1.
 
     Args:
@@ -337,19 +313,7 @@ def draw_tokens(
 
 
 @page_inlined
-def _draw_token(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    new: Any,
-    repeated: Any,
-    k: Any,
-    place: Any,
-    normaliser: Any,
-    p: Any,
-    i: Any,
-    topics: Any,
-) -> None:
+def _draw_token(population, prior, workspace, new, repeated, k, place, normaliser, p, i, topics):
     """Draw the topic of token k of ``new`` in particle p, which is i-th in the workspace.
 
     ``place`` is the index of its uniform, ``normaliser`` 1 / (sum of alpha + tokens before it).
@@ -389,17 +353,7 @@ def _draw_token(
 
 
 @page_inlined
-def _draw_in_parts(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    rows: Any,
-    parts: Any,
-    w: Any,
-    p: Any,
-    i: Any,
-    u: Any,
-) -> Any:
+def _draw_in_parts(population, prior, workspace, rows, parts, w, p, i, u):
     """Draw the topic of a word whose listed parts are in ``rows``; return (t, total, B(w))."""
     scratch, gain, length = workspace.scratch, workspace.gain[i], population.words.rows.shape[1]
     mass, tables = weigh_parts(scratch, gain, rows, length, parts, prior.discount, -1)
@@ -420,9 +374,7 @@ def _draw_in_parts(
 
 
 @page_inlined
-def _draw_whole(
-    population: Any, prior: Any, workspace: Any, row: Any, w: Any, p: Any, i: Any, u: Any
-) -> Any:
+def _draw_whole(population, prior, workspace, row, w, p, i, u):
     """Draw the topic of a word with a whole row, and return (t, total, B(w))."""
     gain, scratch, discount = workspace.gain[i], workspace.scratch, prior.discount
     base = base_of(population, prior, p, row, w, 0)
@@ -434,9 +386,7 @@ def _draw_whole(
 
 
 @page_inlined
-def write_draws(
-    population: Any, pages: Any, new: Any, ancestors: Any, first: Any, last: Any, thread: Any
-) -> None:
+def write_draws(population, pages, new, ancestors, first, last, thread):
     """Write the drawn topics of the survivors among particles first..last-1.
 
     A survivor is a particle that is its own ancestor.
@@ -449,17 +399,7 @@ def write_draws(
 
 
 @page_inlined
-def write_page_draws(
-    population: Any,
-    new: Any,
-    page: Any,
-    begin: Any,
-    stop: Any,
-    ancestors: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
+def write_page_draws(population, new, page, begin, stop, ancestors, first, last, thread):
     """Write the topics and the words' counts of tokens begin..stop-1, which lie in one page."""
     words, topics, column = population.words, population.topics, (new.begin + begin) % PAGE
     for p in range(first, last):

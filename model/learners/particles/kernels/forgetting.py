@@ -31,14 +31,14 @@ _ENDLESS = 2.0**60
 
 
 @inlined
-def _survivors(index: Any, draws: Any, log_survival: Any) -> Any:
+def _survivors(index, draws, log_survival):
     """Return the number of tokens that survive before the next one that is forgotten."""
     u = uniform(index, draws.key0, draws.key1, 0, draws.sequence, draws.purpose)
     return np.int64(min(np.floor(ln(1.0 - u) / log_survival), _ENDLESS))
 
 
 @kernel
-def choose_forgotten(population: Any, begins: Any, log_survival: Any, draws: Any) -> Any:
+def choose_forgotten(population, begins, log_survival, draws):
     """Choose the tokens that are forgotten, each independently.
 
     Args:
@@ -79,18 +79,7 @@ def choose_forgotten(population: Any, begins: Any, log_survival: Any, draws: Any
 
 
 @kernel
-def forget_tokens(
-    population: Any,
-    prior: Any,
-    begins: Any,
-    places: Any,
-    chosen: Any,
-    others: Any,
-    draws: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
+def forget_tokens(population, prior, begins, places, chosen, others, draws, first, last, thread):
     """Take tokens out of the counts of words in particles first..last-1.
 
     The pages and the counts of documents stay as they are.
@@ -131,14 +120,14 @@ def forget_tokens(
 
 
 @inlined
-def _topic_at(population: Any, p: Any, place: Any) -> Any:
+def _topic_at(population, p, place):
     """Return the topic of a token of the history."""
     row = row_of(population.topics, p, place // PAGE)
     return np.int64(population.topics.rows[row, place % PAGE])
 
 
 @kernel
-def _count_held(population: Any, p: Any, places: Any, begin: Any, end: Any, held: Any) -> None:
+def _count_held(population, p, places, begin, end, held):
     """Count the topics of a word's tokens in the history."""
     held[:] = 0
     for k in range(begin, end):
@@ -146,9 +135,7 @@ def _count_held(population: Any, p: Any, places: Any, begin: Any, end: Any, held
 
 
 @kernel
-def _forget_others(
-    population: Any, prior: Any, p: Any, row: Any, held: Any, count: Any, draws: Any, index: Any
-) -> Any:
+def _forget_others(population, prior, p, row, held, count, draws, index):
     """Take out ``count`` of a word's tokens that the history does not have.
 
     Args:
@@ -181,9 +168,7 @@ def _forget_others(
 
 
 @kernel
-def _forget_token(
-    population: Any, prior: Any, p: Any, row: Any, t: Any, draws: Any, index: Any
-) -> None:
+def _forget_token(population, prior, p, row, t, draws, index):
     """Let a token leave topic t, and with it its table if it sits alone."""
     v = uniform(
         index,

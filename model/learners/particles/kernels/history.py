@@ -16,7 +16,7 @@ documents of the time before, and these would take the topics of the new ones.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +68,7 @@ class Choice(NamedTuple):
 
 
 @kernel
-def _release_unit(past: Any, slot: Any) -> None:
+def _release_unit(past, slot):
     """Count one unit less for a slot, and release the slot at 0."""
     past.held[slot] -= 1
     if past.held[slot] == 0:
@@ -77,7 +77,7 @@ def _release_unit(past: Any, slot: Any) -> None:
 
 
 @kernel
-def _offer(past: Any, slot: Any, position: Any, since: Any, key0: Any, key1: Any) -> None:
+def _offer(past, slot, position, since, key0, key1):
     """Offer a unit to the reservoir by algorithm R, and release the unit that has no place.
 
     ``since`` says whether it came since the last change.
@@ -106,7 +106,7 @@ def _offer(past: Any, slot: Any, position: Any, since: Any, key0: Any, key1: Any
 
 
 @kernel
-def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
+def admit(past, slot, position, key0, key1):
     """Add a unit to the ring; the unit that leaves the ring is offered to the reservoir."""
     past.held[slot] += 1
     if past.sizes[RECENT]:
@@ -127,16 +127,7 @@ def admit(past: Any, slot: Any, position: Any, key0: Any, key1: Any) -> None:
 
 
 @kernel
-def choose_units(
-    past: Any,
-    choice: Any,
-    slots: Any,
-    positions: Any,
-    key0: Any,
-    key1: Any,
-    sequence: Any,
-    number: Any,
-) -> Any:
+def choose_units(past, choice, slots, positions, key0, key1, sequence, number):
     """Choose ``len(slots)`` units to visit, with replacement, the same for all particles.
 
     Unit m takes two uniforms. The first chooses a group: units of the ring since the last change,

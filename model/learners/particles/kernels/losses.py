@@ -171,7 +171,7 @@ def names_of(sample: Sample) -> npt.NDArray[np.int64]:
 
 
 @kernel
-def _tokens(population: Any, pages: Any, slots: Any, most: Any) -> Any:
+def _tokens(population, pages, slots, most):
     """Return the document, the word number and the topic of each token, at most ``most``."""
     document, count = np.empty(most, np.int32), 0
     words, drawn = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -189,7 +189,7 @@ def _tokens(population: Any, pages: Any, slots: Any, most: Any) -> Any:
 
 
 @kernel
-def _entries(population: Any, prior: Any, numbers: Any) -> Any:
+def _entries(population, prior, numbers):
     """Return the word and the topic of each pair that has tokens, in the order of words."""
     words, tp, buffer = (
         population.words,
@@ -211,7 +211,7 @@ def _entries(population: Any, prior: Any, numbers: Any) -> Any:
 
 
 @kernel
-def _read_counts(population: Any, prior: Any, sample: Any, t: Any) -> None:
+def _read_counts(population, prior, sample, t):
     """Read the counts of the words of one topic, and their m_w, from the particle.
 
     Args:
@@ -240,7 +240,7 @@ def _read_counts(population: Any, prior: Any, sample: Any, t: Any) -> None:
 
 
 @kernel
-def _compute_base(population: Any, prior: Any, sample: Any) -> None:
+def _compute_base(population, prior, sample):
     """Compute B(w) of all words, which depends on the tables of all."""
     for v in range(len(sample.numbers)):
         w = sample.numbers[v]
@@ -250,7 +250,7 @@ def _compute_base(population: Any, prior: Any, sample: Any) -> None:
 
 
 @kernel
-def add_losses(population: Any, prior: Any, sample: Any, only: Any, losses: Any) -> None:
+def add_losses(population, prior, sample, only, losses):
     """Add L(x, y) to losses[x, y] and to losses[y, x].
 
     Args:
@@ -275,7 +275,7 @@ def add_losses(population: Any, prior: Any, sample: Any, only: Any, losses: Any)
 
 
 @kernel
-def _spread_held(sample: Any, t: Any, held: Any, kept: Any) -> None:
+def _spread_held(sample, t, held, kept):
     """Write n_wt - d t_wt of one topic to ``held``, float64[V], or zeros where it is not kept."""
     stretch = sample.first[t]
     while stretch >= 0:
@@ -309,7 +309,7 @@ class _Pair(NamedTuple):
 
 
 @kernel
-def _loss(population: Any, prior: Any, sample: Any, held: Any, x: Any, y: Any) -> Any:
+def _loss(population, prior, sample, held, x, y):
     """Return the part of L(x, y) that comes from tokens of x; ``held`` is that of y."""
     a, k = population.concentration[0, 0], population.topic_tables[0]
     n_x, n_y = population.totals[0, x] - 1.0, 1.0 * population.totals[0, y]
@@ -334,17 +334,7 @@ def _loss(population: Any, prior: Any, sample: Any, held: Any, x: Any, y: Any) -
 
 
 @page_kernel
-def _of_tokens(
-    pair: Any,
-    document: Any,
-    word: Any,
-    omega: Any,
-    left: Any,
-    held: Any,
-    base: Any,
-    in_x: Any,
-    in_y: Any,
-) -> Any:
+def _of_tokens(pair, document, word, omega, left, held, base, in_x, in_y):
     """Return the part of L(x, y) that comes from some tokens of x."""
     loss, product, weight, both = 0.0, 1.0, 0.0, pair.n_x + pair.n_y
     for i in range(len(word)):
@@ -362,7 +352,7 @@ def _of_tokens(
 
 
 @kernel
-def nearest_topics(losses: Any, live: Any, joins: Any) -> Any:
+def nearest_topics(losses, live, joins):
     """Return nearest as int64[T].
 
     Args:
@@ -379,7 +369,7 @@ def nearest_topics(losses: Any, live: Any, joins: Any) -> Any:
 
 
 @kernel
-def _nearest(losses: Any, joins: Any, x: Any) -> Any:
+def _nearest(losses, joins, x):
     found = -1
     for y in range(x + 1, len(losses)):
         if joins[y] and (found < 0 or losses[x, y] < losses[x, found]):
@@ -388,7 +378,7 @@ def _nearest(losses: Any, joins: Any, x: Any) -> Any:
 
 
 @kernel
-def update_nearest(losses: Any, live: Any, joins: Any, nearest: Any, new: Any) -> None:
+def update_nearest(losses, live, joins, nearest, new):
     """Search again after ``new`` absorbed a topic: the losses of ``new`` are others.
 
     Args:
@@ -411,7 +401,7 @@ def update_nearest(losses: Any, live: Any, joins: Any, nearest: Any, new: Any) -
 
 
 @kernel
-def nearest_pair(losses: Any, nearest: Any) -> Any:
+def nearest_pair(losses, nearest):
     """Return the pair (x, y) with the least loss, the first of equals; (-1, -1) where none is."""
     found = -1
     for x in range(len(losses)):

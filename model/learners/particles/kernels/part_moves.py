@@ -9,8 +9,6 @@ made wrong is made anew.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import page_inlined
@@ -41,19 +39,7 @@ from beam_topics.model.learners.particles.kernels.workspace import AHEAD, LISTS
 
 
 @page_inlined
-def move_tokens(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    desk: Any,
-    text: Any,
-    topics: Any,
-    here: Any,
-    there: Any,
-    used: Any,
-    p: Any,
-    thread: Any,
-) -> Any:
+def move_tokens(population, prior, workspace, desk, text, topics, here, there, used, p, thread):
     """Redraw tokens here..there-1 of a page in particle p, and return whether a topic changed.
 
     The arguments are those of
@@ -89,7 +75,7 @@ def move_tokens(
 
 
 @page_inlined
-def _list_parts(words: Any, lists: Any, text: Any, k: Any, p: Any, tp: Any) -> None:
+def _list_parts(words, lists, text, k, p, tp):
     """List and prefetch the parts of the word of token k."""
     if text[k] != GONE:
         found = lists[np.uint64(k % LISTS)]
@@ -98,19 +84,7 @@ def _list_parts(words: Any, lists: Any, text: Any, k: Any, p: Any, tp: Any) -> N
 
 
 @page_inlined
-def _move_token(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    desk: Any,
-    text: Any,
-    old: Any,
-    k: Any,
-    there: Any,
-    place: Any,
-    p: Any,
-    thread: Any,
-) -> Any:
+def _move_token(population, prior, workspace, desk, text, old, k, there, place, p, thread):
     """Redraw the topic of token k, and return it; ``place`` is the index of its uniform."""
     words, tp, w, scratch = population.words, len(prior.alpha), text[k], workspace.scratch
     found, rows = workspace.lists[np.uint64(k % LISTS)], words.rows

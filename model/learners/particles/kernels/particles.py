@@ -11,7 +11,7 @@ proportional to
 and P(token | past) = sum_t q_t / (sum_t alpha_t + tokens of d so far). Where topics do not share
 words there are no tables, d = 0, and B = G is a given distribution; G = 1/W and a = W beta make
 this LDA. Where topics share words, B(w) = (m_w + a_0 G(w)) / (M + a_0). A kernel keeps parts of
-these terms in a :mod:`workspace <model.learners.particles.kernels.workspace>`.
+these terms in a :mod:`workspace <beam_topics.model.learners.particles.kernels.workspace>`.
 
 The joint probability P(w, z) and the weight of a particle are scaled products
 (:mod:`beam_topics.model.scaled`), so no logarithm is computed.
@@ -23,7 +23,7 @@ row of the shared rows ``topics``.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ class Draws(NamedTuple):
 
 
 @inlined
-def times(mantissa: Any, exponent: Any, p: Any, factor: Any) -> None:
+def times(mantissa, exponent, p, factor):
     """Multiply (mantissa, exponent)[p] by a factor.
 
     Exact powers of two keep the mantissa well inside the range of a float64.
@@ -138,14 +138,14 @@ def times(mantissa: Any, exponent: Any, p: Any, factor: Any) -> None:
 
 
 @inlined
-def normalise(mantissa: Any, exponent: Any, p: Any) -> None:
+def normalise(mantissa, exponent, p):
     """Bring (mantissa, exponent)[p] to the normal form 0.5 <= mantissa < 1."""
     mantissa[p], shift = math.frexp(mantissa[p])
     exponent[p] += shift
 
 
 @inlined
-def page_at(pages: Any, slot: Any, position: Any) -> Any:
+def page_at(pages, slot, position):
     """Return the page that has token ``position`` of a document."""
     page = pages.first[slot]
     for _ in range(position // PAGE):
@@ -154,13 +154,13 @@ def page_at(pages: Any, slot: Any, position: Any) -> Any:
 
 
 @inlined
-def base_of(population: Any, prior: Any, p: Any, row: Any, w: Any, closed: Any) -> Any:
+def base_of(population, prior, p, row, w, closed):
     """Return B(w) without ``closed`` of the word's tables; ``row`` has the word's counts."""
     return base_with(population, prior, p, tables_of_word(prior, row), w, closed)
 
 
 @inlined
-def base_with(population: Any, prior: Any, p: Any, tables: Any, w: Any, closed: Any) -> Any:
+def base_with(population, prior, p, tables, w, closed):
     """Return B(w) of a word with so many tables, without ``closed`` of them."""
     if prior.tables == NONE:
         return prior.base[np.uint64(w)]
@@ -171,12 +171,12 @@ def base_with(population: Any, prior: Any, p: Any, tables: Any, w: Any, closed: 
 
 
 @inlined
-def tables_of(prior: Any, row: Any, t: Any) -> Any:
+def tables_of(prior, row, t):
     """Return t_wt, which is 0 where there are no tables."""
     return np.int64(row[np.uint64(len(prior.alpha) + t)]) if prior.tables != NONE else 0
 
 
 @inlined
-def tables_of_word(prior: Any, row: Any) -> Any:
+def tables_of_word(prior, row):
     """Return m_w, which is 0 where there are no tables."""
     return np.int64(row[np.uint64(2 * len(prior.alpha))]) if prior.tables != NONE else 0

@@ -41,25 +41,25 @@ _STRETCH = BLOCK * PART
 
 
 @inlined
-def in_parts(words: Any, tp: Any) -> Any:
+def in_parts(words, tp):
     """Return whether the words of a table are in parts; ``tp`` is the padded number of topics."""
     return words.rows.shape[1] < tp
 
 
 @inlined
-def parts_of(tp: Any) -> Any:
+def parts_of(tp):
     """Return how many logical rows of the table belong to a word in parts."""
     return (tp + _STRETCH - 1) // _STRETCH * BLOCK
 
 
 @inlined
-def part_of(w: Any, t: Any, tp: Any) -> Any:
+def part_of(w, t, tp):
     """Return the logical row that has topic t of word w."""
     return w * parts_of(tp) + t // PART
 
 
 @inlined
-def list_length(tp: Any) -> Any:
+def list_length(tp):
     """Return the entries behind a whole row in a buffer: a number of parts, and the parts.
 
     There is room for every part, and for one that is noted twice.
@@ -68,7 +68,7 @@ def list_length(tp: Any) -> Any:
 
 
 @kernel
-def row_buffer(words: Any, tp: Any) -> Any:
+def row_buffer(words, tp):
     """Return a buffer for :func:`gather`; it has no entries where words are not in parts."""
     size: Any = 0
     if in_parts(words, tp):
@@ -77,7 +77,7 @@ def row_buffer(words: Any, tp: Any) -> Any:
 
 
 @page_kernel
-def note_part(row: Any, t: Any, tp: Any) -> None:
+def note_part(row, t, tp):
     """Note that topic t of a buffer was written, once for each :func:`gather`."""
     end = len(row) - list_length(tp)
     row[end] += 1
@@ -85,13 +85,13 @@ def note_part(row: Any, t: Any, tp: Any) -> None:
 
 
 @inlined
-def found_length(tp: Any) -> Any:
+def found_length(tp):
     """Return the length of a list of :func:`find_parts`."""
     return 2 * (tp // PART) + 3
 
 
 @page_inlined
-def find_parts(words: Any, p: Any, w: Any, tp: Any, found: Any) -> None:
+def find_parts(words, p, w, tp, found):
     """List the parts of a word that have tokens, in ascending order.
 
     ``found`` takes their number, then the part and the physical row of each. A word without tokens
@@ -117,7 +117,7 @@ def find_parts(words: Any, p: Any, w: Any, tp: Any, found: Any) -> None:
 
 
 @page_inlined
-def prefetch_blocks(words: Any, p: Any, w: Any, tp: Any) -> None:
+def prefetch_blocks(words, p, w, tp):
     """Prefetch where the parts of a word are."""
     first = w * (parts_of(tp) // BLOCK)
     for stretch in range((tp + _STRETCH - 1) // _STRETCH):
@@ -129,7 +129,7 @@ def prefetch_blocks(words: Any, p: Any, w: Any, tp: Any) -> None:
 
 
 @page_inlined
-def prefetch_parts(words: Any, p: Any, w: Any, tp: Any) -> None:
+def prefetch_parts(words, p, w, tp):
     """Prefetch the parts of a word that have tokens."""
     first = w * (parts_of(tp) // BLOCK)
     length = words.rows.shape[1]
@@ -145,7 +145,7 @@ def prefetch_parts(words: Any, p: Any, w: Any, tp: Any) -> None:
 
 
 @page_inlined
-def prefetch_found(words: Any, found: Any) -> None:
+def prefetch_found(words, found):
     """Prefetch the parts of a list."""
     length = words.rows.shape[1]
     for c in range(found[0]):
@@ -153,7 +153,7 @@ def prefetch_found(words: Any, found: Any) -> None:
 
 
 @intrinsic
-def filled_bits(typing: Any, blocks: Any, block: Any) -> Any:
+def filled_bits(typing, blocks, block):
     """Return a bit for each entry of a block that is not 0."""
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -168,7 +168,7 @@ def filled_bits(typing: Any, blocks: Any, block: Any) -> Any:
 
 
 @intrinsic
-def lowest_bit(typing: Any, bits: Any) -> Any:
+def lowest_bit(typing, bits):
     """Return the place of the lowest bit of a number that is not 0."""
 
     def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
@@ -178,14 +178,14 @@ def lowest_bit(typing: Any, bits: Any) -> Any:
 
 
 @page_inlined
-def _copy_part(rows: Any, place: Any, column: Any, row: Any, t: Any) -> None:
+def _copy_part(rows, place, column, row, t):
     """Copy eight counts; numba tests whether signed indices are negative."""
     for k in range(PART):
         row[np.uint64(t + k)] = rows[place, column + k]
 
 
 @page_kernel
-def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
+def gather(words, p, w, tp, row):
     """Write p's counts of a word in parts to a buffer, as a whole row."""
     has_tables, rows, end = words.rows.shape[1] > PART, words.rows, len(row) - list_length(tp)
     _clear(row, tp, has_tables)
@@ -216,7 +216,7 @@ def gather(words: Any, p: Any, w: Any, tp: Any, row: Any) -> None:
 
 
 @inlined
-def whole_row(words: Any, p: Any, w: Any, tp: Any, buffer: Any) -> Any:
+def whole_row(words, p, w, tp, buffer):
     """Return p's counts of a word; they are written to the buffer where the word is in parts."""
     if in_parts(words, tp):
         gather(words, p, w, tp, buffer)
@@ -227,7 +227,7 @@ def whole_row(words: Any, p: Any, w: Any, tp: Any, buffer: Any) -> Any:
 
 
 @page_kernel
-def _clear(row: Any, tp: Any, has_tables: Any) -> None:
+def _clear(row, tp, has_tables):
     """Write zeros to the parts that a buffer holds."""
     end = len(row) - list_length(tp)
     for n in range(row[end]):
@@ -240,7 +240,7 @@ def _clear(row: Any, tp: Any, has_tables: Any) -> None:
 
 
 @page_kernel
-def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thread: Any) -> None:
+def scatter(words, p, w, tp, row, generation, thread):
     """Write a whole row to the parts of a word; parts that stay equal are not copied."""
     length = words.rows.shape[1]
     for t in range(0, tp, PART):
@@ -257,7 +257,7 @@ def scatter(words: Any, p: Any, w: Any, tp: Any, row: Any, generation: Any, thre
 
 
 @page_inlined
-def _drop_empty(words: Any, p: Any, part: Any, place: Any, thread: Any) -> None:
+def _drop_empty(words, p, part, place, thread):
     """Replace a part that p owns by row 0 if it has no tokens; its row is free again."""
     for k in range(PART):
         if words.rows[place, k] != 0:
@@ -269,17 +269,7 @@ def _drop_empty(words: Any, p: Any, part: Any, place: Any, thread: Any) -> None:
 
 
 @page_inlined
-def count_in_part(
-    words: Any,
-    p: Any,
-    w: Any,
-    tp: Any,
-    t: Any,
-    step: Any,
-    tables: Any,
-    generation: Any,
-    thread: Any,
-) -> None:
+def count_in_part(words, p, w, tp, t, step, tables, generation, thread):
     """Count a token that joins (step 1) or leaves (-1) topic t of a word in parts.
 
     ``tables`` says whether a table comes or goes with it.
@@ -294,17 +284,7 @@ def count_in_part(
 
 
 @page_inlined
-def count_in_word(
-    words: Any,
-    p: Any,
-    w: Any,
-    tp: Any,
-    t: Any,
-    step: Any,
-    tables: Any,
-    generation: Any,
-    thread: Any,
-) -> None:
+def count_in_word(words, p, w, tp, t, step, tables, generation, thread):
     """Count a token that joins or leaves topic t of a word, in parts or not."""
     if in_parts(words, tp):
         count_in_part(words, p, w, tp, t, step, tables, generation, thread)
@@ -314,7 +294,7 @@ def count_in_word(
 
 
 @page_inlined
-def counts_in_part(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
+def counts_in_part(words, p, w, tp, t):
     """Return (n_wt, t_wt) of a word in parts; t_wt is 0 where there are no tables."""
     place = row_of(words, p, part_of(w, np.int64(t), tp))
     column = np.uint64(t % PART)
@@ -325,7 +305,7 @@ def counts_in_part(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
 
 
 @page_inlined
-def counts_in_word(words: Any, prior: Any, p: Any, w: Any, t: Any) -> Any:
+def counts_in_word(words, prior, p, w, t):
     """Return (n_wt, t_wt) of a word, in parts or not."""
     if in_parts(words, len(prior.alpha)):
         n, tables = counts_in_part(words, p, w, len(prior.alpha), t)
@@ -336,7 +316,7 @@ def counts_in_word(words: Any, prior: Any, p: Any, w: Any, t: Any) -> Any:
 
 
 @inlined
-def tokens_in(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
+def tokens_in(words, p, w, tp, t):
     """Return n_wt of a word, in parts or not."""
     if in_parts(words, tp):
         return np.int64(words.rows[row_of(words, p, part_of(w, t, tp)), t % PART])
@@ -344,14 +324,14 @@ def tokens_in(words: Any, p: Any, w: Any, tp: Any, t: Any) -> Any:
 
 
 @kernel
-def gather_words(words: Any, p: Any, numbers: Any, tp: Any, found: Any) -> None:
+def gather_words(words, p, numbers, tp, found):
     """Write the whole rows of some words in parts to buffers, ``found[n]``, which are zero."""
     for n in range(len(numbers)):
         gather(words, p, numbers[n], tp, found[n])
 
 
 @kernel
-def filled_parts(words: Any, low: Any, high: Any) -> Any:
+def filled_parts(words, low, high):
     """Return the logical rows low..high-1 with a count in any particle, as int64, ascending."""
     found, count = np.empty(1024, np.int64), 0
     for begin in range(low // BLOCK * BLOCK, high, BLOCK):
@@ -376,7 +356,7 @@ def filled_parts(words: Any, low: Any, high: Any) -> Any:
 
 
 @kernel
-def cells_in_parts(words: Any, p: Any, count: Any, tp: Any) -> Any:
+def cells_in_parts(words, p, count, tp):
     """Return the counts of words 0..count-1 in p, which are not 0, by word and topic.
 
     Returns:

@@ -33,18 +33,7 @@ _move_in_rows, _move_in_parts = row_moves.move_tokens, part_moves.move_tokens
 
 
 @kernel
-def move_units(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    slots: Any,
-    positions: Any,
-    index: Any,
-    first: Any,
-    last: Any,
-    thread: Any,
-) -> None:
+def move_units(population, prior, pages, draws, slots, positions, index, first, last, thread):
     """Redraw the topics of units in particles first..last-1, unit by unit (eq. 3).
 
     The joint is multiplied by the ratio of the new and the old topic's probability.
@@ -97,9 +86,7 @@ def move_units(
 
 
 @page_inlined
-def _prefetch_unit(
-    population: Any, pages: Any, slot: Any, position: Any, low: Any, high: Any
-) -> None:
+def _prefetch_unit(population, pages, slot, position, low, high):
     """Prefetch rows of the next unit while the topics of this one are drawn."""
     page = page_at(pages, slot, position)
     for p in range(low, high if pages.length[slot] else low):
@@ -109,7 +96,7 @@ def _prefetch_unit(
 
 
 @page_inlined
-def _single(positions: Any, unit: Any) -> Any:
+def _single(positions, unit):
     """Return how many units from this one on are single tokens, at most 32."""
     count = 0
     while count < PAGE and unit + count < len(positions) and positions[unit + count] >= 0:
@@ -118,19 +105,7 @@ def _single(positions: Any, unit: Any) -> Any:
 
 
 @page_inlined
-def _move_page(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    workspace: Any,
-    page: Any,
-    here: Any,
-    there: Any,
-    used: Any,
-    low: Any,
-    high: Any,
-    thread: Any,
-) -> None:
+def _move_page(population, prior, pages, workspace, page, here, there, used, low, high, thread):
     """Redraw tokens here..there-1 of a page; ``used`` is the index of their first uniform."""
     text, drawn, parted = (
         pages.words[page],

@@ -20,7 +20,7 @@ machine.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +57,7 @@ class Resampler(NamedTuple):
 
 
 @inlined
-def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_exponent: Any) -> Any:
+def normalise_weights(weight, exponent, evidence, evidence_exponent):
     """Normalise the weights, multiply the evidence by their sum, and return the ESS.
 
     A particle that falls behind by 2^-1100 has weight 0 and no meaningful exponent, so it is left
@@ -89,16 +89,7 @@ def normalise_weights(weight: Any, exponent: Any, evidence: Any, evidence_expone
 
 
 @kernel
-def draw_offspring(
-    weight: Any,
-    scheme: Any,
-    counts: Any,
-    key0: Any,
-    key1: Any,
-    particle: Any,
-    sequence: Any,
-    index: Any,
-) -> None:
+def draw_offspring(weight, scheme, counts, key0, key1, particle, sequence, index):
     """Draw the number of children of each particle.
 
     Draw k of resampling ``index`` is the uniform with index ``index * P + k``.
@@ -138,7 +129,7 @@ def draw_offspring(
 
 
 @kernel
-def ancestors_from_counts(counts: Any, ancestors: Any) -> None:
+def ancestors_from_counts(counts, ancestors):
     """Fill ``ancestors`` from the numbers of children.
 
     A particle with children is its own first child. Its other children replace particles without
@@ -157,7 +148,7 @@ def ancestors_from_counts(counts: Any, ancestors: Any) -> None:
 
 
 @kernel
-def resample(population: Any, ancestors: Any, counters: Any) -> None:
+def resample(population, ancestors, counters):
     """Make every particle p a copy of ``ancestors[p]``, and all weights equal.
 
     A particle and its ancestor share their rows and get new generations.
@@ -187,7 +178,7 @@ def resample(population: Any, ancestors: Any, counters: Any) -> None:
 
 
 @kernel
-def reweight(population: Any, resampler: Any, draws: Any, ancestors: Any) -> Any:
+def reweight(population, resampler, draws, ancestors):
     """Normalise the weights, multiply the evidence, and choose the ancestors.
 
     Args:

@@ -19,8 +19,6 @@ it may write.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
@@ -55,7 +53,7 @@ from beam_topics.model.learners.particles.kernels.table_counts import (
 
 
 @kernel
-def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) -> None:
+def take_out(population, prior, pages, slots, draws):
     """Remove the tokens of documents from the counts.
 
     Args:
@@ -99,7 +97,7 @@ def take_out(population: Any, prior: Any, pages: Any, slots: Any, draws: Any) ->
 
 
 @kernel
-def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, draws: Any) -> None:
+def put_back(population, prior, pages, slots, chosen, draws):
     """Add the tokens of documents that are not in the counts, with topics drawn evenly.
 
     Args:
@@ -149,13 +147,13 @@ def put_back(population: Any, prior: Any, pages: Any, slots: Any, chosen: Any, d
 
 
 @inlined
-def _uniform(population: Any, draws: Any, purpose: Any, index: Any) -> Any:
+def _uniform(population, draws, purpose, index):
     """Return draw ``index`` of a purpose."""
     return uniform(index, draws.key0, draws.key1, population.identity[0], draws.sequence, purpose)
 
 
 @kernel
-def _step(population: Any, tp: Any, row: Any, counts: Any, t: Any, step: Any, tables: Any) -> None:
+def _step(population, tp, row, counts, t, step, tables):
     """Let a token join (1) or leave (-1) topic t, and with it a table if ``tables``."""
     update_counts(row, tp, t, step, tables)
     counts[t] += step
@@ -166,9 +164,7 @@ def _step(population: Any, tp: Any, row: Any, counts: Any, t: Any, step: Any, ta
 
 
 @kernel
-def _conditional(
-    population: Any, prior: Any, row: Any, counts: Any, w: Any, t: Any, opened: Any
-) -> Any:
+def _conditional(population, prior, row, counts, w, t, opened):
     """Return the factor of the joint when a token of w, not counted yet, joins topic t."""
     a = population.concentration[0, 0]
     back = (a + prior.discount * population.topic_tables[0, t]) * base_of(
@@ -179,7 +175,7 @@ def _conditional(
 
 
 @kernel
-def absorb(population: Any, prior: Any, words: Any, old: Any, new: Any) -> None:
+def absorb(population, prior, words, old, new):
     """Give the counts and the tables of one topic to another.
 
     The tokens at hand keep the topic's number until :func:`rename_topics`.
@@ -210,7 +206,7 @@ def absorb(population: Any, prior: Any, words: Any, old: Any, new: Any) -> None:
 
 
 @kernel
-def rename_topics(population: Any, pages: Any, slots: Any, names: Any) -> None:
+def rename_topics(population, pages, slots, names):
     """Give the tokens of documents the topics that have absorbed theirs.
 
     Args:
@@ -230,7 +226,7 @@ def rename_topics(population: Any, pages: Any, slots: Any, names: Any) -> None:
 
 
 @kernel
-def _absorb_tables(population: Any, prior: Any, row: Any, tp: Any, old: Any, new: Any) -> None:
+def _absorb_tables(population, prior, row, tp, old, new):
     """Add the tables of a word; where there is one for each word and topic, two become one."""
     moved = row[tp + old]
     row[tp + old] = 0

@@ -7,8 +7,6 @@ found before its first token, so the processor waits for them once.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from beam_topics.model.gibbs.kernels.packed_rows import prefetch
@@ -39,19 +37,7 @@ _LINE = 16
 
 
 @page_inlined
-def move_tokens(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    desk: Any,
-    text: Any,
-    topics: Any,
-    here: Any,
-    there: Any,
-    used: Any,
-    p: Any,
-    thread: Any,
-) -> Any:
+def move_tokens(population, prior, workspace, desk, text, topics, here, there, used, p, thread):
     """Redraw tokens here..there-1 of a page in particle p, and return whether a topic changed.
 
     Args:
@@ -94,7 +80,7 @@ def move_tokens(
 
 
 @page_inlined
-def _find_rows(words: Any, places: Any, text: Any, here: Any, there: Any, p: Any) -> None:
+def _find_rows(words, places, text, here, there, p):
     """Find the physical rows of the words of a page."""
     for k in range(here, there):
         w = text[np.uint64(k)]
@@ -102,19 +88,7 @@ def _find_rows(words: Any, places: Any, text: Any, here: Any, there: Any, p: Any
 
 
 @page_inlined
-def _move_token(
-    population: Any,
-    prior: Any,
-    workspace: Any,
-    desk: Any,
-    text: Any,
-    old: Any,
-    k: Any,
-    there: Any,
-    place: Any,
-    p: Any,
-    thread: Any,
-) -> Any:
+def _move_token(population, prior, workspace, desk, text, old, k, there, place, p, thread):
     """Redraw the topic of token k, and return it; ``place`` is the index of its uniform."""
     words, w = population.words, text[np.uint64(k)]
     row = words.rows[np.uint64(workspace.places[np.uint64(k)])]
@@ -139,7 +113,7 @@ def _move_token(
 
 
 @page_inlined
-def _move_in_row(prior: Any, row: Any, old: Any, closed: Any, t: Any, opened: Any) -> None:
+def _move_in_row(prior, row, old, closed, t, opened):
     """Count a token of a word that moves from a topic to another, with its table."""
     row[old] -= 1
     row[t] += 1
@@ -152,9 +126,7 @@ def _move_in_row(prior: Any, row: Any, old: Any, closed: Any, t: Any, opened: An
 
 
 @page_inlined
-def _own_word(
-    population: Any, places: Any, text: Any, k: Any, there: Any, p: Any, thread: Any
-) -> Any:
+def _own_word(population, places, text, k, there, p, thread):
     """Return the row that p owns for the word of token k; tokens of the word behind it take it."""
     words, place = population.words, places[np.uint64(k)]
     if words.row_owner[np.uint64(place)] != population.generation[np.uint64(p)]:
@@ -166,9 +138,7 @@ def _own_word(
 
 
 @page_inlined
-def _draw(
-    prior: Any, scratch: Any, desk: Any, row: Any, base: Any, old: Any, q: Any, u: Any
-) -> Any:
+def _draw(prior, scratch, desk, row, base, old, q, u):
     """Draw the topic of a token; ``q`` is the old topic's weight."""
     if prior.discount > 0.0:
         t = draw_discounted_without(

@@ -9,7 +9,7 @@ product.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -69,7 +69,7 @@ class Seat(NamedTuple):
 
 
 @page_inlined
-def desk_of(population: Any, workspace: Any, p: Any, i: Any) -> Any:
+def desk_of(population, workspace, p, i):
     """Return the desk of particle p, which is i-th in the workspace."""
     return Desk(
         workspace.gain[i],
@@ -85,7 +85,7 @@ def desk_of(population: Any, workspace: Any, p: Any, i: Any) -> Any:
 
 
 @page_inlined
-def seat_left(prior: Any, desk: Any, n: Any, tables: Any, base: Any, closed: Any, t: Any) -> Any:
+def seat_left(prior, desk, n, tables, base, closed, t):
     """Return the seat in topic t that a token leaves; ``n`` and ``tables`` still have it."""
     gain = (prior.alpha[t] + (desk.counts[t] - 1)) / (desk.a + (desk.totals[t] - 1))
     strength = desk.a + prior.discount * (desk.topic_tables[t] - closed)
@@ -93,31 +93,19 @@ def seat_left(prior: Any, desk: Any, n: Any, tables: Any, base: Any, closed: Any
 
 
 @page_inlined
-def seat_at(desk: Any, n: Any, tables: Any, base: Any, t: Any) -> Any:
+def seat_at(desk, n, tables, base, t):
     """Return a seat in topic t, in which the token was not."""
     return Seat(desk.gain[t], n, tables, desk.strength[t], desk.strength[t] * base)
 
 
 @page_inlined
-def weight_of(prior: Any, seat: Any) -> Any:
+def weight_of(prior, seat):
     """Return q."""
     return seat.gain * ((seat.n - prior.discount * seat.tables) + seat.backoff)
 
 
 @page_inlined
-def change_seat(
-    population: Any,
-    prior: Any,
-    desk: Any,
-    p: Any,
-    left: Any,
-    closed: Any,
-    closing: Any,
-    old: Any,
-    taken: Any,
-    opened: Any,
-    t: Any,
-) -> None:
+def change_seat(population, prior, desk, p, left, closed, closing, old, taken, opened, t):
     """Count a token that moves in all but its word, and multiply the joint by the ratio of factors.
 
     Args:
@@ -145,7 +133,7 @@ def change_seat(
 
 
 @page_inlined
-def _leave(desk: Any, left: Any, t: Any, closed: Any) -> None:
+def _leave(desk, left, t, closed):
     """Count a token that leaves a seat in topic t, with its table if ``closed``."""
     desk.totals[t] -= 1
     desk.counts[t] -= 1
@@ -155,7 +143,7 @@ def _leave(desk: Any, left: Any, t: Any, closed: Any) -> None:
 
 
 @page_inlined
-def _join(prior: Any, desk: Any, t: Any, opened: Any) -> None:
+def _join(prior, desk, t, opened):
     """Count a token that joins topic t, with a new table if ``opened``."""
     desk.totals[t] += 1
     desk.counts[t] += 1

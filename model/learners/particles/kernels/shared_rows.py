@@ -53,7 +53,7 @@ def _operation(of_table: Any, **flags: Any) -> Any:
 
 
 @kernel
-def _prefetch_table_row(rows: Any, p: Any, i: Any) -> Any:
+def _prefetch_table_row(rows, p, i):
     place = np.int64(copy_on_write.row_of(rows, p, i))
     for k in range(0, rows.rows.shape[1], _LINE):
         prefetch(rows.rows, place * rows.rows.shape[1] + k)
@@ -61,7 +61,7 @@ def _prefetch_table_row(rows: Any, p: Any, i: Any) -> Any:
 
 
 @kernel
-def _table_has_capacity(rows: Any, count: Any) -> Any:
+def _table_has_capacity(rows, count):
     rows_left = rows.cursors[0, END_ROW] - rows.cursors[0, NEXT_ROW]
     blocks_left = rows.cursors[0, END_BLOCK] - rows.cursors[0, NEXT_BLOCK]
     return rows_left >= count and blocks_left >= blocks_needed(rows, count, len(rows.line))
@@ -75,13 +75,13 @@ HAS_CAPACITY = _operation(_table_has_capacity)
 
 
 @inlined
-def row_of(rows: Any, p: Any, i: Any) -> Any:
+def row_of(rows, p, i):
     """Return the physical row that holds p's row i, for reading."""
     return ROW_OF(rows, p, i)
 
 
 @inlined
-def prefetch_row(rows: Any, p: Any, i: Any) -> Any:
+def prefetch_row(rows, p, i):
     """Return the physical row of p's row i, and prefetch it.
 
     The rows of several particles are then fetched at the same time. Another kind may return no row.
@@ -90,7 +90,7 @@ def prefetch_row(rows: Any, p: Any, i: Any) -> Any:
 
 
 @page_inlined
-def own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) -> Any:
+def own_row(rows, p, i, generation, thread, copy):
     """Return a physical row that p alone uses for its row i, for writing.
 
     ``copy`` says whether it gets the old contents. Without it the contents are undefined, and the
@@ -100,13 +100,13 @@ def own_row(rows: Any, p: Any, i: Any, generation: Any, thread: Any, copy: Any) 
 
 
 @kernel
-def inherit(rows: Any, ancestors: Any) -> None:
+def inherit(rows, ancestors):
     """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""
     INHERIT(rows, ancestors)
 
 
 @inlined
-def has_capacity(rows: Any, count: Any) -> Any:
+def has_capacity(rows, count):
     """Return whether the first thread has free rows for ``count`` writes."""
     return HAS_CAPACITY(rows, count)
 

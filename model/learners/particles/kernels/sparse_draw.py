@@ -74,19 +74,19 @@ SPAN = 16
 
 
 @inlined
-def blocks_of(tp: Any) -> Any:
+def blocks_of(tp):
     """Return how many blocks ``tp`` padded topics have, in whole spans."""
     return (tp // PART + SPAN - 1) // SPAN * SPAN
 
 
 @inlined
-def sums_length(tp: Any) -> Any:
+def sums_length(tp):
     """Return the length of a row of sums: blocks in whole spans, spans by eights, total."""
     return blocks_of(tp) + (blocks_of(tp) // SPAN + PART - 1) // PART * PART + 1
 
 
 @page_inlined
-def _eight(values: Any, first: Any) -> Any:
+def _eight(values, first):
     """Add up eight numbers."""
     j = np.uint64(first)
     even = (values[j] + values[j + np.uint64(4)]) + (
@@ -99,12 +99,12 @@ def _eight(values: Any, first: Any) -> Any:
 
 
 @page_inlined
-def _smoothing(gain: Any, strength: Any, t: Any) -> Any:
+def _smoothing(gain, strength, t):
     return gain[np.uint64(t)] * strength[np.uint64(t)]
 
 
 @page_inlined
-def _add_block(sums: Any, gain: Any, strength: Any, block: Any) -> None:
+def _add_block(sums, gain, strength, block):
     """Add up the smoothing of eight topics."""
     t = block * PART
     even = (_smoothing(gain, strength, t) + _smoothing(gain, strength, t + 4)) + (
@@ -117,14 +117,14 @@ def _add_block(sums: Any, gain: Any, strength: Any, block: Any) -> None:
 
 
 @page_inlined
-def _add_span(sums: Any, blocks: Any, span: Any) -> None:
+def _add_span(sums, blocks, span):
     """Add up the blocks of a span."""
     first = span * SPAN
     sums[np.uint64(blocks + span)] = _eight(sums, first) + _eight(sums, first + PART)
 
 
 @page_inlined
-def _add_total(sums: Any, blocks: Any) -> None:
+def _add_total(sums, blocks):
     """Add up the spans."""
     found = 0.0
     for place in range(blocks, len(sums) - 1, PART):
@@ -133,7 +133,7 @@ def _add_total(sums: Any, blocks: Any) -> None:
 
 
 @page_kernel
-def add_up(sums: Any, gain: Any, strength: Any) -> None:
+def add_up(sums, gain, strength):
     """Add up all sums of a particle."""
     blocks = blocks_of(len(gain))
     for block in range(len(gain) // PART):
@@ -144,7 +144,7 @@ def add_up(sums: Any, gain: Any, strength: Any) -> None:
 
 
 @page_inlined
-def add_up_again(sums: Any, gain: Any, strength: Any, t: Any) -> None:
+def add_up_again(sums, gain, strength, t):
     """Add up the sums that topic t is in."""
     blocks = blocks_of(len(gain))
     _add_block(sums, gain, strength, t // PART)
@@ -153,7 +153,7 @@ def add_up_again(sums: Any, gain: Any, strength: Any, t: Any) -> None:
 
 
 @page_inlined
-def add_up_both(sums: Any, gain: Any, strength: Any, s: Any, t: Any) -> None:
+def add_up_both(sums, gain, strength, s, t):
     """Add up the sums that topics s and t are in."""
     blocks, first, second = blocks_of(len(gain)), np.int64(s) // PART, np.int64(t) // PART
     _add_block(sums, gain, strength, first)
@@ -166,9 +166,7 @@ def add_up_both(sums: Any, gain: Any, strength: Any, s: Any, t: Any) -> None:
 
 
 @page_inlined
-def weigh_parts(
-    scratch: Any, gain: Any, rows: Any, length: Any, found: Any, discount: Any, old: Any
-) -> Any:
+def weigh_parts(scratch, gain, rows, length, found, discount, old):
     """Do step 2, and return mass and the word's tables in all topics.
 
     Args:
@@ -188,18 +186,7 @@ def weigh_parts(
 
 
 @page_inlined
-def pick_in_parts(
-    sums: Any,
-    scratch: Any,
-    gain: Any,
-    strength: Any,
-    found: Any,
-    mass: Any,
-    base: Any,
-    old: Any,
-    q_old: Any,
-    u: Any,
-) -> Any:
+def pick_in_parts(sums, scratch, gain, strength, found, mass, base, old, q_old, u):
     """Do steps 3 to 6 after :func:`weigh_parts`, and return (t, total).
 
     Args:
@@ -229,7 +216,7 @@ def pick_in_parts(
 
 
 @page_inlined
-def _pick_own(scratch: Any, found: Any, r: Any) -> Any:
+def _pick_own(scratch, found, r):
     """Return the topic of the word's parts at which their weight exceeds r."""
     count = found[0]
     pre, lane = LANES * (count + 1), 0
@@ -247,7 +234,7 @@ def _pick_own(scratch: Any, found: Any, r: Any) -> Any:
 
 
 @page_kernel
-def _pick_smoothing(sums: Any, gain: Any, strength: Any, old: Any, taken: Any, r: Any) -> Any:
+def _pick_smoothing(sums, gain, strength, old, taken, r):
     """Return the topic at which the smoothing exceeds r."""
     blocks = blocks_of(len(gain))
     block = old // PART if old >= 0 else -1
@@ -267,7 +254,7 @@ def _pick_smoothing(sums: Any, gain: Any, strength: Any, old: Any, taken: Any, r
 
 
 @page_inlined
-def _pass(sums: Any, first: Any, stop: Any, old: Any, taken: Any, r: Any) -> Any:
+def _pass(sums, first, stop, old, taken, r):
     """Return the place of the sum that r lies in, and what is left of r there.
 
     The sum at ``old`` is that without ``taken``.
@@ -323,15 +310,15 @@ def _weigher(has_tables: bool) -> Any:
 
     @intrinsic
     def weigh(
-        typing: Any,
-        scratch: Any,
-        gain: Any,
-        rows: Any,
-        length: Any,
-        found: Any,
-        discount: Any,
-        old: Any,
-    ) -> Any:
+        typing,
+        scratch,
+        gain,
+        rows,
+        length,
+        found,
+        discount,
+        old,
+    ):
         def codegen(context: Any, b: Any, sig: Any, args: Any) -> Any:
             into, gains, row, places = (
                 each.data for each in arrays(context, b, sig, args, 0, 1, 2, 4)

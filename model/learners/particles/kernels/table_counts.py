@@ -73,7 +73,7 @@ def closing_probabilities(discount: float, tables: int) -> ClosingProbabilities:
 
 
 @kernel
-def _fill(exact: Any, beyond: Any, discount: Any) -> None:
+def _fill(exact, beyond, discount):
     """Fill both tables by n and t, row by row.
 
     ``ratios[t]`` is R(n - 1, t): 0 where S(n - 1, t - 1) is 0, and infinite where S(n - 1, t) is 0.
@@ -99,7 +99,7 @@ def _fill(exact: Any, beyond: Any, discount: Any) -> None:
 
 
 @inlined
-def closing_probability(closing: Any, n: Any, t: Any) -> Any:
+def closing_probability(closing, n, t):
     """Return V(n, t) for 1 <= t <= n."""
     # Most pairs are in the table; unsigned, since numba tests whether signed indices are negative.
     if n <= EXACT and t <= MOST_TABLES:
@@ -108,7 +108,7 @@ def closing_probability(closing: Any, n: Any, t: Any) -> Any:
 
 
 @page_kernel
-def _interpolated(closing: Any, n: Any, t: Any) -> Any:
+def _interpolated(closing, n, t):
     """Return V(n, t) where the table has no such pair."""
     tables = min(t, MOST_TABLES)
     if t >= n:
@@ -130,7 +130,7 @@ def _interpolated(closing: Any, n: Any, t: Any) -> Any:
 
 
 @inlined
-def probability_to_close(prior: Any, n: Any, t: Any) -> Any:
+def probability_to_close(prior, n, t):
     """Return the probability that a token closes its table when it leaves a topic.
 
     ``n`` tokens of its word, itself included, are in the topic at ``t`` tables.
@@ -141,13 +141,13 @@ def probability_to_close(prior: Any, n: Any, t: Any) -> Any:
 
 
 @inlined
-def closes_table(prior: Any, n: Any, t: Any, u: Any) -> Any:
+def closes_table(prior, n, t, u):
     """Return whether a token closes its table when it leaves a topic; ``u`` is a uniform."""
     return u < probability_to_close(prior, n, t)
 
 
 @inlined
-def opens_table(prior: Any, n: Any, t: Any, backoff: Any, u: Any) -> Any:
+def opens_table(prior, n, t, backoff, u):
     """Return whether a token opens a table when it joins ``n`` others at ``t`` tables.
 
     ``backoff`` is s B(w). ``u`` is a uniform.
@@ -158,7 +158,7 @@ def opens_table(prior: Any, n: Any, t: Any, backoff: Any, u: Any) -> Any:
 
 
 @inlined
-def joint_factor(prior: Any, n: Any, tables: Any, backoff: Any, opened: Any) -> Any:
+def joint_factor(prior, n, tables, backoff, opened):
     """Return the factor of the joint probability for such a token, beside the gain of its topic.
 
     With sampled tables the joint is that of topics and numbers of tables, so the factor includes
@@ -169,9 +169,7 @@ def joint_factor(prior: Any, n: Any, tables: Any, backoff: Any, opened: Any) -> 
 
 
 @inlined
-def joint_factor_with(
-    prior: Any, n: Any, tables: Any, backoff: Any, opened: Any, closing: Any
-) -> Any:
+def joint_factor_with(prior, n, tables, backoff, opened, closing):
     """Return :func:`joint_factor`; ``closing`` is the probability that the token closes a table."""
     if prior.tables != SAMPLED:
         return (n - prior.discount * tables) + backoff
@@ -181,7 +179,7 @@ def joint_factor_with(
 
 
 @inlined
-def update_counts(row: Any, tp: Any, t: Any, step: Any, tables: Any) -> None:
+def update_counts(row, tp, t, step, tables):
     """Count a token that joins (step 1) or leaves (-1) topic t in its word's row.
 
     ``tables`` says whether a table comes or goes with it.

@@ -8,7 +8,7 @@ workspace for all particles. After a resampling children copy their ancestors' p
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,14 +65,7 @@ class Rejuvenation(NamedTuple):
 
 
 @inlined
-def rows_needed(
-    particles: Any,
-    units: Any,
-    longest: Any,
-    words: Any,
-    pages: Any,
-    parts: Any,
-) -> Any:
+def rows_needed(particles, units, longest, words, pages, parts):
     """Return the largest numbers of rows of (words, topics) that particles can write.
 
     A particle writes a row at most once, so there are upper bounds: ``words``, the size of the
@@ -96,18 +89,8 @@ def rows_needed(
 
 @kernel
 def filter_tokens(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    resampler: Any,
-    rejuvenation: Any,
-    past: Any,
-    slot: Any,
-    begin: Any,
-    index: Any,
-    age: Any,
-) -> Any:
+    population, prior, pages, draws, resampler, rejuvenation, past, slot, begin, index, age
+):
     """Run Alg. 4 (or 3) over one document, and return the token to continue with.
 
     That is the document's length, or less where the free rows could run out.
@@ -158,19 +141,8 @@ def filter_tokens(
 
 @kernel
 def _filter_page(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    resampler: Any,
-    rejuvenation: Any,
-    past: Any,
-    workspace: Any,
-    new: Any,
-    page: Any,
-    index: Any,
-    age: Any,
-) -> Any:
+    population, prior, pages, draws, resampler, rejuvenation, past, workspace, new, page, index, age
+):
     """Filter the tokens of ``new``, which lie in one page, one after another."""
     size = len(population.weight)
     ancestors = np.empty(size, np.int64)
@@ -210,7 +182,7 @@ def _filter_page(
 
 
 @page_inlined
-def _inherit_workspace(workspace: Any, ancestors: Any) -> None:
+def _inherit_workspace(workspace, ancestors):
     """Give each particle its ancestor's part of the workspace."""
     for p in range(len(ancestors)):
         if ancestors[p] != p:
@@ -223,15 +195,7 @@ def _inherit_workspace(workspace: Any, ancestors: Any) -> None:
 
 
 @inlined
-def _revisit(
-    population: Any,
-    prior: Any,
-    pages: Any,
-    draws: Any,
-    resampler: Any,
-    rejuvenation: Any,
-    past: Any,
-) -> None:
+def _revisit(population, prior, pages, draws, resampler, rejuvenation, past):
     """Redraw the topics of R units of the history in all particles."""
     slots, positions = (
         np.empty(rejuvenation.moves, np.int32),

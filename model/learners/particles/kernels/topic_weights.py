@@ -34,7 +34,6 @@ from ``index``. Each function returns the next unused number.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -48,7 +47,7 @@ _AT_ONCE = 512
 
 
 @kernel
-def gamma(shape: Any, draws: Any, particle: Any, index: Any) -> Any:
+def gamma(shape, draws, particle, index):
     """Draw from Gamma(shape, 1) for shape >= 1, and return (the value, the next index).
 
     With d = shape - 1/3 and a standard normal x, d (1 + x / sqrt(9 d))^3 has nearly this
@@ -79,7 +78,7 @@ def gamma(shape: Any, draws: Any, particle: Any, index: Any) -> Any:
 
 
 @kernel
-def log_beta(first: Any, second: Any, draws: Any, particle: Any, index: Any) -> Any:
+def log_beta(first, second, draws, particle, index):
     """Draw x from Beta(first, second), both >= 1, and return (ln x, the next index)."""
     one, index = gamma(first, draws, particle, index)
     other, index = gamma(second, draws, particle, index)
@@ -87,9 +86,7 @@ def log_beta(first: Any, second: Any, draws: Any, particle: Any, index: Any) -> 
 
 
 @kernel
-def count_successes(
-    strength: Any, step: Any, end: Any, draws: Any, particle: Any, index: Any, uniforms: Any
-) -> Any:
+def count_successes(strength, step, end, draws, particle, index, uniforms):
     """Return (successes, the next index) of the Bernoulli trials i = 1..end-1.
 
     Trial i succeeds with probability strength / (strength + step i).
@@ -107,9 +104,7 @@ def count_successes(
 
 
 @kernel
-def draw_a(
-    a: Any, tokens: Any, tables: Any, discount: Any, draws: Any, particle: Any, index: Any
-) -> Any:
+def draw_a(a, tokens, tables, discount, draws, particle, index):
     """Draw a and return (a, the next index). tokens, tables: int64[T], n_z and k_z."""
     logs, shape, uniforms = 0.0, SHAPE, np.empty(_AT_ONCE)
     for z in range(len(tokens)):
@@ -127,7 +122,7 @@ def draw_a(
 
 
 @kernel
-def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index: Any) -> Any:
+def draw_a_0(a_0, shared, base, draws, particle, index):
     """Draw a_0 and return (a_0, the next index).
 
     shared: int64[W], m_w, at least one of them above 0. base: float64[W], G.
@@ -147,9 +142,7 @@ def draw_a_0(a_0: Any, shared: Any, base: Any, draws: Any, particle: Any, index:
 
 
 @kernel
-def log_joint_terms(
-    tokens: Any, tables: Any, shared: Any, base: Any, a: Any, a_0: Any, discount: Any
-) -> Any:
+def log_joint_terms(tokens, tables, shared, base, a, a_0, discount):
     """Return the terms of ln P(w, z, tables) that depend on a and a_0; arguments as above."""
     found = math.lgamma(a_0)
     for z in range(len(tokens)):
@@ -176,7 +169,7 @@ LEAST = 2.0**-60
 
 
 @kernel
-def count_tables(counts: Any, alpha: Any, draws: Any, particle: Any, index: Any) -> Any:
+def count_tables(counts, alpha, draws, particle, index):
     """Draw the tables of documents.
 
     Args:
@@ -204,7 +197,7 @@ def count_tables(counts: Any, alpha: Any, draws: Any, particle: Any, index: Any)
 
 
 @kernel
-def draw_weights(of_topics: Any, spread: Any, draws: Any, particle: Any, index: Any) -> Any:
+def draw_weights(of_topics, spread, draws, particle, index):
     """Draw pi and return (float64[T], the next index).
 
     Args:
@@ -234,7 +227,7 @@ def draw_weights(of_topics: Any, spread: Any, draws: Any, particle: Any, index: 
 
 
 @kernel
-def log_topics(counts: Any, alpha: Any) -> Any:
+def log_topics(counts, alpha):
     """Return ln P(z of documents | alpha); counts: int[D, T], alpha: float64[T]."""
     found, whole = 0.0, 0.0
     for t in range(len(alpha)):

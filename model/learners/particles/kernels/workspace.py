@@ -16,7 +16,7 @@ particles are resampled after every token there is one workspace for all of them
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,7 @@ class Workspace(NamedTuple):
 
 
 @kernel
-def new_workspace(tp: Any, size: Any, words: Any) -> Any:
+def new_workspace(tp, size, words):
     """Return a workspace for ``tp`` padded topics and ``size`` particles, a tile or all.
 
     ``words`` is the table of words.
@@ -102,16 +102,14 @@ def new_workspace(tp: Any, size: Any, words: Any) -> Any:
 
 
 @page_inlined
-def load_counts(
-    population: Any, pages: Any, workspace: Any, slot: Any, stop: Any, low: Any, high: Any
-) -> None:
+def load_counts(population, pages, workspace, slot, stop, low, high):
     """Count the first ``stop`` tokens of a document in particles low..high-1."""
     for p in range(low, high):
         count_tokens(population, pages, p, slot, stop, workspace.counts[p - low])
 
 
 @page_inlined
-def compute_gains(workspace: Any, population: Any, prior: Any, low: Any, high: Any) -> None:
+def compute_gains(workspace, population, prior, low, high):
     """Compute gain, strength and sums of particles low..high-1 from the counts."""
     for p in range(low, high):
         i = p - low
@@ -127,16 +125,7 @@ def compute_gains(workspace: Any, population: Any, prior: Any, low: Any, high: A
 
 
 @page_inlined
-def fill_draws(
-    workspace: Any,
-    population: Any,
-    prior: Any,
-    draws: Any,
-    number: Any,
-    count: Any,
-    low: Any,
-    high: Any,
-) -> None:
+def fill_draws(workspace, population, prior, draws, number, count, low, high):
     """Fill the uniforms of particles low..high-1 for the draws number..number + count - 1."""
     for p in range(low, high):
         fill_uniforms(
@@ -164,7 +153,7 @@ def fill_draws(
 
 
 @inlined
-def compute_gain(population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any) -> None:
+def compute_gain(population, prior, workspace, p, i, t):
     """Compute gain, strength and sums of one topic, as :func:`compute_gains` does of all."""
     workspace.gain[i, t] = (prior.alpha[t] + workspace.counts[i, t]) / (
         population.concentration[p, 0] + population.totals[p, t]
@@ -177,9 +166,7 @@ def compute_gain(population: Any, prior: Any, workspace: Any, p: Any, i: Any, t:
 
 
 @inlined
-def count_token(
-    population: Any, prior: Any, workspace: Any, p: Any, i: Any, t: Any, step: Any, tables: Any
-) -> None:
+def count_token(population, prior, workspace, p, i, t, step, tables):
     """Count a token that joins (step 1) or leaves (-1) topic t, with ``tables`` tables.
 
     The counts change, and so do the gain, the strength and the sums that depend on them.

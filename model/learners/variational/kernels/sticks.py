@@ -8,7 +8,7 @@ take ``first`` and ``last`` work on that slice of the topics, so that slices run
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +51,7 @@ class StickUpdate(NamedTuple):
 
 
 @inlined
-def _break_off(weight: Any, left: Any, size: Any) -> Any:
+def _break_off(weight, left, size):
     """Multiply weight[t] by left[0] ... left[t-1]; return the product of all ``left``."""
     remaining = 1.0
     for t in range(size):
@@ -61,7 +61,7 @@ def _break_off(weight: Any, left: Any, size: Any) -> Any:
 
 
 @kernel
-def expected_logs(first: Any, last: Any, sticks: Any, weight: Any, remaining: Any) -> None:
+def expected_logs(first, last, sticks, weight, remaining):
     """Set weight[k, t] = exp E[log beta_kt] and remaining[k] = exp of the sum of E[log(1 - b)].
 
     These are eq. 5, with the sums up to t - 1, and eq. 6.
@@ -78,7 +78,7 @@ def expected_logs(first: Any, last: Any, sticks: Any, weight: Any, remaining: An
 
 
 @kernel
-def means(first: Any, last: Any, sticks: Any, weight: Any, remaining: Any) -> None:
+def means(first, last, sticks, weight, remaining):
     """Set weight[k, t] = E[beta_kt] and remaining[k] = E[rest of the stick]; their sum is 1."""
     left = np.empty(sticks.use.shape[1])
     for k in range(first, last):
@@ -92,7 +92,7 @@ def means(first: Any, last: Any, sticks: Any, weight: Any, remaining: Any) -> No
 
 
 @kernel
-def look_up(rows: Any, sticks: Any, weight: Any, outside: Any, out: Any) -> None:
+def look_up(rows, sticks, weight, outside, out):
     """Set out[v, k] to the weight of word rows[v] in topic k.
 
     It is outside[v, k] where the word is not in the topic's set.
@@ -106,7 +106,7 @@ def look_up(rows: Any, sticks: Any, weight: Any, outside: Any, out: Any) -> None
 
 
 @kernel
-def count_new(rows: Any, counts: Any, sticks: Any) -> Any:
+def count_new(rows, counts, sticks):
     """Return for each topic how many of the drawn words it does not have yet, int64[K]."""
     new = np.zeros(counts.shape[1], np.int64)
     for v in range(rows.shape[0]):
@@ -117,9 +117,7 @@ def count_new(rows: Any, counts: Any, sticks: Any) -> Any:
 
 
 @kernel
-def learn(
-    first: Any, last: Any, rows: Any, counts: Any, update: Any, sticks: Any, sums: Any
-) -> None:
+def learn(first, last, rows, counts, update, sticks, sums):
     """Append new words in the order of ``rows``, then make one step of eq. 8 and 9.
 
     Args:

@@ -67,7 +67,7 @@ class WordRepeats(NamedTuple):
 
 
 @kernel
-def cumulate(weights: Any, sums: Any) -> None:
+def cumulate(weights, sums):
     """Set sums[v, k] = weights[v, 0] + ... + weights[v, k]."""
     for v in range(weights.shape[0]):
         total = 0.0
@@ -77,7 +77,7 @@ def cumulate(weights: Any, sums: Any) -> None:
 
 
 @inlined
-def _search(sums: Any, v: Any, x: Any) -> Any:
+def _search(sums, v, x):
     """Return the first k with sums[v, k] > x; the last topic where rounding leaves none."""
     low, high = 0, sums.shape[1] - 1
     while low < high:
@@ -90,7 +90,7 @@ def _search(sums: Any, v: Any, x: Any) -> Any:
 
 
 @inlined
-def _draw(topics: Any, v: Any, used: Any, size: Any, in_document: Any, u: Any) -> Any:
+def _draw(topics, v, used, size, in_document, u):
     """Return a topic of word v.
 
     The document's topics, ``used[:size]`` ascending, come first; then all topics by alpha.
@@ -109,7 +109,7 @@ def _draw(topics: Any, v: Any, used: Any, size: Any, in_document: Any, u: Any) -
 
 
 @inlined
-def _insert(used: Any, size: Any, k: Any) -> Any:
+def _insert(used, size, k):
     """Insert a topic into the ascending list; return its new size."""
     i = size
     while i > 0 and used[i - 1] > k:
@@ -120,7 +120,7 @@ def _insert(used: Any, size: Any, k: Any) -> Any:
 
 
 @inlined
-def _remove(used: Any, size: Any, k: Any) -> Any:
+def _remove(used, size, k):
     """Remove a topic from the list; return its new size."""
     i = 0
     while used[i] != k:
@@ -131,9 +131,7 @@ def _remove(used: Any, size: Any, k: Any) -> Any:
 
 
 @kernel
-def sample_documents(
-    first: Any, last: Any, documents: Any, topics: Any, sweeps: Any, counts: Any, main: Any
-) -> None:
+def sample_documents(first, last, documents, topics, sweeps, counts, main):
     """Count how often each word has each topic in the Gibbs sweeps that count.
 
     Args:
@@ -178,9 +176,7 @@ def sample_documents(
 
 
 @inlined
-def _fit_document(
-    words: Any, repeats: Any, weights: Any, alpha: Any, iterations: Any, theta: Any, shares: Any
-) -> None:
+def _fit_document(words, repeats, weights, alpha, iterations, theta, shares):
     """Set theta (float64[K]) to exp E[log theta_d], up to a factor.
 
     theta starts uniform. ``shares`` is scratch, float64[K].
@@ -207,9 +203,7 @@ def _fit_document(
 
 
 @kernel
-def fit_documents(
-    first: Any, last: Any, documents: Any, weights: Any, alpha: Any, iterations: Any, theta: Any
-) -> None:
+def fit_documents(first, last, documents, weights, alpha, iterations, theta):
     """Fit the topics of documents by coordinate ascent.
 
     Args:
@@ -229,7 +223,7 @@ def fit_documents(
 
 
 @kernel
-def expected_counts(documents: Any, weights: Any, theta: Any, counts: Any) -> None:
+def expected_counts(documents, weights, theta, counts):
     """Add sum_d n_dv phi_dvk to ``counts``, documents in their order.
 
     This is a sum of floats, whose bits depend on the order. So one thread computes it.
@@ -253,7 +247,7 @@ def expected_counts(documents: Any, weights: Any, theta: Any, counts: Any) -> No
 
 
 @kernel
-def score_documents(tokens: Any, offsets: Any, phi: Any, alpha: Any) -> Any:
+def score_documents(tokens, offsets, phi, alpha):
     """Return the product of the first-moment probabilities of all tokens.
 
     The estimate is that of Scott and Baldridge (2013), see

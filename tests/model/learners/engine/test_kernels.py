@@ -7,6 +7,7 @@ from scipy.special import digamma
 from twins import uniform
 
 from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.kernels.random import EPOCH_TOPIC, SHARED_TABLES, TABLES
 from beam_topics.model.kernels.special import ln
 from beam_topics.model.learners.engine.kernels.alpha import (
     LEAST,
@@ -23,7 +24,6 @@ from beam_topics.model.learners.engine.kernels.draw import (
     draw,
 )
 from beam_topics.model.learners.engine.kernels.merge import merge
-from beam_topics.model.learners.engine.kernels.names import SHARED_TABLES, TABLES, TOPIC
 from beam_topics.model.learners.engine.kernels.tables import count_tables, draw_base, seat
 from beam_topics.model.learners.engine.state import Workspace
 
@@ -72,7 +72,7 @@ def drawn_slowly(tokens, rows, totals, shares, alpha, a, chosen):
                 (alpha[t] + F(held.count(t))) * (F(1) / F(totals[t] + a)) if alpha[t] else F(0)
                 for t in range(len(alpha))
             ]
-            u = uniform(i, KEY, d, EPOCH, TOPIC)
+            u = uniform(i, KEY, d, EPOCH, EPOCH_TOPIC)
             token[1], total = chosen_topic(coef, rows[w], shares[w], u)
             if old is None:
                 fit += ln(float(total) / (sum(map(float, alpha)) + i))

@@ -1,0 +1,189 @@
+"""What the learner ``gibbs`` holds beside the engine's state: words, labels, and where it stands.
+
+Words get numbers in the order of their first use. A stream that has more than --max_words lets the
+least used leave, with their counts, their tables and their tokens. An archive does not learn words
+above the bound: what it learned would depend on when it was asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from beam_topics.model.learners.engine.archive import Schedule, archive
+from beam_topics.model.learners.engine.kernels.figures import main_topics
+from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs
+from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.records import Minibatch
+from beam_topics.model.words.known_words import first_uses
+from beam_topics.model.words.vocabulary import Vocabulary
+
+
+class Current(NamedTuple):
+    """The model of now.
+
+    Attributes:
+        live: what was learned.
+        rows: int64[W], the number that each word of the vocabulary has there.
+        order: int64[D], for each document there its place among those at hand.
+    """
+
+    live: State
+    rows: Array
+    order: Array
+
+
+@dataclass
+class GibbsState:
+    """The state of the learner.
+
+    Attributes:
+        settings, key, threads: as given to ``init``.
+        live: the engine's state; in an archive its documents have no topics.
+        vocabulary: the words.
+        sequence: number of the last minibatch.
+        documents, tokens: how many came.
+        scored: tokens that ``log_evidence`` covers.
+        log_evidence: ln P of them, each minibatch given all before it.
+        marks: int64[D], for each document at hand how many came before it; in an archive a hash
+            of its id and words.
+        labels: their labels.
+        arrived: float64[2, T], the tokens and documents of each topic in the last minibatch; not
+            saved.
+        learned: the model of an archive, if it was made since the last minibatch; not saved.
+    """
+
+    settings: Gibbs
+    key: str
+    threads: int
+    live: State = field(init=False)
+    vocabulary: Vocabulary = field(init=False)
+    sequence: int = 0
+    documents: int = 0
+    tokens: int = 0
+    scored: int = 0
+    log_evidence: float = 0.0
+    marks: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    labels: list[str | None] = field(default_factory=list)
+    arrived: Array = field(init=False)
+    learned: Current | None = None
+
+    def __post_init__(self) -> None:
+        self.live = new_model(self.settings, self.key)
+        self.vocabulary = self.settings.vocabulary.new()
+        self.live.add_words(len(self.vocabulary))
+        self.arrived = np.zeros((2, self.settings.topic_count))
+
+    @property
+    def is_archive(self) -> bool:
+        """Return whether documents wait until a version is made."""
+        return isinstance(self.settings.schedule, ArchiveSchedule)
+
+    @property
+    def pool(self) -> Executor | None:
+        """Return threads for the work; None where this one does all."""
+        return _pool(self.threads) if self.threads > 1 else None
+
+    def take(self, minibatch: Minibatch) -> Array:
+        """Hold a minibatch's documents, without topics.
+
+        Returns:
+            int64[n], their numbers in the model.
+        """
+        numbers = self._number_words(minibatch)
+        tokens = numbers[minibatch.tokens]
+        known = tokens >= 0
+        ends = np.concatenate([[0], np.cumsum(known)])[minibatch.offsets]
+        arrived = self.live.add_documents(tokens[known], np.diff(ends))
+        marks = np.arange(self.documents, self.documents + len(minibatch))
+        if self.is_archive:
+            marks = np.array([_mark(minibatch, d) for d in range(len(minibatch))], np.int64)
+        self.marks = np.concatenate([self.marks, marks])
+        self.labels += minibatch.labels
+        self.sequence, self.learned = minibatch.sequence, None
+        self.documents += len(minibatch)
+        self.tokens += int(known.sum())
+        return arrived
+
+    def _number_words(self, minibatch: Minibatch) -> Array:
+        """Return the number of each word of a minibatch, int32; new words join."""
+        words, is_open = minibatch.words, self.settings.vocabulary.is_open
+        leave = is_open and not self.is_archive
+        staying = self.vocabulary.staying(words) if leave else None
+        if staying is not None:
+            self.vocabulary.keep(staying)
+            self.live.keep_words(staying)
+        numbers = self.vocabulary.numbers(words)
+        self.vocabulary.used(numbers, np.bincount(minibatch.tokens, minlength=len(words)))
+        self.live.add_words(len(self.vocabulary) - self.live.size)
+        return numbers
+
+    def current(self) -> Current:
+        """Return the model of now; an archive is learned, once for each minibatch."""
+        if not self.is_archive:
+            size, documents = self.live.size, self.live.documents
+            return Current(self.live, np.arange(size), np.arange(documents))
+        if self.learned is None:
+            self.learned = learn_archive(self)
+        return self.learned
+
+
+def new_model(settings: Gibbs, key: str) -> State:
+    """Return a model before its first document."""
+    topics, unseen = settings.topic_count, int(settings.vocabulary.is_open)
+    live = State(topics, settings.seed, key, unseen=unseen)
+    live.alpha[:topics] = settings.topic_alpha
+    return live
+
+
+def learn_archive(state: GibbsState) -> Current:
+    """Learn all documents, in the order of their marks and of the words' first uses in it."""
+    held, order = state.live, np.argsort(state.marks, kind="stable")
+    lengths = np.diff(held.offsets[: held.documents + 1])[order]
+    starts = np.repeat(held.offsets[order] - (np.cumsum(lengths) - lengths), lengths)
+    words = held.words[starts + np.arange(held.tokens)]
+    used = words[first_uses(words)[0]] if len(words) else words
+    unused = np.setdiff1d(np.arange(held.size), used)
+    rows = np.empty(held.size, np.int64)
+    rows[np.concatenate([used, unused])] = np.arange(held.size)
+    live = new_model(state.settings, state.key)
+    live.add_words(held.size)
+    live.add_documents(rows[words], lengths)
+    schedule = state.settings.schedule
+    assert isinstance(schedule, ArchiveSchedule)
+    if len(words):
+        archive(live, Schedule(sweeps=schedule.sweeps), state.pool)
+    live.workspace = None
+    return Current(live, rows, order)
+
+
+def topics_of_documents(live: State, first: int = 0) -> Array:
+    """Return the topic with the most tokens of each document from ``first`` on, int32; or -1."""
+    main = np.empty(live.documents - first, np.int32)
+    main_topics(live.offsets[first : live.documents + 1], live.z, live.topics, main)
+    return main
+
+
+def counts_of(live: State, first: int) -> Array:
+    """Return float64[2, T], the tokens and documents of each topic, from a document on."""
+    z, main = live.z[live.offsets[first] : live.tokens], topics_of_documents(live, first)
+    parts = [np.bincount(part, minlength=live.topics) for part in (z, main[main >= 0])]
+    return np.array(parts, np.float64)
+
+
+def _mark(minibatch: Minibatch, d: int) -> int:
+    """Return a hash of a document's id and words, below 2^62."""
+    tokens = minibatch.tokens[minibatch.offsets[d] : minibatch.offsets[d + 1]]
+    text = "\n".join([minibatch.ids[d], *(minibatch.words[w] for w in tokens.tolist())])
+    found = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(found, "little") >> 2
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="gibbs")

@@ -1,0 +1,188 @@
+"""``gibbs``: the engine as a learner, of a stream or of an archive.
+
+With ``--schedule=stream`` a step learns its minibatch and visits earlier documents again
+(:mod:`beam_topics.model.learners.engine.stream`). With ``--schedule=archive`` a step holds its
+documents, and a snapshot learns all of them anew
+(:mod:`beam_topics.model.learners.engine.archive`).
+
+P(w | t) of a version is (n_wt + a G_w) / (n_t + a) with the mean of G given the tables. A growing
+vocabulary leaves one share of G, a0 / (W + 1) tables, for a word to come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from beam_topics.model import wire
+from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.learners.engine import stored
+from beam_topics.model.learners.engine.holding import (
+    Current,
+    GibbsState,
+    counts_of,
+    topics_of_documents,
+)
+from beam_topics.model.learners.engine.kernels.figures import log_joint
+from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.state import Array, State, first_strength
+from beam_topics.model.learners.engine.stream import keep_sample, learn
+from beam_topics.model.records import Minibatch
+from beam_topics.model.scaled import Scaled
+from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+
+
+@register(Gibbs)
+class GibbsLearner:
+    """Gibbs sampling in epochs; see the module's docstring."""
+
+    def init(self, settings: Gibbs, key: str, island: int, threads: int = 1) -> GibbsState:
+        return GibbsState(settings, key, threads)
+
+    def step(self, state: GibbsState, minibatch: Minibatch) -> StepInfo:
+        before, visits = state.tokens, state.live.visits
+        arrived = state.take(minibatch)
+        known, fit = state.tokens - before, 0.0
+        if known and not state.is_archive:
+            fit = _learn(state, arrived)
+        elif not state.is_archive:
+            state.arrived[:] = 0.0
+        _keep_sample(state)
+        # It takes memory, and holds nothing between epochs.
+        state.live.workspace = None
+        scored = 0 if state.is_archive else known
+        state.scored, state.log_evidence = state.scored + scored, state.log_evidence + fit
+        return StepInfo(
+            documents=len(minibatch),
+            tokens=len(minibatch.tokens),
+            unknown_tokens=len(minibatch.tokens) - known,
+            moves=state.live.visits - visits,
+            resamplings=0,
+            ess=1.0,
+            log_evidence=fit,
+            words=len(state.vocabulary),
+            scored_tokens=scored,
+        )
+
+    def snapshot(self, state: GibbsState, chain: int | None = None) -> Snapshot:
+        live, rows, _ = state.current()
+        counts = live.rows[rows, : live.topics]
+        words, topics = np.nonzero(counts)
+        strength, mean = live.a or first_strength(live.size), live.base_mean()[rows]
+        unseen = max(0.0, 1.0 - live.known_share) if live.unseen else 0.0
+        return Snapshot(
+            key=state.key,
+            sequence=state.sequence,
+            event_time=0,
+            fingerprint="",
+            alpha=live.alpha[: live.topics].copy(),
+            prior=TopicWordPrior(np.full(live.topics, strength), mean, unseen),
+            words=state.vocabulary.words,
+            offsets=np.searchsorted(words, np.arange(len(rows) + 1)).astype(np.int64),
+            topics=topics.astype(np.int32),
+            counts=counts[words, topics].astype(np.float64),
+        )
+
+    def summary(self, state: GibbsState, chain: int | None = None) -> Summary:
+        current = state.current()
+        return Summary(
+            evidence=scaled(state.log_evidence),
+            posterior=scaled(_log_joint(current.live)),
+            documents=state.documents,
+            tokens=state.tokens,
+            words=len(state.vocabulary),
+            log_evidence=state.log_evidence,
+            scored_tokens=state.scored,
+            ess=1.0,
+            in_sample_nmi=_in_sample_nmi(current, state.labels),
+        )
+
+    def arrivals(self, state: GibbsState, after: int, unlearned: bool = False) -> Arrivals:
+        none = Arrivals(
+            np.zeros((1, *state.arrived.shape)), 0 if state.is_archive else state.documents
+        )
+        if unlearned != state.is_archive or after >= state.documents:
+            return none._replace(until=state.documents) if unlearned else none
+        if not state.is_archive:
+            return Arrivals(state.arrived[None].copy(), state.documents)
+        live, _, order = state.current()
+        z, main, late = live.z[: live.tokens], topics_of_documents(live), order >= after
+        tokens = z[np.repeat(late, np.diff(live.offsets[: live.documents + 1]))]
+        parts = [
+            np.bincount(part, minlength=live.topics) for part in (tokens, main[late & (main >= 0)])
+        ]
+        return Arrivals(np.array([parts], np.float64), state.documents)
+
+    def witness(self, state: GibbsState) -> bytes:
+        live = state.live
+        figures = np.array([state.log_evidence, live.a, live.a0, live.epochs, *live.alpha])
+        parts = (figures, "<f8"), (live.totals, "<i8"), (live.tables[: live.size], "<i8")
+        return wire.digest(*(wire.array_to_bytes(*part) for part in parts))
+
+    def save(self, state: GibbsState) -> bytes:
+        return stored.state_to_bytes(state)
+
+    def load(
+        self, settings: Gibbs, key: str, island: int, data: bytes, threads: int = 1
+    ) -> GibbsState:
+        return stored.state_from_bytes(settings, key, data, threads)
+
+    def nbytes(self, state: GibbsState) -> int:
+        models = [state.live] + ([state.learned.live] if state.learned else [])
+        labels = sum(map(len, filter(None, state.labels))) + 8 * len(state.labels)
+        own = state.marks.nbytes + state.vocabulary.nbytes() + state.vocabulary.use.nbytes
+        return own + labels + sum(live.nbytes for live in models)
+
+    def held(self, state: GibbsState) -> list[list[str]]:
+        words, live = list(state.vocabulary.words), state.live
+        ends = live.offsets[: live.documents + 1].tolist()
+        numbers: Sequence[int] = live.words[: live.tokens].tolist()
+        return [
+            [words[w] for w in numbers[first:last]]
+            for first, last in zip(ends[:-1], ends[1:], strict=True)
+        ]
+
+
+def _learn(state: GibbsState, arrived: Array) -> float:
+    """Learn the documents that arrived; note their topics, and return ln P of their words."""
+    schedule = state.settings.schedule
+    assert isinstance(schedule, StreamSchedule)
+    fit = learn(state.live, arrived, state.documents, schedule.moves, state.pool)
+    state.arrived = counts_of(state.live, int(arrived[0]))
+    return fit
+
+
+def _keep_sample(state: GibbsState) -> None:
+    """Let documents leave that are more than the settings allow."""
+    schedule = state.settings.schedule
+    if isinstance(schedule, StreamSchedule) and len(state.marks) > schedule.reservoir:
+        staying = keep_sample(state.live, state.marks, schedule.reservoir)
+        state.marks = state.marks[staying]
+        state.labels = [state.labels[d] for d in staying.tolist()]
+
+
+def _log_joint(live: State) -> float:
+    """Return ln P(w, z)."""
+    strength, size = live.a or first_strength(live.size), live.size
+    offsets, shares = live.offsets[: live.documents + 1], strength * live.base[:size]
+    counts = live.rows[:size], live.totals
+    return float(log_joint(offsets, live.z, *counts, shares, strength, live.alpha))
+
+
+def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:
+    """Return the nMI of topics and labels over the labelled documents at hand."""
+    found = [labels[d] for d in current.order.tolist()]
+    labelled = [d for d, label in enumerate(found) if label is not None]
+    if not labelled:
+        return None
+    topics = topics_of_documents(current.live)[labelled].tolist()
+    return nmi([found[d] for d in labelled], topics)
+
+
+def scaled(log: float) -> Scaled:
+    """Return the number with this natural logarithm."""
+    exponent = math.floor(log / math.log(2.0))
+    return Scaled.of(math.exp(log - exponent * math.log(2.0)), exponent)

@@ -1,0 +1,194 @@
+"""The saved state of ``gibbs``: ``BTG1``, canonical bytes, checked before a kernel sees them.
+
+What follows from other parts is not saved: n_t from n_wt, W from the words, D from the lengths.
+Counts are sparse: for each word how many topics have it, then these topics, then the counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.engine.holding import GibbsState
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers
+
+MAGIC = b"BTG1"
+_FACTS = ("sequence", "documents", "tokens", "scored")
+_COUNTERS = ("epochs", "visits", "reseated")
+_BLOBS = 12
+# Bounds of what is drawn; beyond them a mass in float32 could vanish.
+_LEAST_SHARE, _LEAST_A, _MOST = 1e-25, 1e-12, 1e15
+_MOST_COUNT = 2**31 - 1
+
+
+def state_to_bytes(state: GibbsState) -> bytes:
+    """Return the state in canonical form."""
+    live, topics = state.live, state.settings.topic_count
+    size, counts = live.size, live.rows[: live.size, :topics]
+    words, numbers = np.nonzero(counts)
+    header = {
+        **{name: getattr(state, name) for name in _FACTS},
+        **{name: getattr(live, name) for name in _COUNTERS},
+        **{name: float(getattr(live, name)) for name in ("a", "a0")},
+        "log_evidence": state.log_evidence,
+        "labels": state.labels,
+        "settings": _settings_digest(state.settings),
+    }
+    return wire.pack(
+        MAGIC,
+        header,
+        wire.words_to_bytes(tuple(state.vocabulary.words)),
+        wire.array_to_bytes(state.vocabulary.use, "<f8"),
+        pack_numbers(np.bincount(words, minlength=size)),
+        pack_numbers(numbers),
+        pack_numbers(counts[words, numbers]),
+        pack_numbers(live.tables[:size]),
+        wire.array_to_bytes(live.base[:size], "<f8"),
+        wire.array_to_bytes(live.alpha[:topics], "<f8"),
+        pack_numbers(np.diff(live.offsets[: live.documents + 1])),
+        pack_numbers(state.marks),
+        pack_numbers(live.words[: live.tokens]),
+        pack_numbers(_topics_stored(live)),
+    )
+
+
+def _topics_stored(live: State) -> Array:
+    """Return the topics of all tokens plus one; 0 is none."""
+    z = live.z[: live.tokens].astype(np.int64)
+    return np.where(z == NONE, 0, z + 1)
+
+
+def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> GibbsState:
+    """Return the state that :func:`state_to_bytes` wrote.
+
+    Raises:
+        DamagedDataError: the bytes do not fit the settings.
+    """
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS)
+    if header.get("settings") != _settings_digest(settings):
+        raise DamagedDataError(
+            "a saved learner does not fit these settings; it was made with others, or is damaged"
+        )
+    state = GibbsState(settings, key, threads)
+    _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
+    _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
+    _load_shared(state, header, blobs[5:8])
+    _load_documents(state, *map(unpack_numbers, blobs[8:]))
+    _load_facts(state, header)
+    return state
+
+
+def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
+    words, vocabulary, wanted = (
+        wire.words_from_bytes(data),
+        state.vocabulary,
+        state.settings.vocabulary,
+    )
+    checks.distinct("words of a saved learner", words)
+    if wanted.is_open:
+        checks.whole("words of a saved learner", len(words), 0, wanted.size + 1)
+        vocabulary.extend(words)
+        state.live.add_words(len(words))
+    else:
+        checks.equal("words of a saved learner", words, tuple(vocabulary.words))
+    checks.sized("uses of a saved learner's words", use, len(words))
+    checks.measures("uses of a saved learner's words", use)
+    vocabulary.use = use.copy()
+
+
+def _load_counts(live: State, lengths: Array, topics: Array, counts: Array) -> None:
+    """Set n_wt and n_t."""
+    name = "counts of a saved learner's words"
+    checks.sized(f"lengths of {name}", lengths, live.size)
+    checks.within(f"lengths of {name}", lengths, 0, live.topics + 1)
+    checks.sized(f"topics of {name}", topics, int(lengths.sum()))
+    checks.sized(name, counts, len(topics))
+    checks.within(f"topics of {name}", topics, 0, live.topics)
+    checks.within(name, counts, 1, _MOST_COUNT)
+    words = np.repeat(np.arange(live.size), lengths)
+    checks.ascending(f"topics of {name}", words * live.topics + topics, strictly=True)
+    live.rows[words, topics] = counts
+    live.totals = live.rows[: live.size].sum(axis=0, dtype=np.int64)
+
+
+def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) -> None:
+    """Set tables, G, alpha and the concentrations."""
+    live, size, name = state.live, state.live.size, "a saved learner"
+    tables = unpack_numbers(blobs[0])
+    base, alpha = (wire.array_from_bytes(blob, "<f8") for blob in blobs[1:])
+    checks.sized(f"tables of {name}", tables, size)
+    # Tables are drawn now and then, and tokens come between.
+    checks.within(f"tables of {name}", tables, 0, checks.LARGEST // max(size, 1))
+    checks.sized(f"base of {name}", base, size)
+    checks.measures(f"base of {name}", base, _LEAST_SHARE, 1.0)
+    checks.sized(f"alpha of {name}", alpha, live.topics)
+    checks.equal(f"alpha of {name}", alpha.tolist(), [state.settings.topic_alpha] * len(alpha))
+    live.tables[:size], live.base[:size], live.alpha[: live.topics] = tables, base, alpha
+    a = checks.number(f"a of {name}", checks.field(header, "a"), 0.0, _MOST)
+    least = 0.0 if not a else max(_LEAST_A, _LEAST_SHARE / float(base.min(initial=1.0)))
+    live.a = checks.number(f"a of {name}", a, least, _MOST)
+    live.a0 = checks.number(f"a0 of {name}", checks.field(header, "a0"), _LEAST_A, _MOST)
+
+
+def _load_documents(
+    state: GibbsState, lengths: Array, marks: Array, words: Array, topics: Array
+) -> None:
+    """Set the documents at hand, with the topics of their tokens."""
+    live, name = state.live, "a saved learner's documents"
+    schedule = state.settings.schedule
+    if isinstance(schedule, StreamSchedule):
+        checks.whole(name, len(lengths), 0, schedule.reservoir + 1)
+    checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
+    checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))
+    checks.within(f"words of {name}", words, 0, live.size)
+    checks.sized(f"topics of {name}", topics, len(words))
+    low, high = (0, 1) if state.is_archive else (1, live.topics + 1)
+    checks.within(f"topics of {name}", topics, low, high)
+    checks.sized(f"marks of {name}", marks, len(lengths))
+    checks.within(f"marks of {name}", marks, 0, 2**62)
+    if not state.is_archive:
+        checks.ascending(f"marks of {name}", marks, strictly=True)
+        _check_counted(live, words, topics - 1)
+    live.add_documents(words, lengths)
+    live.z[: live.tokens] = np.where(topics > 0, topics - 1, NONE)
+    state.marks = marks
+
+
+def _check_counted(live: State, words: Array, topics: Array) -> None:
+    """Refuse documents with more tokens of a word in a topic than n_wt."""
+    np.subtract.at(live.rows, (words, topics), 1)
+    checks.within("counts of a saved learner without its documents", live.rows, 0, _MOST_COUNT)
+    np.add.at(live.rows, (words, topics), 1)
+
+
+def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
+    """Set how much came, labels, and the evidence."""
+    name = "a saved learner"
+    for record, names in ((state, _FACTS), (state.live, _COUNTERS)):
+        for fact in names:
+            setattr(record, fact, checks.whole(f"{fact} of {name}", checks.field(header, fact)))
+    checks.whole(f"reseated of {name}", state.live.reseated, 0, state.live.visits + 1)
+    # An epoch names draws by forty bits.
+    checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
+    most = state.documents + 1
+    checks.whole(f"documents at hand of {name}", len(state.marks), 0, most)
+    if not state.is_archive:
+        checks.within(f"marks of {name}", state.marks, 0, state.documents)
+    labels = checks.field(header, "labels")
+    if not checks.fits(labels, list[str | None]):
+        checks.refuse(f"labels of {name}", repr(labels), "a list of labels")
+    checks.sized(f"labels of {name}", labels, len(state.marks))
+    state.labels = labels
+    evidence = checks.field(header, "log_evidence")
+    state.log_evidence = checks.number(f"log evidence of {name}", evidence, -_MOST, 0.0)
+
+
+def _settings_digest(settings: Gibbs) -> str:
+    """Return a digest of the settings that a saved state belongs to."""
+    return wire.digest(settings.canonical().encode()).hex()

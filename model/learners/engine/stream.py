@@ -1,0 +1,110 @@
+"""Learn a stream: documents come in minibatches, and all of them stay in reach or a sample does.
+
+:func:`learn` takes a minibatch of n documents, after which D have come.
+
+1. *First pass*: an epoch over the n documents gives their tokens their first topics. The
+   probability of their words in it is a prediction, because no later document has been seen.
+2. *Visits*: (R + 50,000 / D) n documents, drawn evenly from all in reach, are visited again. They
+   make several epochs. The documents of an epoch are distinct, and they are at most half of the
+   reach or 1,000, because what shards do not see of each other grows with the share of an epoch.
+
+The first 600 documents are one sequence, S = 1: from nothing, shards would learn models whose
+topics do not agree. Later a shard has about 60 documents, and there are at most 16.
+
+Tables and what they decide are drawn anew once so many tokens have been visited that the tables,
+a matter of all words, cost little. alpha stays as it is: learned, it was worse in every measure.
+
+:func:`keep_sample` bounds the documents in reach. Document i of all that came has a named uniform,
+and those with the least stay: at any time a uniform sample of all that came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from itertools import chain
+
+import numpy as np
+
+from beam_topics.model.kernels.random import KEPT, VISITED, fill_uniforms, uniform
+from beam_topics.model.learners.engine.epoch import epoch
+from beam_topics.model.learners.engine.state import Array, State
+
+# Documents that are learned in one sequence.
+START = 600
+# Documents of a shard, and the most shards.
+PART, MOST_SHARDS = 60, 16
+# Visits that all documents get together beside R of each, for each doubling of D but for ln 2; D
+# below FEW counts as FEW.
+EARLY, FEW = 50_000, 500
+# An epoch of visits has at most this share of the documents in reach, or SMALL.
+SHARE, SMALL = 0.5, 1000
+# Visited tokens for each word between two draws of tables.
+RESEAT = 4
+
+
+def learn(state: State, arrived: Array, seen: int, moves: int, pool: Executor | None) -> float:
+    """Learn a minibatch, and visit earlier documents again.
+
+    Args:
+        state: changed.
+        arrived: int64[n], the numbers of the minibatch's documents, which have no topics.
+        seen: D.
+        moves: R; with 0 no document is visited again.
+        pool: threads for the work.
+
+    Returns:
+        The sum of ln P(words | what its shard has seen) over the minibatch's tokens.
+    """
+    fit = 0.0
+    for chosen in chain([arrived], visits(state, len(arrived), seen, moves)):
+        tokens = int((state.offsets[chosen + 1] - state.offsets[chosen]).sum())
+        due = state.visits + tokens - state.reseated >= RESEAT * state.size
+        fit += epoch(state, chosen, shards_of(len(chosen), seen), pool, reseats=due)
+    return fit
+
+
+def shards_of(documents: int, seen: int) -> int:
+    """Return S of an epoch."""
+    return 1 if seen <= START else min(MOST_SHARDS, max(1, documents // PART))
+
+
+def visits(state: State, arrived: int, seen: int, moves: int) -> Iterator[Array]:
+    """Yield the documents of each epoch of visits, int64[*], ascending.
+
+    The number of the epoch names a draw, so each is asked for when the one before has ended.
+    """
+    due = round((moves + EARLY / max(seen, FEW)) * arrived) if moves else 0
+    most = min(state.documents, max(SMALL, int(SHARE * state.documents)))
+    while due > 0:
+        count = min(due, most)
+        yield drawn(state, count)
+        due -= count
+
+
+def drawn(state: State, count: int) -> Array:
+    """Return some documents in reach, drawn evenly without replacement, ascending."""
+    if count == state.documents:
+        return np.arange(count)
+    places = np.empty(state.documents)
+    fill_uniforms(places, len(places), 0, *state.key, 0, state.epochs, VISITED)
+    return np.sort(np.argpartition(places, count - 1)[:count])
+
+
+def keep_sample(state: State, arrival: Array, most: int) -> Array:
+    """Let documents leave, so that at most ``most`` are in reach.
+
+    Args:
+        state: changed.
+        arrival: int64[D], for each document in reach how many came before it.
+        most: 0 or more.
+
+    Returns:
+        int64[m], the places in ``arrival`` of those that stay, ascending.
+    """
+    if len(arrival) <= most:
+        return np.arange(len(arrival))
+    places = [uniform(number, *state.key, 0, 0, KEPT) for number in arrival.tolist()]
+    staying: Array = np.sort(np.argsort(np.array(places), kind="stable")[:most])
+    state.keep_documents(staying)
+    return staying
