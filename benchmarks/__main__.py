@@ -18,6 +18,7 @@ from benchmarks.first_versions import first_versions
 from benchmarks.flood import flood
 from benchmarks.headlines import headlines
 from benchmarks.history import history
+from benchmarks.infer_memory import infer_memory
 from benchmarks.labelling import labelling
 from benchmarks.many_topics import many_topics
 from benchmarks.may import may
@@ -58,6 +59,7 @@ CASES = {
     "capacity": capacity,
     "runners": runners,
     "memory": memory,
+    "infer_memory": infer_memory,
     "names": names,
     "nonsense": nonsense,
     "seeds": seeds,

@@ -298,6 +298,11 @@ def times_in(data: bytes) -> list[int]:
     return found
 
 
+def count_in(data: bytes) -> int:
+    """Return the number of the documents of a block, or 1 of a document alone."""
+    return len(wire.header_of(DocumentBlock.MAGIC, data)["ids"]) if is_block(data) else 1
+
+
 def by_key(data: bytes) -> Iterator[tuple[str, int, bytes]]:
     """Yield the documents of a block, or one document, by the keys of their models.
 

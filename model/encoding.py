@@ -2,7 +2,8 @@
 
 Each function turns a batch of records into the bytes of a file. It sorts them first, so the bytes
 depend on the set of records alone. A file is named after its content (:func:`content_name`), so
-writing the same batch twice changes nothing.
+writing the same batch twice changes nothing. The batches of a large file follow each other
+(:func:`continued`).
 
 >>> content_name([b"two", b"one"]) == content_name([b"one", b"two"])
 True
@@ -23,6 +24,8 @@ from beam_topics.model.records import Document, TopicMixture
 from beam_topics.model.times import to_iso
 
 NAME_CHARACTERS = 20
+# How Avro begins, and the size of the marker behind its header and behind each of its blocks.
+_AVRO, MARKER_BYTES = b"Obj\x01", 16
 # The fields that identify a mixture: an id may be used again at another time.
 ROW_KEY = ("key", "id", "timestamp", "model_version")
 
@@ -85,6 +88,31 @@ def content_name(records: Iterable[bytes]) -> str:
     It does not depend on the release of a compressor.
     """
     return wire.digest(*sorted(records)).hex()[:NAME_CHARACTERS]
+
+
+def joined_name(names: Sequence[str]) -> str:
+    """Return the name of batches that follow each other in a file, by their names in this order."""
+    return (
+        names[0]
+        if len(names) == 1
+        else wire.digest(*map(str.encode, names)).hex()[:NAME_CHARACTERS]
+    )
+
+
+def continued(data: bytes, marker: bytes) -> bytes:
+    """Return what to append to a file, so that it goes on with the rows of another file.
+
+    JSON lines stay as they are. Avro loses its header, and its blocks get the marker of the file. A
+    marker is a digest of all rows, so no row has it.
+
+    Args:
+        data: The bytes of the other file, with at least one row.
+        marker: The last :data:`MARKER_BYTES` bytes of the file.
+    """
+    if not data.startswith(_AVRO):
+        return data
+    own = data[-MARKER_BYTES:]
+    return data.partition(own)[2].replace(own, marker)
 
 
 def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
@@ -182,5 +210,5 @@ def json_lines(records: Sequence[bytes]) -> bytes:
 def _avro(schema: Any, rows: list[dict[str, Any]], digest: bytes) -> bytes:
     """Return deflated Avro; the sync marker, usually random, comes from the content."""
     out = io.BytesIO()
-    fastavro.writer(out, schema, rows, codec="deflate", sync_marker=digest[:16])
+    fastavro.writer(out, schema, rows, codec="deflate", sync_marker=digest[:MARKER_BYTES])
     return out.getvalue()

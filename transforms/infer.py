@@ -24,8 +24,10 @@ For the models of many keys, three transforms give blocks of mixtures:
 * :class:`InferTogether` takes methods in which the documents of a model learn from one another,
   such as Gibbs1 and Gibbs2. It is a batch job, with one element for each key.
 
-One step serves all keys. It gathers the documents of a bundle, up to :data:`FLUSH_DOCUMENTS`, and
-infers those of each model together. The models that it has read are kept in memory, up to a number
+One step serves all keys. It gathers the documents of a bundle as the bytes that they came in, and
+infers those of each model together: once :data:`MODEL_DOCUMENTS` of it wait, or
+:data:`FLUSH_DOCUMENTS` of all. Their tallies leave with them. So what the step holds has a bound
+that does not depend on the bundle. The models that it has read are kept in memory, up to a number
 of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
 depend on the bundles, on the order of the documents, or on which models are in memory. All three
 tally the documents for :mod:`beam_topics.transforms.coverage`.
@@ -36,7 +38,7 @@ A document whose key has no model becomes a dead letter; :class:`Route` keeps th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -46,7 +48,7 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows, Timestamp
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from beam_topics.model.document_blocks import documents_in
+from beam_topics.model.document_blocks import by_key, count_in, documents_in
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
     Gibbs3,
@@ -63,6 +65,7 @@ from beam_topics.model.inference.serving import ServedModel, Serving, Waiting, W
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
 from beam_topics.model.records import DeadLetter, TokenisedDocument
+from beam_topics.model.wire import header_of
 from beam_topics.transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
 from beam_topics.transforms.coverage import TALLIES, sharded
 from beam_topics.transforms.logs import leave_out_harmless
@@ -255,8 +258,11 @@ class Route(beam.PTransform):
 BLOCKS = "blocks"
 # What an element of InferTogether holds.
 _NEW, _LEARNED = "New", "Learned"
-# The documents and the bytes that wait at most before they are inferred. More documents mean that a
-# model is looked up less often where keys are many.
+# The documents of a model that wait at most before they are inferred. Fewer would make more
+# tallies, one for each window of the documents that are inferred together.
+MODEL_DOCUMENTS = 1024
+# The documents and the bytes of all models that wait at most. More documents mean that a model is
+# looked up less often where keys are many.
 FLUSH_DOCUMENTS = 16_384
 FLUSH_BYTES = 32 * 2**20
 # Beam computes the end of time anew for each window that is made.
@@ -271,6 +277,26 @@ class Inferred(NamedTuple):
     dead_letters: beam.PCollection
 
 
+@dataclass(slots=True)
+class _Parts:
+    """Documents of one model and key that wait.
+
+    Attributes:
+        documents: Their number.
+        parts: Bytes of documents or of blocks, each with the time of their mixtures; None is that
+            of each document.
+    """
+
+    documents: int = 0
+    parts: list[tuple[bytes, int | None]] = field(default_factory=list)
+
+    def waiting(self) -> Iterator[Waiting]:
+        """Yield the documents; only those of one part are held as words."""
+        for data, time in self.parts:
+            for document in documents_in(data):
+                yield Waiting(document, document.timestamp if time is None else time)
+
+
 class _InferBatches(beam.DoFn):
     """Gather documents by model and by key, and infer them together.
 
@@ -283,32 +309,44 @@ class _InferBatches(beam.DoFn):
         self._loaded = Metrics.counter(NAMESPACE, "models_loaded")
 
     def start_bundle(self) -> None:
-        self._waiting: dict[tuple[ServedModel, str], list[Waiting]] = {}
-        self._tallies: dict[Window, Tally] = {}
+        self._waiting: dict[tuple[ServedModel, str], _Parts] = {}
         self._count = self._size = 0
 
-    def gather(self, served: ServedModel, size: int, item: Waiting) -> Iterator[WindowedValue]:
-        """Keep a document of so many bytes, and yield the blocks of all if many wait."""
-        self._waiting.setdefault((served, item.document.key), []).append(item)
-        self._count += 1
-        self._size += size
+    def gather(
+        self, served: ServedModel, key: str, data: bytes, time: int | None = None
+    ) -> Iterator[Any]:
+        """Keep documents of a key, and yield the outputs of those of which many wait.
+
+        Args:
+            served: Their model.
+            key: Their key.
+            data: The bytes of a document or of a block.
+            time: The time of their mixtures; None is that of each document.
+        """
+        found, count = self._waiting.setdefault((served, key), _Parts()), count_in(data)
+        found.parts.append((data, time))
+        found.documents += count
+        self._count += count
+        self._size += len(data)
         if self._count >= FLUSH_DOCUMENTS or self._size >= FLUSH_BYTES:
-            yield from self._flush()
+            yield from self.finish_bundle()
+        elif found.documents >= MODEL_DOCUMENTS:
+            yield from self._infer(served, key)
 
     def finish_bundle(self) -> Iterator[Any]:
-        yield from self._flush()
-        yield from tagged_tallies(self._tallies, self._serving.window)
-        self._tallies = {}
-
-    def _flush(self) -> Iterator[WindowedValue]:
-        before = self._serving.loads
         # The models of most documents are used last, so they are at hand for the next ones.
-        for (served, _), waiting in sorted(self._waiting.items(), key=lambda item: len(item[1])):
-            for block in self._serving.label(served, waiting, self._tallies):
-                yield at_its_time(block)
+        for served, key in sorted(self._waiting, key=lambda at: self._waiting[at].documents):
+            yield from self._infer(served, key)
+
+    def _infer(self, served: ServedModel, key: str) -> Iterator[Any]:
+        found, before = self._waiting.pop((served, key)), self._serving.loads
+        self._count -= found.documents
+        self._size -= sum(len(data) for data, _ in found.parts)
+        tallies: dict[Window, Tally] = {}
+        for block in self._serving.label(served, found.waiting(), tallies):
+            yield at_its_time(block)
+        yield from tagged_tallies(tallies, self._serving.window)
         self._loaded.inc(self._serving.loads - before)
-        self._waiting = {}
-        self._count = self._size = 0
 
 
 class _InferByKey(_InferBatches):
@@ -318,14 +356,12 @@ class _InferByKey(_InferBatches):
         self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
-        documents = documents_in(element)
-        for document in documents:
-            served = self._models.get(document.key)
-            if served is None:
+        for key, _, data in by_key(element):
+            if (served := self._models.get(key)) is not None:
+                yield from self.gather(served, key, data)
+                continue
+            for document in documents_in(data):
                 yield self._refusals.refuse(without_model(document, list(self._models)))
-            else:
-                item = Waiting(document, document.timestamp)
-                yield from self.gather(served, len(element) // len(documents), item)
 
 
 class _InferLabelled(_InferBatches):
@@ -333,10 +369,8 @@ class _InferLabelled(_InferBatches):
         self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam
     ) -> Iterator[Any]:
         data, version = element
-        document = TokenisedDocument.from_bytes(data)
-        yield from self.gather(
-            ServedModel(document.key, version), len(data), Waiting(document, time.micros)
-        )
+        key = header_of(TokenisedDocument.MAGIC, data)["key"]
+        yield from self.gather(ServedModel(key, version), key, data, time.micros)
 
 
 class _InferTogether(beam.DoFn):

@@ -7,9 +7,11 @@ a local disk a file is written under a temporary name in its folder and then ren
 do this by themselves. There are three ways.
 
 :class:`WriteRecords` collects the records of a bundle. It writes them when the bundle ends, or
-earlier when they reach 32 MB. A bundle that is retried writes the same file again. If a runner cuts
-its bundles differently at the second attempt, a record may be in two files: it is written at least
-once. The key of a mixture is (key, id, timestamp, model version).
+earlier when they reach 32 MB. The records of a file are sorted, encoded and appended in parts of
+2 MB (:class:`GrowingFile`), so the step holds no more. A bundle that is retried writes the same
+file again. If a runner cuts its bundles differently at the second attempt, or gives their records
+in another order, a record may be in two files: it is written at least once. The key of a mixture is
+(key, id, timestamp, model version).
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
@@ -39,11 +41,15 @@ that fits.
 from __future__ import annotations
 
 import errno
+import os
+import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 import apache_beam as beam
 from apache_beam.io.filesystem import CompressionTypes
@@ -54,8 +60,11 @@ from apache_beam.typehints import KV
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.encoding import (
+    MARKER_BYTES,
     content_name,
+    continued,
     documents_to_avro,
+    joined_name,
     json_lines,
     mixture_count,
     mixtures_to_avro,
@@ -69,7 +78,8 @@ from beam_topics.model.times import to_compact_iso
 from beam_topics.transforms.constants import NAMESPACE
 from beam_topics.transforms.stateful import PeriodDoFn
 
-FLUSH_BYTES = 32 * 2**20
+# The records of a file, and those of them that are sorted and encoded together.
+FLUSH_BYTES, PART_BYTES = 32 * 2**20, 2 * 2**20
 
 Encoder = Callable[[Sequence[bytes]], bytes]
 
@@ -86,20 +96,27 @@ def write_file(path: str, data: bytes) -> None:
         OutputError: The local disk is full, or the folder cannot be written.
     """
     if FileSystems.get_scheme(path) is None:
-        try:
+        with _told(path):
             _write_local(Path(path).absolute(), data)
-        except OSError as error:
-            remedy = (
-                FULL_DISK
-                if error.errno in (errno.ENOSPC, errno.EDQUOT)
-                else "Give a folder that this user may write."
-            )
-            raise OutputError(
-                f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}"
-            ) from error
     else:
         with FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
             stream.write(data)
+
+
+@contextmanager
+def _told(path: str) -> Iterator[None]:
+    """Say what to do where a local file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        remedy = (
+            FULL_DISK
+            if error.errno in (errno.ENOSPC, errno.EDQUOT)
+            else "Give a folder that this user may write."
+        )
+        raise OutputError(
+            f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}"
+        ) from error
 
 
 def _write_local(path: Path, data: bytes) -> None:
@@ -120,37 +137,110 @@ def write_batch(
     return path
 
 
+class GrowingFile:
+    """A file that gets its records part by part, and its name from their content.
+
+    Its parts are appended to a file that no reader sees: on a local disk to one whose name begins
+    with a dot in the same folder, which is renamed at the end; for an object store to one without a
+    name on the disk of the worker, which is sent at the end. A file of one part is written at once,
+    by :func:`write_batch`.
+
+    Args:
+        prefix, name, ending, encode: As those of :func:`write_batch`.
+    """
+
+    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder) -> None:
+        self._prefix, self._name, self._ending, self._encode = prefix, name, ending, encode
+        self._parts: list[str] = []
+        self._file: IO[bytes] | None = None
+        self._hidden, self._marker = "", b""
+
+    def add(self, records: Sequence[bytes]) -> None:
+        """Append records, sorted among themselves; there is at least one."""
+        data = self._encode(records)
+        with _told(self._path("")):
+            if self._file is None:
+                self._file, self._marker = self._opened(), data[-MARKER_BYTES:]
+            else:
+                data = continued(data, self._marker)
+            self._file.write(data)
+        self._parts.append(content_name(records))
+
+    def _opened(self) -> IO[bytes]:
+        if FileSystems.get_scheme(self._prefix) is not None:
+            return TemporaryFile()
+        self._hidden = write_beside(str(Path(self._path("")).absolute()), b"")
+        return Path(self._hidden).open("ab")
+
+    def _path(self, content: str) -> str:
+        return FileSystems.join(self._prefix, f"{self._name}-{content}{self._ending}")
+
+    def end(self, records: Sequence[bytes]) -> str:
+        """Append the last records, if there are any, and return the path of the whole file."""
+        if self._file is None:
+            return write_batch(self._prefix, self._name, self._ending, self._encode, records)
+        if records:
+            self.add(records)
+        path = self._path(joined_name(self._parts))
+        if self._hidden:
+            with _told(path):
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                Path(self._hidden).replace(path)
+        else:
+            self._file.seek(0)
+            with FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
+                shutil.copyfileobj(self._file, stream)
+        self.drop()
+        return path
+
+    def drop(self) -> None:
+        """Begin anew; what was appended and not ended is gone."""
+        if self._file is not None:
+            # On a full disk closing fails, because it writes the rest.
+            with suppress(OSError):
+                self._file.close()
+        if self._hidden:
+            Path(self._hidden).unlink(missing_ok=True)
+        self._file, self._hidden, self._parts = None, "", []
+
+
 class _WriteBatches(beam.DoFn):
-    def __init__(
-        self,
-        write: Callable[[Sequence[bytes]], str],
-        name: str,
-        count: Callable[[bytes], int],
-    ) -> None:
-        self._write, self._count = write, count
+    def __init__(self, file: GrowingFile, name: str, count: Callable[[bytes], int]) -> None:
+        self._file, self._count = file, count
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
+        self._begin()
+
+    def _begin(self) -> None:
+        self._file.drop()
         self._batch: list[bytes] = []
-        self._size = 0
+        self._records = self._part = self._size = 0
 
     def start_bundle(self) -> None:
-        self._batch = []
-        self._size = 0
+        self._begin()
+
+    def teardown(self) -> None:
+        self._file.drop()
 
     def process(self, element: bytes) -> Iterator[str]:
         self._batch.append(element)
+        self._records += self._count(element)
+        self._part += len(element)
         self._size += len(element)
         if self._size >= FLUSH_BYTES:
             yield self._flush()
+        elif self._part >= PART_BYTES:
+            self._file.add(self._batch)
+            self._batch, self._part = [], 0
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
-        if self._batch:
+        if self._records:
             yield WindowedValue(self._flush(), GlobalWindow().max_timestamp(), [GlobalWindow()])
 
     def _flush(self) -> str:
-        path = self._write(self._batch)
-        self._written.inc(sum(map(self._count, self._batch)))
-        self._batch = []
-        self._size = 0
+        path = self._file.end(self._batch)
+        self._written.inc(self._records)
+        self._begin()
         return path
 
 
@@ -179,8 +269,7 @@ class WriteRecords(beam.PTransform):
         count: Callable[[bytes], int] = _one,
     ) -> None:
         super().__init__()
-        write = partial(write_batch, prefix, name, ending, encode)
-        self._fn = _WriteBatches(write, name, count)
+        self._fn = _WriteBatches(GrowingFile(prefix, name, ending, encode), name, count)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         windowed = records | "Global" >> beam.WindowInto(GlobalWindows())

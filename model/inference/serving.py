@@ -30,6 +30,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
@@ -301,17 +302,18 @@ class Serving:
     topic_names: bool = False
 
     def label(
-        self, served: ServedModel, waiting: Sequence[Waiting], tallies: dict[Window, Tally]
+        self, served: ServedModel, waiting: Iterable[Waiting], tallies: dict[Window, Tally]
     ) -> Iterator[MixtureBlock]:
         """Yield the mixtures of documents in their order, and add the documents to tallies.
 
         Args:
             served: The model of all the documents.
-            waiting: The documents; all have one key.
+            waiting: The documents, which are taken batch by batch; all have one key.
             tallies: The tallies of each version and window. The prior is not tallied.
         """
-        for begin in range(0, len(waiting), BATCH):
-            part, ids = waiting[begin : begin + BATCH], tuple[int, ...]()
+        left = iter(waiting)
+        while part := list(islice(left, BATCH)):
+            ids = tuple[int, ...]()
             plain = [item.document for item in part]
             if served.version == PRIOR:
                 mixtures = _prior(plain, self.topics)

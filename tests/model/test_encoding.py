@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beam_topics.model.encoding import (
+    MARKER_BYTES,
     content_name,
+    continued,
     documents_to_avro,
+    joined_name,
     json_lines,
     mixtures_to_avro,
     mixtures_to_json_lines,
@@ -117,6 +120,24 @@ def test_files_do_not_depend_on_the_order_of_records():
         for row in map(json.loads, mixtures_to_json_lines(records).splitlines())
     ]
     assert keys == [("", "b", "v1"), ("", "a", "v1"), ("k", "a", "v1"), ("k", "a", "v2")]
+
+
+def test_files_that_go_on():
+    parts = [[mixture(f"{name}{n}" * 9, n) for n in range(300)] for name in "bac"]
+    for encode in (mixtures_to_json_lines, mixtures_to_avro):
+        first, *others = map(encode, parts)
+        whole = b"".join([first, *(continued(data, first[-MARKER_BYTES:]) for data in others)])
+        if encode is mixtures_to_avro:
+            rows = list(fastavro.reader(io.BytesIO(whole)))
+            assert len(list(fastavro.block_reader(io.BytesIO(whole)))) > len(parts)
+        else:
+            rows = [json.loads(line) for line in whole.splitlines()]
+        assert [row["id"] for row in rows] == [
+            f"{name}{n}" * 9 for name in "bac" for n in range(300)
+        ]
+    names = [content_name(part) for part in parts]
+    assert joined_name(names[:1]) == names[0]
+    assert len({*names, joined_name(names), joined_name(names[::-1]), joined_name(names[:2])}) == 6
 
 
 def test_json_lines():

@@ -3,17 +3,26 @@ import pickle
 
 import apache_beam as beam
 import pytest
+from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
 from collecting import run
 from fake_learner import fake_settings
 from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 from tallies import count
 
+from beam_topics.model.document_blocks import to_bytes
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.coverage import Tally
-from beam_topics.model.inference.mixture_blocks import mixtures_of
-from beam_topics.model.inference.serving import ModelCache, ServedModel, Serving, Waiting
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from beam_topics.model.inference.serving import (
+    ModelCache,
+    ServedModel,
+    Serving,
+    Waiting,
+    held_bytes,
+)
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms import infer
@@ -97,16 +106,47 @@ def test_each_document_has_the_mixture_that_the_model_of_its_key_gives_it(store)
     assert counters["dead_unknown_key"] == 1
 
 
+@pytest.mark.parametrize("bound", ["FLUSH_DOCUMENTS", "MODEL_DOCUMENTS"])
 @pytest.mark.parametrize(("flush", "cache_mb"), [(1, 64), (7, 0)])
-def test_batches_order_and_a_full_cache_change_nothing(store, flush, cache_mb, monkeypatch):
+def test_batches_order_and_a_full_cache_change_nothing(store, flush, cache_mb, bound, monkeypatch):
     whole, held, _ = inferred(ITEMS, by_key(store))
-    monkeypatch.setattr(infer, "FLUSH_DOCUMENTS", flush)
+    monkeypatch.setattr(infer, bound, flush)
     flags = ["--direct_runner_bundle_repeat=2"]
     again, others, _ = inferred(shuffled(ITEMS, "j"), by_key(store, cache_mb=cache_mb), *flags)
     assert again == whole
     # The repeated bundles tally the documents again.
     counted = {name: len(tally.known) for name, tally in tallies(held).items()}
     assert counted == {name: len(tally.known) for name, tally in tallies(others).items()}
+
+
+def test_what_waits_does_not_grow_with_the_bundle(store, monkeypatch):
+    monkeypatch.setattr(infer, "MODEL_DOCUMENTS", 32)
+    step = infer._InferByKey(serving(store), models_of(store))
+    step.start_bundle()
+    held, out = [], []
+    items = documents(600)
+    for n in range(0, len(items), 8):
+        out += step.process(to_bytes(items[n : n + 8]))
+        held.append(held_bytes({**vars(step), "_serving": None, "_models": None}))
+    assert max(held) == pytest.approx(max(held[:8]), rel=0.1)
+    out += step.finish_bundle()
+    blocks = [one.value for one in out if isinstance(one, WindowedValue)]
+    found = {one.id: one.to_bytes() for block in blocks for one in mixtures_of(block)}
+    assert found == {name: data for (_, name), data in expected(store, items).items()}
+    counted = sums(one.value.value[1] for one in out if not isinstance(one, WindowedValue))
+    assert sum(tally.documents for _, tally in counted) == len(items)
+    assert (step._count, step._size, step._waiting) == (0, 0, {})
+
+
+def test_blocks_of_several_keys(store):
+    data = to_bytes([*ITEMS, document("x", 5, key="other")])
+    step = infer._InferByKey(serving(store), models_of(store))
+    step.start_bundle()
+    (dead,) = step.process(data)
+    assert json.loads(dead.value)["reason"] == "unknown_key"
+    blocks = [one.value for one in step.finish_bundle() if isinstance(one, WindowedValue)]
+    found = {(one.key, one.id): one.to_bytes() for block in blocks for one in mixtures_of(block)}
+    assert found == expected(store, ITEMS)
 
 
 def tallies(held):
@@ -197,6 +237,19 @@ def test_labelled_documents_by_versions_of_their_own(store):
         assert found[version].to_bytes() == wanted.to_bytes()
     prior = found[""]
     assert (prior.method, prior.words_known, prior.proportions.tolist()) == ("prior", 0, [0.0, 0.0])
+
+
+def test_a_mixture_of_a_stream_has_the_time_of_its_element(store):
+    step = infer._InferLabelled(serving(store))
+    step.start_bundle()
+    for item, time in zip(ITEMS[:3], (7, 5, 9), strict=True):
+        given = item.to_bytes(), store.latest("").version
+        assert not list(step.process(given, Timestamp(micros=time * DAY)))
+    block, *counted = step.finish_bundle()
+    found = MixtureBlock.from_bytes(block.value)
+    assert found.times.tolist() == [7 * DAY, 5 * DAY, 9 * DAY]
+    assert found.timestamps.tolist() == [item.timestamp for item in ITEMS[:3]]
+    assert len(counted) == 3
 
 
 def test_a_damaged_model_is_refused(tmp_path):

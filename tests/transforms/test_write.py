@@ -1,15 +1,21 @@
+import io
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import apache_beam as beam
+import fastavro
 import numpy as np
 import pytest
 from collecting import run
 
 from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import OptionError, OutputError
+from beam_topics.model.inference.serving import held_bytes
 from beam_topics.model.records import DeadLetter, TopicMixture
 from beam_topics.transforms import write
 from beam_topics.transforms.write import (
+    GrowingFile,
     WriteDeadLetters,
     WriteMixtures,
     WriteRecords,
@@ -78,6 +84,93 @@ def test_large_bundles_become_several_files(tmp_path, monkeypatch):
     assert sorted(b"".join(contents(tmp_path).values()).split()) == [
         b"%010d" % n for n in range(10)
     ]
+
+
+@pytest.mark.parametrize("output_format", ["jsonl", "avro"])
+def test_a_file_grows_by_parts(tmp_path, monkeypatch, output_format):
+    whole = written(WriteMixtures(str(tmp_path / "whole"), output_format), MIXTURES)
+    monkeypatch.setattr(write, "PART_BYTES", 3 * len(MIXTURES[0]))
+    one, again, turned = (tmp_path / name for name in ("one", "again", "turned"))
+    _, counters = written(WriteMixtures(str(one), output_format), MIXTURES)
+    flags = "--direct_runner_bundle_repeat=2"
+    written(WriteMixtures(str(again), output_format), MIXTURES, flags)
+    written(WriteMixtures(str(turned), output_format), MIXTURES[::-1])
+    assert counters["mixtures_written"] == whole[1]["mixtures_written"] == 20
+    # No hidden file is left, and a bundle that is repeated writes the same file again.
+    assert contents(one) == contents(again)
+    assert not contents(one).keys() & contents(turned).keys()
+    for folder in (one, turned, tmp_path / "whole"):
+        assert rows_of(folder) == sorted(f"d{n}" for n in range(20))
+    if output_format == "jsonl":
+        assert len(contents(one)) == 1
+
+
+def rows_of(folder):
+    return sorted(
+        row["id"]
+        for data in contents(folder).values()
+        for row in (
+            fastavro.reader(io.BytesIO(data))
+            if data.startswith(b"Obj")
+            else map(json.loads, data.splitlines())
+        )
+    )
+
+
+def growing(folder):
+    return GrowingFile(str(folder), "rows", ".jsonl", json_lines)
+
+
+def test_a_file_of_an_object_store_is_sent_whole(tmp_path, monkeypatch):
+    here = growing(tmp_path / "here")
+    for records in ([b"2", b"1"], [b"0"]):
+        here.add(records)
+    path = here.end([b"4", b"3"])
+    there = SimpleNamespace(
+        get_scheme=lambda path: "gs",
+        join=lambda *parts: "/".join(parts),
+        create=lambda path, **_: (tmp_path / path.rpartition("/")[2]).open("wb"),
+    )
+    monkeypatch.setattr(write, "FileSystems", there)
+    sent = growing("gs://bucket")
+    sent.add([b"1", b"2"])
+    sent.add([b"0"])
+    assert list(tmp_path.glob("rows*")) == []
+    assert sent.end([b"3", b"4"]).rpartition("/")[2] == path.rpartition("/")[2]
+    (found,) = tmp_path.glob("rows*")
+    assert found.read_bytes() == b"1\n2\n0\n3\n4\n" == Path(path).read_bytes()
+
+
+def test_a_file_that_does_not_end_leaves_nothing(tmp_path, monkeypatch):
+    file = growing(tmp_path)
+    file.add([b"lost"])
+    assert [path.name[:5] for path in tmp_path.iterdir()] == [".new-"]
+    file.drop()
+    assert contents(tmp_path) == {}
+    file.add([b"1"])
+    assert Path(file.end([])).read_bytes() == b"1\n"
+    file.add([b"2"])
+    monkeypatch.setattr(write.os, "fsync", lambda _: refuse())
+    with pytest.raises(OutputError, match="disk full"):
+        file.end([])
+    file.drop()
+    assert list(contents(tmp_path).values()) == [b"1\n"]
+
+
+def refuse():
+    raise OSError(28, "disk full")
+
+
+def test_the_writer_holds_one_part(tmp_path, monkeypatch):
+    monkeypatch.setattr(write, "PART_BYTES", 1_000)
+    step = write._WriteBatches(growing(tmp_path), "rows", len)
+    step.start_bundle()
+    held = []
+    for n in range(5_000):
+        assert not list(step.process(b"%010d" % n))
+        held.append(held_bytes(step._batch))
+    assert max(held[:200]) == max(held) < 10_000
+    assert len(list(step.finish_bundle())) == 1
 
 
 def test_no_records_no_file(tmp_path):

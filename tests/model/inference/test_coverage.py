@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from made import snapshot_of
 from tallies import count
 
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.coverage import CoverageReport, Tally, tally_documents
 
 SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
@@ -37,6 +39,26 @@ def test_counts_and_adds_up(one, other):
         len(words & set("abc")),
         len(words - set("abc")),
     )
+
+
+@given(*[st.sets(st.integers(0, 1) | st.integers(0, 300) | st.integers(0, 2**64 - 1))] * 2)
+def test_words_keep_all_their_bits(known, unknown):
+    tally = Tally(1, 2, 3, known, unknown)
+    assert Tally.from_bytes(tally.to_bytes()) == tally
+
+
+def test_close_words_take_a_byte_and_digests_eight():
+    empty = len(Tally().to_bytes())
+    assert len(Tally(known=set(range(5_000, 6_000))).to_bytes()) < empty + 2 * 1_000 + 10
+    assert len(Tally(unknown={2**64 - 1, 0}).to_bytes()) == empty + 2 * 8
+
+
+@pytest.mark.parametrize("types", [None, 1, ["<u1"], ["<u1", "<f8"], [["<u1"], "<u1"]])
+def test_other_types_are_refused(types):
+    header, blobs = wire.unpack(Tally.MAGIC, Tally().to_bytes())
+    damaged = wire.pack(Tally.MAGIC, {**header, "types": types}, *blobs)
+    with pytest.raises(DamagedDataError, match="types of a tally"):
+        Tally.from_bytes(damaged)
 
 
 def test_words_of_one_bucket_are_words_of_their_own():
