@@ -35,6 +35,7 @@ from beam_topics.model.learners import (
     NoInitialBatch,
     OLda,
     ParticleFilter,
+    Reservoir,
     Residual,
     learner_for,
 )
@@ -44,14 +45,14 @@ from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
-# The third step holds a trial after 400 documents, with topics enough for its challengers to merge
-# some.
+# The third step holds a trial after 400 documents. The documents before the newest 100 have enough
+# topics that some are merged.
 _CHALLENGED = ParticleFilter(
     topics=16,
     initial=InitialBatch(documents=40, chains=2, sweeps=1),
     half_life=(1,),
     duplicates=CountOnce(),
-    rejuvenation=EveryDocument(moves=1),
+    rejuvenation=EveryDocument(moves=1, history=Reservoir(newest=100)),
 )
 # What train uses without options: the first versions of small data, and a learner that goes on.
 _DEFAULT: tuple[LearnerSettings, ...] = (
