@@ -95,6 +95,11 @@ def kernels_that_know_what_is_above_them(module):
         yield from (name for name in ours if "kernels" not in name.split("."))
 
 
+def papers_outside_their_room(module):
+    if module.path.parts[:2] != ("model", "papers"):
+        yield from (name for name in module.imported if name.startswith(f"{OUTER}.model.papers"))
+
+
 def beam_in_the_model(module):
     if module.layer == "model":
         yield from module.roots & {"apache_beam"}
@@ -159,6 +164,10 @@ RULES = {
     kernels_that_know_what_is_above_them: (
         "model/kernels/a.py",
         "from beam_topics.model.wire import pack\n",
+    ),
+    papers_outside_their_room: (
+        "model/learners/a.py",
+        "from beam_topics.model.papers.directed_tree import Tree\n",
     ),
     beam_in_the_model: ("model/a.py", "import apache_beam as beam\n"),
     pickles: ("pipelines/a.py", "def late():\n    import pickle as quiet\n"),
