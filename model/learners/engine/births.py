@@ -47,8 +47,10 @@ from beam_topics.model.learners.engine.candidates import (
     Prior,
     Texts,
     held_shares,
+    kinds_of,
     learn,
     may_hold,
+    phi_of,
     texts_of,
 )
 from beam_topics.model.learners.engine.kernels.draw import NONE
@@ -170,7 +172,7 @@ class Stream(NamedTuple):
         return np.searchsorted(self.marks, marks)
 
     def learned_since(self, since: int) -> Array:
-        """Return the documents that came after ``since`` and were learned, before this minibatch."""
+        """Return the learned documents that came after ``since`` and before this minibatch."""
         before = self.seen - len(self.arrived)
         new = (self.marks >= since) & ~np.isin(self.marks, self.nursery.waiting)
         return np.flatnonzero(new & (self.marks < before))
@@ -208,13 +210,32 @@ def follow(stream: Stream) -> tuple[float, int]:
     return fit, tokens
 
 
+def labelled(stream: Stream) -> Array:
+    """Return float64[2, T], the tokens and documents of each topic of what came and waits.
+
+    Nobody has learned it: its topics are those of its mixtures.
+    """
+    live, nursery = stream.live, stream.nursery
+    found = np.zeros((2, nursery.most))
+    chosen = stream.arrived[np.isin(stream.marks[stream.arrived], nursery.waiting)]
+    if len(chosen):
+        texts = texts_of(live, chosen)
+        counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics]
+        held = Held.of(nursery.alpha, phi_of(counts, totals, live.base[texts.ids], live.a))
+        theta, lengths = held.mixtures(texts)[:, : live.topics].astype(np.float64), texts.lengths
+        theta /= theta.sum(axis=1, keepdims=True)
+        found[0, : live.topics] = (theta * lengths[:, None]).sum(axis=0)
+        found[1] = np.bincount(theta[lengths > 0].argmax(axis=1), minlength=nursery.most)
+    return found
+
+
 def revisit(stream: Stream, count: int) -> None:
     """Visit earlier documents again; after a change, those since it above all."""
     marks, nursery = stream.marks, stream.nursery
     learned = np.flatnonzero(~np.isin(marks, nursery.waiting))
     since = nursery.changed
     parts = [(1.0, learned)]
-    if 0 <= since and stream.seen < since + CHANGED:
+    if since >= 0 and stream.seen < since + CHANGED:
         newest = learned[marks[learned] >= since]
         parts = [(OF_CHANGED, newest), (1.0 - OF_CHANGED, learned)]
     for share, reach in parts:
@@ -239,14 +260,6 @@ def remember(stream: Stream, learned: Array) -> None:
 
 
 # ------------------------------------------------------------------------------ propose
-
-
-def kinds_of(texts: Texts) -> tuple[Array, Array]:
-    """Return (words, documents) of all distinct pairs of these."""
-    size = max(len(texts.ids), 1)
-    where = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
-    pairs = np.unique(where * size + texts.words)
-    return pairs % size, pairs // size
 
 
 class Excess(NamedTuple):
@@ -319,8 +332,8 @@ def propose(stream: Stream, past: Past) -> None:
     places = [uniform(d, *live.key, 0, nursery.names.used, COMPARED) for d in controls.tolist()]
     controls = controls[np.argsort(np.array(places), kind="stable")]
     own = stream.marks[documents[found.chosen][made.stays]]
-    rises = [Rise() for _ in range(made.count + 1)]
-    candidate = Candidate(past, own, made.topics, made.near, made.count, controls, rises=rises)
+    rises = [Rise() for _ in range(made.new + 1)]
+    candidate = Candidate(past, own, made.topics, made.near, made.new, controls, rises=rises)
     candidate.count_words(live, stream.marks)
     nursery.pending = candidate
 
@@ -449,7 +462,7 @@ def is_alarm(nursery: Nursery, fit: float, tokens: int, documents: int) -> bool:
 
 
 def propose_domain(stream: Stream, now: Array) -> None:
-    """The first half of the minibatch proposes many topics, and its second half judges them.
+    """Let the minibatch's first half propose many topics, and its second half judge them.
 
     Args:
         stream: the stream; the documents of the minibatch have no topics.
@@ -476,17 +489,17 @@ def propose_domain(stream: Stream, now: Array) -> None:
     made = learn(some, old, prior, everything, count, nursery.names, 0)
     if made is None:
         return
-    counts = some.counts(made.topics, old.phi.shape[1], made.count)
+    counts = some.counts(made.topics, old.phi.shape[1], made.new)
     new = (counts + prior.a * base[:, None]) / (counts.sum(axis=0) + prior.a)
     both, rest = Held.of(nursery.alpha, phi, new.astype(np.float32)), texts.of(~is_first)
     gain, gains = Gain(), both.completion(rest) - old.completion(rest)
     gain.add(gains.tolist())
     if gain.log <= -float(np.log(law.level)) or gains.sum() <= 0:
         return
-    shares = both.mixtures(rest, 2)[:, past.topics : past.topics + made.count]
+    shares = both.mixtures(rest, 2)[:, past.topics : past.topics + made.new]
     kept = np.flatnonzero(shares.sum(axis=0) > PRESENT * len(judges))
     born = live.add_topics(len(kept), nursery.alpha)
-    ids = np.full(old.phi.shape[1] + made.count, NONE, np.uint16)
+    ids = np.full(old.phi.shape[1] + made.new, NONE, np.uint16)
     ids[: past.topics] = np.arange(past.topics)
     ids[old.phi.shape[1] + kept] = born
     live.recount(live.places(first[found.chosen])[0], ids[made.topics])

@@ -89,7 +89,9 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
     nursery.waiting = _at_hand("waiting documents", unpack_numbers(blobs[0]), marks)
     _check_waiting(nursery, live, marks)
     nursery.uses = np.array([_words(blob, live.size) for blob in blobs[1:3]])
-    pasts = checks.whole(f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1)
+    pasts = checks.whole(
+        f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1
+    )
     is_pending = checks.field(header, "candidate") is not None
     wanted = 3 + _OF_PAST * (pasts + is_pending) + _OF_CANDIDATE * is_pending
     checks.equal(f"parts of {_NAME}", len(blobs), wanted)
@@ -114,7 +116,9 @@ def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:
         values = checks.field(header, name)
         if not checks.fits(values, list[float]) or len(values) > most:
             checks.refuse(f"{name} of {_NAME}", repr(values), f"at most {most} numbers")
-        setattr(nursery, name, [checks.number(f"{name} of {_NAME}", v, -_MOST, _MOST) for v in values])
+        setattr(
+            nursery, name, [checks.number(f"{name} of {_NAME}", v, -_MOST, _MOST) for v in values]
+        )
 
 
 def _at_hand(what: str, found: Array, marks: Array) -> Array:
@@ -143,9 +147,7 @@ def _words(blob: bytes, size: int) -> Array:
     return np.pad(found, (0, size - len(found)))
 
 
-def _load_past(
-    header: dict[str, Any], k: int, live: State, seen: int, blobs: list[bytes]
-) -> Past:
+def _load_past(header: dict[str, Any], k: int, live: State, seen: int, blobs: list[bytes]) -> Past:
     name, values = f"snapshots of {_NAME}", []
     for what, kind in (("seen", list[int]), ("topics", list[int]), ("a", list[float])):
         value = checks.field(header, what)
@@ -182,12 +184,11 @@ def _load_candidate(
     checks.distinct(name, [str(d) for d in documents.tolist()])
     _all_at_hand("candidate", documents, marks)
     count = checks.whole(name, checks.field(figures, "count"), 1, NONE)
-    facts = {}
+    found = Candidate(past, documents, topics.astype(np.int32), near, count, controls)
     for what, most in (("used", len(controls)), ("judges", 2**53), ("tokens", 2**53)):
-        facts[what] = checks.whole(name, checks.field(figures, what), 0, most + 1)
-    _all_at_hand("controls", controls[facts["used"] :], marks)
+        setattr(found, what, checks.whole(name, checks.field(figures, what), 0, most + 1))
+    _all_at_hand("controls", controls[found.used :], marks)
     gained = checks.number(name, checks.field(figures, "gained"), -_MOST, _MOST)
-    found = Candidate(past, documents, topics.astype(np.int32), near, count, controls, **facts)
     found.gained, found.gain, found.rises = gained, _gain(figures), _rises(figures, count)
     at = np.searchsorted(marks, documents)
     checks.sized(name, topics, int((live.offsets[at + 1] - live.offsets[at]).sum()))

@@ -92,6 +92,14 @@ def texts_of(live: State, chosen: Array) -> Texts:
     return Texts((np.cumsum(used) - 1).astype(np.int32)[words], offsets, np.flatnonzero(used))
 
 
+def kinds_of(texts: Texts) -> tuple[Array, Array]:
+    """Return (words, documents) of all distinct pairs of these."""
+    is_first = np.zeros(len(texts.words), np.bool_)
+    beside.first_uses(texts.words, texts.offsets, np.full(len(texts.ids), -1), is_first)
+    where = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
+    return texts.words[is_first], where[is_first]
+
+
 @dataclass(eq=False)
 class Past:
     """A snapshot.
@@ -212,13 +220,13 @@ class Learned(NamedTuple):
         stays: bool[D], the documents that they were learned from in the end.
         topics: int32[N], of the tokens of these; K8 + j is new.
         near: int64[D, n], the old topics that are told apart in these.
-        count: m.
+        new: m.
     """
 
     stays: Array
     topics: Array
     near: Array
-    count: int
+    new: int
 
 
 def learn(
@@ -300,7 +308,8 @@ def _join(counts: Array, base: Array, width: int, topics: Array) -> None:
     """Let new topics be one whose words are alike; the greater one takes the tokens."""
     rows = counts.T / np.sqrt(base)
     lengths = np.sqrt((rows * rows).sum(axis=1))
-    order, gone = np.argsort(-counts.sum(axis=0), kind="stable").tolist(), set()
+    order = np.argsort(-counts.sum(axis=0), kind="stable").tolist()
+    gone: set[int] = set()
     for i, x in enumerate(order):
         for y in order[i + 1 :]:
             alike = (rows[x] * rows[y]).sum() > ALIKE * lengths[x] * lengths[y]

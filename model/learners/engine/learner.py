@@ -21,7 +21,8 @@ from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.events import Event
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
-from beam_topics.model.learners.engine.births import Nursery, Stream, follow
+from beam_topics.model.learners.engine.births import Nursery, Stream, follow, labelled
+from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.holding import (
     Current,
     GibbsState,
@@ -48,7 +49,7 @@ class GibbsLearner:
         before, visits = state.tokens, state.live.visits
         arrived = state.take(minibatch)
         known, fit = state.tokens - before, 0.0
-        scored, events = 0 if state.is_archive else known, ()
+        scored, events = 0 if state.is_archive else known, tuple[Event, ...]()
         if state.nursery and len(minibatch):
             fit, scored, events = _follow(state, state.nursery, arrived, minibatch.ids)
         elif known and not state.is_archive:
@@ -128,7 +129,7 @@ class GibbsLearner:
         live = state.live
         figures = np.array([state.log_evidence, live.a, live.a0, live.epochs, *live.alpha])
         parts = (figures, "<f8"), (live.totals, "<i8"), (live.tables[: live.size], "<i8")
-        own = [stored.nursery_to_bytes(state.nursery)] if state.nursery else []
+        own = [nursery_to_bytes(state.nursery)] if state.nursery else []
         return wire.digest(*(wire.array_to_bytes(*part) for part in parts), *own)
 
     def save(self, state: GibbsState) -> bytes:
@@ -176,8 +177,10 @@ def _follow(
     schedule = state.settings.schedule
     assert isinstance(schedule, StreamSchedule)
     about = state.documents, arrived, tuple(ids), schedule.moves, state.pool
-    fit, scored = follow(Stream(state.live, state.marks, nursery, *about))
+    stream = Stream(state.live, state.marks, nursery, *about)
+    fit, scored = follow(stream)
     state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
+    state.arrived += labelled(stream)
     return fit, scored, tuple(nursery.events)
 
 

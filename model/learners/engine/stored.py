@@ -79,7 +79,9 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
         )
     state = GibbsState(settings, key, threads)
     born = len(wire.array_from_bytes(blobs[7], "<f8")) - state.live.topics
-    checks.whole("born topics of a saved learner", born, 0, settings.topic_count - state.live.topics + 1)
+    checks.whole(
+        "born topics of a saved learner", born, 0, settings.topic_count - state.live.topics + 1
+    )
     if born:
         state.live.add_topics(born, settings.topic_alpha)
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
@@ -90,6 +92,14 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     if state.nursery:
         load_nursery(state.nursery, state.live, state.marks, state.documents, blobs[12])
     return state
+
+
+def _load_topics(state: GibbsState, topics: int) -> None:
+    """Add the topics that were born."""
+    first, most = state.settings.first_topics, state.settings.topic_count
+    checks.whole("topics of a saved learner", topics, first, most + 1)
+    if topics > first:
+        state.live.add_topics(topics - first, state.settings.topic_alpha)
 
 
 def _load_words(state: GibbsState, data: bytes, use: Array) -> None:

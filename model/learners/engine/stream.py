@@ -120,9 +120,7 @@ def drawn(state: State, count: int, reach: Array | None = None) -> Array:
     return np.sort(reach[np.argpartition(places[reach], count - 1)[:count]])
 
 
-def keep_sample(
-    state: State, arrival: Array, most: int, wanted: Array | None = None
-) -> Array:
+def keep_sample(state: State, arrival: Array, most: int, wanted: Array | None = None) -> Array:
     """Let documents leave, so that at most ``most`` are in reach beside those that are wanted.
 
     Args:

@@ -103,6 +103,15 @@ def scores(words, offsets, of_word, stride, found):
             found[d] += of_word[words[i]]
 
 
+@kernel
+def first_uses(words, offsets, last, is_first):
+    """Set whether each token is the first of its word in its document; last is int64[V], -1."""
+    for d in range(offsets.shape[0] - 1):
+        for i in range(offsets[d], offsets[d + 1]):
+            is_first[i] = last[words[i]] != d
+            last[words[i]] = d
+
+
 @inlined
 def _place(cumulated, size, x):
     """Return the first place whose cumulated mass is above x; the last if there is none."""
