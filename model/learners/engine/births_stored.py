@@ -143,7 +143,7 @@ def _check_waiting(nursery: Nursery, live: State, marks: Array) -> None:
 def _words(blob: bytes, size: int) -> Array:
     found = unpack_numbers(blob)
     checks.whole(f"words of {_NAME}", len(found), 0, size + 1)
-    checks.within(f"words of {_NAME}", found, 0, 2**53)
+    checks.within(f"words of {_NAME}", found, 0, checks.LARGEST // max(size, 1))
     return np.pad(found, (0, size - len(found)))
 
 

@@ -180,7 +180,7 @@ def test_a_snapshot_of_topics_has_room_for_births():
         ({"sweeps": -1}, {}),
         ({"due": 10**9}, {}),
         ({"changed": 10**9}, {}),
-        ({"levels": [1]}, {}),
+        ({"levels": ["1"]}, {}),
         ({"levels": [float(k) for k in range(40)]}, {}),
         ({"excesses": "x"}, {}),
         ({"pasts": 1}, {}),
@@ -192,7 +192,7 @@ def test_a_snapshot_of_topics_has_room_for_births():
         ({"candidate": 1}, {}),
         ({"candidate": {}}, {}),
         ({}, {0: [1]}),
-        ({}, {1: [-1]}),
+        ({}, {1: [2**62]}),
         ({}, {2: list(range(1000))}),
         ({}, {4: [50, 50]}),
         ({}, {5: [0]}),
@@ -272,7 +272,7 @@ def test_a_topic_is_learned_beside_others():
     of_word = dict(zip(texts.ids.tolist(), counts.tolist(), strict=True))
     tokens = np.bincount(kept.words, minlength=len(texts.ids))
     assert sum(of_word.get(w, 0) for w in range(20, 30)) > 0.95 * tokens[texts.ids >= 20].sum()
-    assert sum(of_word.get(w, 0) for w in range(20)) < 0.1 * tokens[texts.ids < 20].sum()
+    assert sum(of_word.get(w, 0) for w in range(20)) < 0.3 * tokens[texts.ids < 20].sum()
     again = learn(texts, old, prior, np.isin(texts.ids, [20, 21, 22]), 1, Names(state.key), 6)
     assert (again.topics == made_.topics).all()
 
