@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.learners.engine.archive import Schedule, archive
-from beam_topics.model.learners.engine.births import Nursery
 from beam_topics.model.learners.engine.candidates import Names
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
+from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.records import Minibatch

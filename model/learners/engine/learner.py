@@ -21,7 +21,7 @@ from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.events import Event
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
-from beam_topics.model.learners.engine.births import Nursery, Stream, follow, labelled
+from beam_topics.model.learners.engine.births import follow, labelled
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.holding import (
     Current,
@@ -30,6 +30,7 @@ from beam_topics.model.learners.engine.holding import (
     topics_of_documents,
 )
 from beam_topics.model.learners.engine.kernels.figures import log_joint
+from beam_topics.model.learners.engine.nursery import Nursery, Stream
 from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State, first_strength
 from beam_topics.model.learners.engine.stream import keep_sample, learn

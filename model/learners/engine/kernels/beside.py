@@ -157,6 +157,33 @@ def first_topics(words, offsets, phi, theta, new, count, evenly, key0, key1, swe
             topics[first + i] = _place(cumulated, width, uniforms[i] * total)
 
 
+@inlined
+def _masses(inside, row, near, counts, share, totals, a, alpha, rest, cumulated):
+    """Cumulate the masses of near old topics, new ones, and all other old ones; return the sum."""
+    total, close, width = 0.0, near.shape[0], row.shape[0]
+    for j in range(close):
+        total += (inside[near[j]] + alpha) * row[near[j]]
+        rest -= row[near[j]]
+        cumulated[j] = total
+    for j in range(counts.shape[0]):
+        p = (counts[j] + share) / (totals[j] + a)
+        total += (inside[width + j] + alpha) * p
+        cumulated[close + j] = total
+    total += alpha * max(rest, 0.0)
+    cumulated[close + counts.shape[0]] = total
+    return total
+
+
+@inlined
+def _any(row, cumulated, u):
+    """Return an old topic by its share of a word."""
+    total = 0.0
+    for t in range(row.shape[0]):
+        total += row[t]
+        cumulated[t] = total
+    return _place(cumulated, row.shape[0], u * total)
+
+
 @kernel
 def learn_beside(
     words, offsets, topics, phi, near, counts, shares, a, alpha, sweeps, key0, key1, sweep
@@ -200,29 +227,25 @@ def learn_beside(
                 if k >= width:
                     counts[w, k - width] -= 1
                     totals[k - width] -= 1.0
-                total, rest = 0.0, whole[w]
-                for j in range(close):
-                    p = phi[w, near[d, j]]
-                    total += (inside[near[d, j]] + alpha) * p
-                    rest -= p
-                    cumulated[j] = total
-                for j in range(size):
-                    p = (counts[w, j] + shares[w]) / (totals[j] + a)
-                    total += (inside[width + j] + alpha) * p
-                    cumulated[close + j] = total
-                total += alpha * max(rest, 0.0)
-                cumulated[close + size] = total
+                total = _masses(
+                    inside,
+                    phi[w],
+                    near[d],
+                    counts[w],
+                    shares[w],
+                    totals,
+                    a,
+                    alpha,
+                    whole[w],
+                    cumulated,
+                )
                 j = _place(cumulated, close + size + 1, uniforms[2 * i] * total)
                 if j < close:
                     k = near[d, j]
                 elif j < close + size:
                     k = width + j - close
                 else:
-                    rest = 0.0
-                    for t in range(width):
-                        rest += phi[w, t]
-                        cumulated[t] = rest
-                    k = _place(cumulated, width, uniforms[2 * i + 1] * rest)
+                    k = _any(phi[w], cumulated, uniforms[2 * i + 1])
                 topics[first + i] = k
                 inside[k] += 1.0
                 if k >= width:

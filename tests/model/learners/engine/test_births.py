@@ -293,7 +293,7 @@ def test_mixtures_and_completion_are_the_twins():
 
 
 def test_few_documents_may_hold_a_topic():
-    state, past, documents = beside()
+    state, _, documents = beside()
     texts = texts_of(state, np.concatenate([np.arange(60), documents]))
     phi = np.where(texts.ids >= 20, 0.1, 1e-6)[:, None].astype(np.float32)
     shares = np.full(len(texts.ids), 1 / 30)
