@@ -137,7 +137,8 @@ def judge(stream: Stream) -> None:
     if candidate is None:
         return
     first = candidate.used
-    blocks = min(len(arrived) // BLOCK, len(candidate.controls) - first)
+    today = len(candidate.odd) + len(arrived)
+    blocks = min(today // BLOCK, len(candidate.controls) - first)
     candidate.used += blocks
     controls = stream.at(candidate.controls[first : candidate.used])
     shares = bet(stream, candidate, np.concatenate([arrived, controls]))
@@ -179,10 +180,7 @@ def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
     found = held_shares(texts, both, old, candidate.count, shares)
     held = found > HOLDS
     held = np.concatenate([held, held.any(axis=1, keepdims=True)], axis=1)
-    for i, row in enumerate(held[today:].tolist()):
-        now = held[BLOCK * i : BLOCK * (i + 1)].sum(axis=0).tolist()
-        for rise, count, then in zip(candidate.rises, now, row, strict=True):
-            rise.add(count, int(then))
+    candidate.compare(held[:today].tolist(), held[today:].tolist())
     return found[:today]
 
 

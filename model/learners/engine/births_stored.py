@@ -61,6 +61,7 @@ def _figures(pending: Candidate) -> dict[str, Any]:
         "tokens": pending.tokens,
         "gained": pending.gained,
         "gain": pending.gain.logs,
+        "odd": pending.odd,
         "rises": [[r.log, r.now, r.today, r.then, r.past] for r in pending.rises],
     }
 
@@ -192,6 +193,7 @@ def _load_candidate(
     _all_at_hand("controls", controls[found.used :], marks)
     gained = checks.number(name, checks.field(figures, "gained"), -_MOST, _MOST)
     found.gained, found.gain, found.rises = gained, _gain(figures), _rises(figures, count)
+    found.odd = _odd(figures, count)
     at = np.searchsorted(marks, documents)
     checks.sized(name, topics, int((live.offsets[at + 1] - live.offsets[at]).sum()))
     checks.within(name, topics, 0, found.width + count)
@@ -208,6 +210,17 @@ def _gain(figures: dict[str, Any]) -> Gain:
     if not checks.fits(logs, list[float]) or len(logs) != len(STAKES):
         checks.refuse(f"gain of {_NAME}", repr(logs), "a number for each stake")
     return Gain([checks.number(f"gain of {_NAME}", log, -_MOST, _MOST) for log in logs])
+
+
+def _odd(figures: dict[str, Any], count: int) -> list[list[bool]]:
+    """Return what the last documents hold, which are fewer than a block."""
+    found, name = checks.field(figures, "odd"), f"last documents of {_NAME}"
+    if not checks.fits(found, list[list[bool]]) or len(found) >= BLOCK:
+        checks.refuse(name, repr(found), f"fewer than {BLOCK}")
+    for row in found:
+        checks.sized(name, row, count + 1)
+    rows: list[list[bool]] = found
+    return rows
 
 
 def _rises(figures: dict[str, Any], count: int) -> list[Rise]:

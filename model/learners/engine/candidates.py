@@ -32,7 +32,7 @@ import numpy as np
 from beam_topics.model.learners.engine.kernels import beside
 from beam_topics.model.learners.engine.kernels.lanes import LANES
 from beam_topics.model.learners.engine.state import Array, State, with_room
-from beam_topics.model.learners.engine.wagers import Gain, Rise
+from beam_topics.model.learners.engine.wagers import BLOCK, Gain, Rise
 
 # EM steps of a mixture; old topics that are told apart; the most of a new topic's prior.
 STEPS, NEAR, MOST_A = 6, 8, 100.0
@@ -335,6 +335,7 @@ class Candidate:
         gained: nats.
         gain: wager that they predict better.
         rises: m + 1 wagers that they are held more often; the last that any is.
+        odd: of the last documents, fewer than a block, what they hold of the m + 1.
         counts: int32[room, m], n_wj; not saved.
     """
 
@@ -350,12 +351,22 @@ class Candidate:
     gained: float = 0.0
     gain: Gain = field(default_factory=Gain)
     rises: list[Rise] = field(default_factory=list)
+    odd: list[list[bool]] = field(default_factory=list)
     counts: Array = field(default_factory=lambda: np.zeros((0, 0), np.int32))
 
     @property
     def width(self) -> int:
         """Return K8."""
         return -(-self.past.topics // LANES) * LANES
+
+    def compare(self, today: list[list[bool]], past: list[list[bool]]) -> None:
+        """Bet on blocks: what documents of today, and one of the past for a block, hold."""
+        today = self.odd + today
+        for i, row in enumerate(past):
+            block = today[BLOCK * i : BLOCK * (i + 1)]
+            for j, rise in enumerate(self.rises):
+                rise.add(sum(held[j] for held in block), int(row[j]))
+        self.odd = today[BLOCK * len(past) :][: BLOCK - 1]
 
     def count_words(self, live: State, marks: Array) -> None:
         """Set the counts from the topics of the documents, which are at hand."""

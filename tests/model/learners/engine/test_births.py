@@ -65,11 +65,11 @@ def stream(seed, new=0.0, count=OLD + 1000, at_once=False):
     return documents
 
 
-def follow(settings, documents, threads=1, saved_at=()):
+def follow(settings, documents, threads=1, saved_at=(), size=SIZE):
     """The state after a stream, and (event, documents until then) of all that was told."""
     learner = learner_for(settings)
     state, events = learner.init(settings, "", 0, threads), []
-    for minibatch in minibatches_of(documents, SIZE):
+    for minibatch in minibatches_of(documents, size):
         if state.documents in saved_at:
             state = learner.load(settings, "", 0, learner.save(state), threads)
         events += [(event, state.documents) for event in learner.step(state, minibatch).events]
@@ -157,6 +157,19 @@ def test_threads_change_no_bit(planted):
     assert learner_for(settings).save(one) == learner_for(settings).save(three) and told == again
 
 
+def test_minibatches_may_be_smaller_than_a_block(planted):
+    learner, settings = learner_for(settings_of()), settings_of()
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches_of(planted[:OLD], SIZE):
+        learner.step(state, minibatch)
+    told = []
+    for number, minibatch in enumerate(minibatches_of(planted[OLD:], 2)):
+        told += learner.step(state, replace(minibatch, sequence=OLD + number)).events
+        if number % 50 == 0:
+            state = learner.load(settings, "", 0, learner.save(state))
+    assert [event.topics for event in told] == [[TOPICS]]
+
+
 def test_the_reservoir_may_be_small(planted):
     state, events = follow(settings_of(reservoir=50), planted)
     assert [event.topics for event, _ in events] == [[TOPICS]]
@@ -220,6 +233,8 @@ def test_damaged_births_are_refused(planted, header, blobs):
         ("used", 10**6),
         ("gained", "x"),
         ("gain", [0.0]),
+        ("odd", [[True]]),
+        ("odd", [[True, False]] * 3),
         ("rises", []),
         ("rises", [[0.0, 1, 2, 3]] * 2),
         ("rises", [[0.0, 9, 3, 0, 1]] * 2),
