@@ -107,7 +107,7 @@ class Past:
     Attributes:
         seen: the documents that had come.
         counts: int32[W, K], n_wk; later words have none.
-        base: float64[W], G.
+        base: float64[W], the mean of G given the tables; a draw says little of a rare word.
         a: the strength of a topic's prior.
     """
 
@@ -120,7 +120,7 @@ class Past:
     def of(cls, live: State, seen: int) -> Past:
         """Return what topics are now."""
         counts = live.rows[: live.size, : live.topics].copy()
-        return cls(seen, counts, live.base[: live.size].copy(), live.a)
+        return cls(seen, counts, live.base_mean(), live.a)
 
     @property
     def topics(self) -> int:
@@ -129,7 +129,7 @@ class Past:
 
     def prior(self, ids: Array, live: State) -> Array:
         """Return G of words; later words have that of the model."""
-        base: Array = live.base[ids].copy()
+        base: Array = live.base_mean()[ids]
         known = ids < len(self.base)
         base[known] = self.base[ids[known]]
         return base
