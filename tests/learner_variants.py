@@ -4,10 +4,13 @@ The battery of learners runs over them. A learner that is added is here by itsel
 and so is a kind of a part that no other settings choose, for example a prior.
 """
 
+from dataclasses import replace
+
 from learner_options import REAL_LEARNERS, made
 
 from beam_topics.model.compositions import placements
 from beam_topics.model.learners import LEARNER, Keep
+from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.filters.settings import NoPhrases
 from beam_topics.model.learners.particles.settings import ParticleSettings
 from beam_topics.model.learners.variational.settings import VariationalSettings
@@ -278,6 +281,14 @@ VARIANTS = {
     "gibbs, one topic": {"learner": "gibbs", "topics": 1},
     "gibbs, phrases": {"learner": "gibbs", "phrases": "learned", **PHRASES},
     "gibbs, near copies once": {"learner": "gibbs", "duplicates": "count_once"},
+    "gibbs, births": {"learner": "gibbs", "births": "on"},
+    "gibbs, births, small": {"learner": "gibbs", "births": "small", "reservoir": 20},
+    "gibbs, births, full vocabulary": {
+        "learner": "gibbs",
+        "births": "small",
+        "max_words": 25,
+        "word_memory": 3,
+    },
     "gibbs, archive": {"learner": "gibbs", "schedule": "archive"},
     "gibbs, archive, full vocabulary": {
         "learner": "gibbs",
@@ -288,9 +299,29 @@ VARIANTS = {
 }
 
 
+class SmallBirths(LocalBirths):
+    """Births in streams of some hundred documents; all wagers are easily won."""
+
+    apart = 3
+    delay = 30
+    begins = 10
+    every = 12
+    pasts = 2
+    level = 0.9
+    controls = 2
+    patience = 40
+    hope_after = 30
+    window = 30
+    least = 1
+    judges = 5
+
+
 def small(**others):
     """Settings, with those of SMALL that belong to them."""
-    return made(SMALL, **others)
+    if others.get("births") != "small":
+        return made(SMALL, **others)
+    found = made(SMALL, **{**others, "births": "on"})
+    return replace(found, schedule=replace(found.schedule, births=SmallBirths()))
 
 
 def settings_of(variant):

@@ -53,6 +53,10 @@ STRENGTH, BASE_STRENGTH = 36, 37
 ORDER = 38
 # Which documents are visited, and which of all that came stay at hand: the document.
 VISITED, KEPT = 39, 40
+# Of topics that are born, where the sequence counts sweeps: the first topic of a token of a
+# candidate and its later ones (the document's place among the candidate's), and the order in which
+# documents of the past are compared (the document).
+CANDIDATE_FIRST, CANDIDATE_TOPIC, COMPARED = 41, 42, 43
 # Added to one of the above: whether a token opens or closes a table
 # (beam_topics.model.learners.particles.kernels.table_counts).
 TABLE_DRAWS = 64

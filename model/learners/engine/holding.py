@@ -16,7 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.learners.engine.archive import Schedule, archive
+from beam_topics.model.learners.engine.candidates import Names
+from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
+from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.records import Minibatch
@@ -56,6 +59,7 @@ class GibbsState:
         arrived: float64[2, T], the tokens and documents of each topic in the last minibatch; not
             saved.
         learned: the model of an archive, if it was made since the last minibatch; not saved.
+        nursery: what births need, if topics are born.
     """
 
     settings: Gibbs
@@ -72,12 +76,16 @@ class GibbsState:
     labels: list[str | None] = field(default_factory=list)
     arrived: Array = field(init=False)
     learned: Current | None = None
+    nursery: Nursery | None = None
 
     def __post_init__(self) -> None:
         self.live = new_model(self.settings, self.key)
         self.vocabulary = self.settings.vocabulary.new()
         self.live.add_words(len(self.vocabulary))
         self.arrived = np.zeros((2, self.settings.topic_count))
+        if law := self.settings.births:
+            most = self.settings.topic_count
+            self.nursery = Nursery(law, self.settings.topic_alpha, most, Names(self.live.key))
 
     @property
     def is_archive(self) -> bool:
@@ -118,6 +126,8 @@ class GibbsState:
         if staying is not None:
             self.vocabulary.keep(staying)
             self.live.keep_words(staying)
+            if self.nursery:
+                self.nursery.keep_words(staying)
         numbers = self.vocabulary.numbers(words)
         self.vocabulary.used(numbers, np.bincount(minibatch.tokens, minlength=len(words)))
         self.live.add_words(len(self.vocabulary) - self.live.size)
@@ -135,7 +145,7 @@ class GibbsState:
 
 def new_model(settings: Gibbs, key: str) -> State:
     """Return a model before its first document."""
-    topics, unseen = settings.topic_count, int(settings.vocabulary.is_open)
+    topics, unseen = settings.first_topics, int(settings.vocabulary.is_open)
     live = State(topics, settings.seed, key, unseen=unseen)
     live.alpha[:topics] = settings.topic_alpha
     return live
@@ -169,10 +179,10 @@ def topics_of_documents(live: State, first: int = 0) -> Array:
     return main
 
 
-def counts_of(live: State, first: int) -> Array:
-    """Return float64[2, T], the tokens and documents of each topic, from a document on."""
+def counts_of(live: State, first: int, topics: int) -> Array:
+    """Return float64[2, topics], the tokens and documents of each topic, from a document on."""
     z, main = live.z[live.offsets[first] : live.tokens], topics_of_documents(live, first)
-    parts = [np.bincount(part, minlength=live.topics) for part in (z, main[main >= 0])]
+    parts = [np.bincount(part, minlength=topics) for part in (z[z != NONE], main[main >= 0])]
     return np.array(parts, np.float64)
 
 

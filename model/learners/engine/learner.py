@@ -18,8 +18,11 @@ import numpy as np
 
 from beam_topics.model import wire
 from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.events import Event
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
+from beam_topics.model.learners.engine.births import follow, labelled
+from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.holding import (
     Current,
     GibbsState,
@@ -27,7 +30,8 @@ from beam_topics.model.learners.engine.holding import (
     topics_of_documents,
 )
 from beam_topics.model.learners.engine.kernels.figures import log_joint
-from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.nursery import Nursery, Stream
+from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State, first_strength
 from beam_topics.model.learners.engine.stream import keep_sample, learn
 from beam_topics.model.records import Minibatch
@@ -46,14 +50,16 @@ class GibbsLearner:
         before, visits = state.tokens, state.live.visits
         arrived = state.take(minibatch)
         known, fit = state.tokens - before, 0.0
-        if known and not state.is_archive:
+        scored, events = 0 if state.is_archive else known, tuple[Event, ...]()
+        if state.nursery and len(minibatch):
+            fit, scored, events = _follow(state, state.nursery, arrived, minibatch.ids)
+        elif known and not state.is_archive:
             fit = _learn(state, arrived)
         elif not state.is_archive:
             state.arrived[:] = 0.0
         _keep_sample(state)
         # It takes memory, and holds nothing between epochs.
         state.live.workspace = None
-        scored = 0 if state.is_archive else known
         state.scored, state.log_evidence = state.scored + scored, state.log_evidence + fit
         return StepInfo(
             documents=len(minibatch),
@@ -65,6 +71,7 @@ class GibbsLearner:
             log_evidence=fit,
             words=len(state.vocabulary),
             scored_tokens=scored,
+            events=events,
         )
 
     def snapshot(self, state: GibbsState, chain: int | None = None) -> Snapshot:
@@ -72,14 +79,17 @@ class GibbsLearner:
         counts = live.rows[rows, : live.topics]
         words, topics = np.nonzero(counts)
         strength, mean = live.a or first_strength(live.size), live.base_mean()[rows]
+        # Topics that are not yet born have no tokens, and as good as no weight.
+        alpha = np.full(state.settings.topic_count, LEAST_ALPHA)
+        alpha[: live.topics] = live.alpha[: live.topics]
         unseen = max(0.0, 1.0 - live.known_share) if live.unseen else 0.0
         return Snapshot(
             key=state.key,
             sequence=state.sequence,
             event_time=0,
             fingerprint="",
-            alpha=live.alpha[: live.topics].copy(),
-            prior=TopicWordPrior(np.full(live.topics, strength), mean, unseen),
+            alpha=alpha,
+            prior=TopicWordPrior(np.full(len(alpha), strength), mean, unseen),
             words=state.vocabulary.words,
             offsets=np.searchsorted(words, np.arange(len(rows) + 1)).astype(np.int64),
             topics=topics.astype(np.int32),
@@ -120,7 +130,8 @@ class GibbsLearner:
         live = state.live
         figures = np.array([state.log_evidence, live.a, live.a0, live.epochs, *live.alpha])
         parts = (figures, "<f8"), (live.totals, "<i8"), (live.tables[: live.size], "<i8")
-        return wire.digest(*(wire.array_to_bytes(*part) for part in parts))
+        own = [nursery_to_bytes(state.nursery)] if state.nursery else []
+        return wire.digest(*(wire.array_to_bytes(*part) for part in parts), *own)
 
     def save(self, state: GibbsState) -> bytes:
         return stored.state_to_bytes(state)
@@ -133,7 +144,8 @@ class GibbsLearner:
     def nbytes(self, state: GibbsState) -> int:
         models = [state.live] + ([state.learned.live] if state.learned else [])
         labels = sum(map(len, filter(None, state.labels))) + 8 * len(state.labels)
-        own = state.marks.nbytes + state.vocabulary.nbytes() + state.vocabulary.use.nbytes
+        own = state.nursery.nbytes if state.nursery else 0
+        own += state.marks.nbytes + state.vocabulary.nbytes() + state.vocabulary.use.nbytes
         return own + labels + sum(live.nbytes for live in models)
 
     def held(self, state: GibbsState) -> list[list[str]]:
@@ -151,15 +163,35 @@ def _learn(state: GibbsState, arrived: Array) -> float:
     schedule = state.settings.schedule
     assert isinstance(schedule, StreamSchedule)
     fit = learn(state.live, arrived, state.documents, schedule.moves, state.pool)
-    state.arrived = counts_of(state.live, int(arrived[0]))
+    state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
     return fit
+
+
+def _follow(
+    state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]
+) -> tuple[float, int, tuple[Event, ...]]:
+    """Learn the documents that arrived, and let topics be born.
+
+    Returns:
+        ln P of the words that were learned at once, their number, and what is told.
+    """
+    schedule = state.settings.schedule
+    assert isinstance(schedule, StreamSchedule)
+    about = state.documents, arrived, tuple(ids), schedule.moves, state.pool
+    stream = Stream(state.live, state.marks, nursery, *about)
+    fit, scored = follow(stream)
+    state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
+    state.arrived += labelled(stream)
+    return fit, scored, tuple(nursery.events)
 
 
 def _keep_sample(state: GibbsState) -> None:
     """Let documents leave that are more than the settings allow."""
     schedule = state.settings.schedule
     if isinstance(schedule, StreamSchedule) and len(state.marks) > schedule.reservoir:
-        staying = keep_sample(state.live, state.marks, schedule.reservoir)
+        nursery = state.nursery
+        wanted = nursery.wanted(state.marks, state.documents) if nursery else None
+        staying = keep_sample(state.live, state.marks, schedule.reservoir, wanted)
         state.marks = state.marks[staying]
         state.labels = [state.labels[d] for d in staying.tolist()]
 

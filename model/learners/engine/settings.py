@@ -19,6 +19,51 @@ MOST_TOPICS = 2**16 - 1
 LEAST_ALPHA = 1e-4
 
 
+class Births(Record):
+    """Whether topics are born while a stream is learned."""
+
+
+@dataclass(frozen=True)
+class NoBirths(Births):
+    """The topics of the start stay."""
+
+    kind = "off"
+
+
+@dataclass(frozen=True)
+class LocalBirths(Births):
+    """A subject that is new in the stream gets a topic of its own; there may be 2 T in the end.
+
+    Attributes:
+        apart, delay, begins: every so many-th document waits for so many, after so many.
+        every, pasts: documents between two proposals, and proposals to a snapshot's age.
+        level: the chance of a false alarm of each wager.
+        controls: the fewest documents of the past.
+        patience, hope_after: documents that judge, and those after which a candidate needs hope.
+        window: the newest documents, which stay at hand.
+        least: documents of a candidate that hold it.
+        judges: documents of a minibatch that can tell of a change.
+    """
+
+    kind = "on"
+
+    apart = 8
+    delay = 4000
+    begins = 2000
+    every = 600
+    pasts = 2
+    level = 0.03
+    controls = 60
+    patience = 1500
+    hope_after = 300
+    window = 3000
+    least = 6
+    judges = 50
+
+
+BIRTHS = Kinds(NoBirths, LocalBirths)
+
+
 class Schedule(Record):
     """The order in which documents are visited."""
 
@@ -41,6 +86,9 @@ class StreamSchedule(Schedule):
         "size of the uniform sample of all documents that can be visited",
         unit="documents or tokens",
         least=0,
+    )
+    births: Births = part(
+        NoBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
     )
 
 
@@ -74,8 +122,9 @@ class Gibbs(LearnerSettings):
 
     def check(self) -> None:
         super().check()
-        if self.topics != AUTO and self.topics > MOST_TOPICS:
-            allowed = f"at most {MOST_TOPICS} with --learner={self.kind}"
+        most = MOST_TOPICS // (2 if self.births else 1)
+        if self.topics != AUTO and self.topics > most:
+            allowed = f"at most {most} with --learner={self.kind}"
             raise OptionError("--topics", self.topics, allowed, "Give a smaller number.")
         if self.alpha != AUTO and self.alpha < LEAST_ALPHA:
             allowed = f"at least {LEAST_ALPHA} with --learner={self.kind}"
@@ -86,6 +135,23 @@ class Gibbs(LearnerSettings):
         return self.vocabulary.is_open
 
     @property
+    def births(self) -> LocalBirths | None:
+        """Return how topics are born, or None."""
+        found = getattr(self.schedule, "births", None)
+        return found if isinstance(found, LocalBirths) else None
+
+    @property
+    def first_topics(self) -> int:
+        """Return T, the topics in use when learning begins."""
+        assert isinstance(self.topics, int)
+        return self.topics
+
+    @property
+    def topic_count(self) -> int:
+        return self.first_topics * (2 if self.births else 1)
+
+    @property
     def topic_alpha(self) -> float:
-        """Return alpha of each topic."""
-        return max(super().topic_alpha, LEAST_ALPHA)
+        """Return alpha of each topic; of auto the sum is 2.5, and 5 when T topics are born."""
+        alpha = min(0.1, 2.5 / self.first_topics) if self.alpha == AUTO else self.alpha
+        return max(alpha, LEAST_ALPHA)

@@ -214,6 +214,46 @@ class State:
             self.base[:size] = 1.0 / (size + self.unseen)
         self.size = size
 
+    def add_topics(self, count: int, alpha: float) -> list[int]:
+        """Add topics without tokens; return their numbers, from T on.
+
+        Args:
+            count: 0 or more.
+            alpha: theirs.
+
+        Raises:
+            ValueError: there would be too many topics.
+        """
+        before, self.topics = self.topics, _whole("topics", self.topics + count, NONE)
+        more = -(-self.topics // LANES) * LANES - len(self.totals)
+        if more:
+            self.rows = np.pad(self.rows, ((0, 0), (0, more)))
+            self.totals, self.alpha = np.pad(self.totals, (0, more)), np.pad(self.alpha, (0, more))
+            self.workspace = None
+        self.alpha[before : self.topics] = alpha
+        return list(range(before, self.topics))
+
+    def recount(self, places: Array, topics: Array) -> None:
+        """Give tokens other topics.
+
+        Args:
+            places: int64[n], the places of distinct tokens.
+            topics: int[n], their topics, or ``NONE``.
+        """
+        for change, now in ((-1, self.z[places]), (1, topics)):
+            counted = now != NONE
+            cells = self.words[places[counted]], now[counted].astype(np.int64)
+            np.add.at(self.rows, cells, change)
+            np.add.at(self.totals, cells[1], change)
+        self.z[places] = topics
+
+    def places(self, chosen: Array) -> tuple[Array, Array]:
+        """Return the places of all tokens of some documents, and where each document begins."""
+        starts = self.offsets[chosen]
+        offsets = np.concatenate([[0], np.cumsum(self.offsets[chosen + 1] - starts)])
+        shift = np.repeat(starts - offsets[:-1], np.diff(offsets))
+        return shift + np.arange(offsets[-1]), offsets
+
     def add_documents(self, words: Array, lengths: Array) -> Array:
         """Add documents, whose tokens have no topic yet.
 

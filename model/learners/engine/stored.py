@@ -12,6 +12,7 @@ import numpy as np
 
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.engine.births_stored import load_nursery, nursery_to_bytes
 from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
@@ -29,7 +30,7 @@ _MOST_COUNT = 2**31 - 1
 
 def state_to_bytes(state: GibbsState) -> bytes:
     """Return the state in canonical form."""
-    live, topics = state.live, state.settings.topic_count
+    live, topics = state.live, state.live.topics
     size, counts = live.size, live.rows[: live.size, :topics]
     words, numbers = np.nonzero(counts)
     header = {
@@ -55,6 +56,7 @@ def state_to_bytes(state: GibbsState) -> bytes:
         pack_numbers(state.marks),
         pack_numbers(live.words[: live.tokens]),
         pack_numbers(_topics_stored(live)),
+        *([nursery_to_bytes(state.nursery)] if state.nursery else []),
     )
 
 
@@ -70,18 +72,34 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     Raises:
         DamagedDataError: the bytes do not fit the settings.
     """
-    header, blobs = wire.unpack(MAGIC, data, _BLOBS)
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS + bool(settings.births))
     if header.get("settings") != _settings_digest(settings):
         raise DamagedDataError(
             "a saved learner does not fit these settings; it was made with others, or is damaged"
         )
     state = GibbsState(settings, key, threads)
+    born = len(wire.array_from_bytes(blobs[7], "<f8")) - state.live.topics
+    checks.whole(
+        "born topics of a saved learner", born, 0, settings.topic_count - state.live.topics + 1
+    )
+    if born:
+        state.live.add_topics(born, settings.topic_alpha)
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
     _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
     _load_shared(state, header, blobs[5:8])
-    _load_documents(state, *map(unpack_numbers, blobs[8:]))
+    _load_documents(state, *map(unpack_numbers, blobs[8:12]))
     _load_facts(state, header)
+    if state.nursery:
+        load_nursery(state.nursery, state.live, state.marks, state.documents, blobs[12])
     return state
+
+
+def _load_topics(state: GibbsState, topics: int) -> None:
+    """Add the topics that were born."""
+    first, most = state.settings.first_topics, state.settings.topic_count
+    checks.whole("topics of a saved learner", topics, first, most + 1)
+    if topics > first:
+        state.live.add_topics(topics - first, state.settings.topic_alpha)
 
 
 def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
@@ -143,12 +161,14 @@ def _load_documents(
     live, name = state.live, "a saved learner's documents"
     schedule = state.settings.schedule
     if isinstance(schedule, StreamSchedule):
-        checks.whole(name, len(lengths), 0, schedule.reservoir + 1)
+        births = state.settings.births
+        more = births.window + births.delay + births.patience if births else 0
+        checks.whole(name, len(lengths), 0, schedule.reservoir + more + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
     checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))
     checks.within(f"words of {name}", words, 0, live.size)
     checks.sized(f"topics of {name}", topics, len(words))
-    low, high = (0, 1) if state.is_archive else (1, live.topics + 1)
+    low, high = (0, 1) if state.is_archive else (1 - bool(state.nursery), live.topics + 1)
     checks.within(f"topics of {name}", topics, low, high)
     checks.sized(f"marks of {name}", marks, len(lengths))
     checks.within(f"marks of {name}", marks, 0, 2**62)
@@ -162,6 +182,7 @@ def _load_documents(
 
 def _check_counted(live: State, words: Array, topics: Array) -> None:
     """Refuse documents with more tokens of a word in a topic than n_wt."""
+    words, topics = words[topics >= 0], topics[topics >= 0]
     np.subtract.at(live.rows, (words, topics), 1)
     checks.within("counts of a saved learner without its documents", live.rows, 0, _MOST_COUNT)
     np.add.at(live.rows, (words, topics), 1)

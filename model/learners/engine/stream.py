@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from itertools import chain
 
 import numpy as np
 
@@ -56,12 +55,38 @@ def learn(state: State, arrived: Array, seen: int, moves: int, pool: Executor | 
     Returns:
         The sum of ln P(words | what its shard has seen) over the minibatch's tokens.
     """
-    fit = 0.0
-    for chosen in chain([arrived], visits(state, len(arrived), seen, moves)):
-        tokens = int((state.offsets[chosen + 1] - state.offsets[chosen]).sum())
-        due = state.visits + tokens - state.reseated >= RESEAT * state.size
-        fit += epoch(state, chosen, shards_of(len(chosen), seen), pool, reseats=due)
+    fit = visit(state, arrived, seen, pool)
+    again(state, len(arrived), seen, moves, pool)
     return fit
+
+
+def visit(state: State, chosen: Array, seen: int, pool: Executor | None) -> float:
+    """Visit documents in an epoch; return the sum of ln P over the tokens without a topic."""
+    tokens = int((state.offsets[chosen + 1] - state.offsets[chosen]).sum())
+    due = state.visits + tokens - state.reseated >= RESEAT * state.size
+    return epoch(state, chosen, shards_of(len(chosen), seen), pool, reseats=due)
+
+
+def again(
+    state: State,
+    arrived: float,
+    seen: int,
+    moves: int,
+    pool: Executor | None,
+    reach: Array | None = None,
+) -> None:
+    """Visit earlier documents again, as many as ``arrived`` documents call for.
+
+    Args:
+        state: changed.
+        arrived: n.
+        seen: D.
+        moves: R.
+        pool: threads for the work.
+        reach: int64[m], the documents that may be visited, ascending; all if not given.
+    """
+    for chosen in visits(state, arrived, seen, moves, reach):
+        visit(state, chosen, seen, pool)
 
 
 def shards_of(documents: int, seen: int) -> int:
@@ -69,35 +94,40 @@ def shards_of(documents: int, seen: int) -> int:
     return 1 if seen <= START else min(MOST_SHARDS, max(1, documents // PART))
 
 
-def visits(state: State, arrived: int, seen: int, moves: int) -> Iterator[Array]:
+def visits(
+    state: State, arrived: float, seen: int, moves: int, reach: Array | None = None
+) -> Iterator[Array]:
     """Yield the documents of each epoch of visits, int64[*], ascending.
 
     The number of the epoch names a draw, so each is asked for when the one before has ended.
     """
     due = round((moves + EARLY / max(seen, FEW)) * arrived) if moves else 0
-    most = min(state.documents, max(SMALL, int(SHARE * state.documents)))
-    while due > 0:
+    documents = state.documents if reach is None else len(reach)
+    most = min(documents, max(SMALL, int(SHARE * documents)))
+    while due > 0 and most > 0:
         count = min(due, most)
-        yield drawn(state, count)
+        yield drawn(state, count, reach)
         due -= count
 
 
-def drawn(state: State, count: int) -> Array:
-    """Return some documents in reach, drawn evenly without replacement, ascending."""
-    if count == state.documents:
-        return np.arange(count)
+def drawn(state: State, count: int, reach: Array | None = None) -> Array:
+    """Return some of the documents in reach, drawn evenly without replacement, ascending."""
+    reach = np.arange(state.documents) if reach is None else reach
+    if count == len(reach):
+        return reach
     places = np.empty(state.documents)
     fill_uniforms(places, len(places), 0, *state.key, 0, state.epochs, VISITED)
-    return np.sort(np.argpartition(places, count - 1)[:count])
+    return np.sort(reach[np.argpartition(places[reach], count - 1)[:count]])
 
 
-def keep_sample(state: State, arrival: Array, most: int) -> Array:
-    """Let documents leave, so that at most ``most`` are in reach.
+def keep_sample(state: State, arrival: Array, most: int, wanted: Array | None = None) -> Array:
+    """Let documents leave, so that at most ``most`` are in reach beside those that are wanted.
 
     Args:
         state: changed.
         arrival: int64[D], for each document in reach how many came before it.
         most: 0 or more.
+        wanted: bool[D], whether a document must stay.
 
     Returns:
         int64[m], the places in ``arrival`` of those that stay, ascending.
@@ -106,5 +136,7 @@ def keep_sample(state: State, arrival: Array, most: int) -> Array:
         return np.arange(len(arrival))
     places = [uniform(number, *state.key, 0, 0, KEPT) for number in arrival.tolist()]
     staying: Array = np.sort(np.argsort(np.array(places), kind="stable")[:most])
+    if wanted is not None:
+        staying = np.union1d(staying, np.flatnonzero(wanted))
     state.keep_documents(staying)
     return staying

@@ -86,8 +86,8 @@ def test_figures_of_documents():
     np.add.at(state.rows, (state.words[:7], state.z[:7]), 1)
     state.totals[:] = state.rows.sum(axis=0)
     assert topics_of_documents(state).tolist() == [1, -1, 2]
-    assert counts_of(state, 0).tolist() == [[1, 2, 4], [0, 1, 1]]
-    assert counts_of(state, 2).tolist() == [[1, 0, 2], [0, 0, 1]]
+    assert counts_of(state, 0, 3).tolist() == [[1, 2, 4], [0, 1, 1]]
+    assert counts_of(state, 2, 3).tolist() == [[1, 0, 2], [0, 0, 1]]
     alpha, shares = state.alpha, state.a * state.base
     wanted = sum(
         lgamma(alpha.sum())

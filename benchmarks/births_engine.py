@@ -1,0 +1,193 @@
+"""Births of the learner ``gibbs``, with ``--births=on``, as JSON lines.
+
+    python -m benchmarks.births_engine inside --names sci.crypt rec.sport.hockey --seeds 1 2
+    python -m benchmarks.births_engine unchanged --names news arxiv --seeds 1
+    python -m benchmarks.births_engine change --seeds 1
+
+``inside``: 4,000 posts of nineteen newsgroups, then every twelfth post is of one more. A line says
+how many of its posts came until it was told, and which share of the documents that hold a born
+topic is of it. ``unchanged``: a corpus in random order; every birth is false. ``change``: 3,000
+abstracts, then 6,000 posts. ``cost`` is the share of seconds that births take, beside the same
+learner without births; ``--cost`` runs it. ``accuracy`` of a change is
+that of a linear SVM on the roots of mixtures, for 3,000 posts that nobody has learned: with births,
+without them, and of the posts learned alone.
+
+Words have three letters or more, are no stop words, and five documents or more have them, and at
+most a tenth. Documents are cut at 200 words. Minibatches have 300 documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from beam_topics.model.compositions import compose
+from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.engine.candidates import Held, texts_of
+from beam_topics.model.learners.engine.holding import topics_of_documents
+from beam_topics.model.learners.engine.state import State
+from beam_topics.model.records import Document, Minibatch, TokenisedDocument
+from benchmarks.corpora import records, stop_words
+
+LONGEST, LEAST, MOST, SIZE = 200, 5, 0.1, 300
+OLD, EVERY, STREAM = 4000, 12, 9000
+FILES = {"news": "20news-bydate", "arxiv": "arxiv-cs-1994-2019"}
+TOPICS = {"news": 30, "arxiv": 50}
+_WORD = re.compile(r"[a-z]{3,}")
+
+
+@dataclass
+class Text:
+    """A document.
+
+    Attributes:
+        label: its group.
+        words: its words.
+    """
+
+    label: str
+    words: list[str]
+
+
+def texts(name: str, seed: int) -> list[Text]:
+    """Read a corpus in random order."""
+    stop, found = stop_words(), []
+    for record in records(FILES[name]):
+        text = record["text"].split("\n\n", 1)[-1] if name == "news" else record["text"]
+        words = [word for word in _WORD.findall(text.lower()) if word not in stop]
+        if record["label"]:
+            found.append(Text(record["label"], words[:LONGEST]))
+    order = np.random.default_rng(100 + seed).permutation(len(found))
+    return [found[d] for d in order[:20_000].tolist()]
+
+
+def inside(group: str, seed: int) -> list[Text]:
+    """Return posts of other groups, and then some of one more."""
+    rows = texts("news", seed)
+    new = [row for row in rows if row.label == group][:400]
+    old = [row for row in rows if row.label != group]
+    found, at = old[:OLD], OLD
+    for row in new:
+        found += [*old[at : at + EVERY - 1], row]
+        at += EVERY - 1
+    return found
+
+
+def minibatches(rows: list[Text]) -> Iterator[Minibatch]:
+    """Yield minibatches of documents, with the words that are left."""
+    having = Counter(word for row in rows for word in set(row.words))
+    known = {w for w, count in having.items() if LEAST <= count <= MOST * len(rows)}
+    documents = [
+        TokenisedDocument.from_words(
+            Document(str(d), d, "", row.label), [word for word in row.words if word in known]
+        )
+        for d, row in enumerate(rows)
+    ]
+    for n, at in enumerate(range(0, len(documents), SIZE)):
+        yield Minibatch.from_documents("", n + 1, n, True, documents[at : at + SIZE])
+
+
+def run(rows: list[Text], seed: int, **options: Any) -> tuple[float, list[dict[str, Any]], Any]:
+    """Learn a stream; return (seconds, births, the state)."""
+    settings = compose(LEARNER, {"learner": "gibbs", "seed": seed, **options})
+    learner, found = learner_for(settings), []
+    state = learner.init(settings, "", 0)
+    seconds = 0.0
+    for n, minibatch in enumerate(minibatches(rows)):
+        begun = time.process_time()
+        info = learner.step(state, minibatch)
+        # The first minibatches compile.
+        seconds += time.process_time() - begun if n > 3 else 0.0
+        for event in info.events:
+            found.append({"at": state.documents, **told(state, event, rows)})
+    return seconds, found, state
+
+
+def told(state: Any, event: Any, rows: list[Text]) -> dict[str, Any]:
+    """Return what an event says, and the labels of the documents that hold its topics."""
+    main = topics_of_documents(state.live)
+    of = Counter(rows[d].label for d in state.marks[np.isin(main, event.topics)].tolist())
+    live, words = state.live, state.vocabulary.words
+    p = live.rows[: live.size, event.topics[0]] / max(live.totals[event.topics[0]], 1)
+    order = np.argsort(-p * np.log(np.maximum(p, 1e-12) / live.base[: live.size]))
+    figures = {name: round(value, 4) for name, value in event.figures.items()}
+    best = [words[w] for w in order[:8].tolist()]
+    return {
+        "topics": len(event.topics),
+        "documents": event.documents,
+        "ids": [rows[int(d)].label for d in event.ids],
+        **figures,
+        "words": " ".join(best),
+        "labels": of.most_common(3),
+    }
+
+
+def accuracy(state: Any, rows: list[Text]) -> float:
+    """Return the accuracy of a linear SVM on mixtures; one half learns, the other is tested."""
+    from sklearn.svm import LinearSVC
+
+    live, number = state.live, {word: w for w, word in enumerate(state.vocabulary.words)}
+    known = [[number[word] for word in row.words if word in number] for row in rows]
+    model = State(live.topics)
+    model.add_words(live.size)
+    documents = model.add_documents(
+        np.array([w for words in known for w in words]), np.array([len(words) for words in known])
+    )
+    read = texts_of(model, documents)
+    held = Held.of(float(live.alpha[0]), np.ascontiguousarray(live.phi().T[read.ids], np.float32))
+    theta = np.sqrt(held.mixtures(read)[:, : live.topics])
+    labels = np.array([row.label for row in rows])
+    fitted = LinearSVC(C=1, dual=False).fit(theta[::2], labels[::2])
+    return round(float(fitted.score(theta[1::2], labels[1::2])), 3)
+
+
+def main() -> None:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["inside", "unchanged", "change"])
+    parser.add_argument("--names", nargs="+", default=["news"])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1])
+    parser.add_argument("--documents", type=int, default=STREAM)
+    parser.add_argument("--cost", action="store_true")
+    args = parser.parse_args()
+    for name in args.names:
+        for seed in args.seeds:
+            print(json.dumps(line(args, name, seed)), flush=True)
+
+
+def line(args: argparse.Namespace, name: str, seed: int) -> dict[str, Any]:
+    """Return the figures of one run."""
+    topics, found = TOPICS.get(name, 30), {"what": args.what, "name": name, "seed": seed}
+    if args.what == "inside":
+        rows = inside(name, seed)
+    elif args.what == "unchanged":
+        rows = texts(name, seed)[: args.documents]
+    else:
+        rows, topics = texts("arxiv", seed)[:3000] + texts("news", seed)[:6000], 50
+    seconds, births, state = run(rows, seed, topics=topics, births="on")
+    found |= {"births": births, "topics": state.live.topics, "seconds": round(seconds, 1)}
+    if args.what == "inside":
+        mine = [b for b in births if b["labels"] and b["labels"][0][0] == name]
+        until = mine[0]["at"] if mine else None
+        found["posts"] = until and sum(row.label == name for row in rows[:until])
+        found["others"] = len(births) - len(mine)
+    if args.what == "change":
+        unseen = texts("news", seed)[6000:9000]
+        others = [run(some, seed, topics=topics)[2] for some in (rows, rows[3000:])]
+        found["accuracy"] = [accuracy(one, unseen) for one in (state, *others)]
+    if args.cost:
+        alone, _, _ = run(rows, seed, topics=topics)
+        found["cost"] = round(seconds / alone - 1, 3)
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""Topics are born one at a time, while a stream is learned.
+
+What one minibatch does (:func:`follow`), besides what :mod:`beam_topics.model.learners.engine.
+stream` does anyway:
+
+1. *Judge*. The pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts the
+   documents before anyone has learned them. Two wagers (:mod:`beam_topics.model.learners.engine.
+   wagers`): documents gain by it, and those of today hold it more often than those of the past.
+2. *Bear*. If it wins both, the topics that rise together are one topic with the next number, which
+   gets their tokens. It is told (``StepInfo.events``).
+3. *Learn*. Of what comes, every eighth document waits 4,000 documents: a past that nobody has
+   learned. Documents that a model has learned hold a candidate less, also if nothing changes.
+4. *Alarm* (:mod:`beam_topics.model.learners.engine.alarms`). Where ln p of a token falls far below
+   that of the last minibatches, its first half proposes many topics, and its second half judges.
+5. *Propose*, every 600 documents, if nothing is pending (:mod:`beam_topics.model.learners.engine.
+   proposals`): words that come oftener than the snapshot of 1,200 documents ago expects, and topics
+   learned from documents that have two of them.
+
+Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
+500 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
+documents stay at hand beside the sample.
+
+T topics are there at the start, and up to T are born. alpha of a topic is a number, so the sum of
+alpha is at most twice that of the start. Topics do not split, merge, end or come back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from beam_topics.model.learners.engine.alarms import bear_domain, is_alarm
+from beam_topics.model.learners.engine.candidates import (
+    HOLDS,
+    Candidate,
+    Held,
+    Past,
+    held_shares,
+    kinds_of,
+    may_hold,
+    phi_of,
+    texts_of,
+)
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.nursery import Stream, forget, told
+from beam_topics.model.learners.engine.proposals import propose
+from beam_topics.model.learners.engine.state import Array
+from beam_topics.model.learners.engine.stream import SMALL, again, visit
+from beam_topics.model.learners.engine.wagers import BLOCK
+
+# ln of the wealth of a rise below which a candidate ends; above which topics are one birth.
+HOPE, TOGETHER = 0.5, 1.0
+# For so many documents after a domain is born, this share of all visits is to it.
+CHANGED, OF_CHANGED = 2000, 0.65
+
+
+def follow(stream: Stream) -> tuple[float, int]:
+    """Learn a minibatch, and let topics be born.
+
+    Returns:
+        The sum of ln P of the tokens that were learned at once, and their number.
+    """
+    live, nursery, arrived, marks = stream.live, stream.nursery, stream.arrived, stream.marks
+    nursery.events = []
+    missing = live.size - nursery.uses.shape[1]
+    nursery.uses = np.pad(nursery.uses, ((0, 0), (0, missing)))
+    judge(stream)
+    waits = nursery.waits(marks[arrived])
+    now = arrived[~waits]
+    fit, tokens = visit(live, now, stream.seen, stream.pool), stream.tokens(now)
+    if is_alarm(nursery, fit, tokens, len(now)):
+        live.recount(live.places(now)[0], np.full(stream.tokens(now), NONE, np.uint16))
+        bear_domain(stream, now)
+        visit(live, now, stream.seen, stream.pool)
+    due = nursery.waiting < stream.seen - nursery.law.delay
+    late = stream.at(nursery.waiting[due])
+    if len(late):
+        visit(live, late, stream.seen, stream.pool)
+    nursery.waiting = np.concatenate([nursery.waiting[~due], marks[arrived[waits]]])
+    revisit(stream, len(now) + len(late))
+    remember(stream, np.concatenate([now, late]))
+    return fit, tokens
+
+
+def labelled(stream: Stream) -> Array:
+    """Return float64[2, T], the tokens and documents of each topic of what came and waits.
+
+    Nobody has learned it: its topics are those of its mixtures.
+    """
+    live, nursery = stream.live, stream.nursery
+    found = np.zeros((2, nursery.most))
+    chosen = stream.arrived[np.isin(stream.marks[stream.arrived], nursery.waiting)]
+    if len(chosen):
+        texts = texts_of(live, chosen)
+        counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics]
+        held = Held.of(nursery.alpha, phi_of(counts, totals, live.base_mean()[texts.ids], live.a))
+        theta, lengths = held.mixtures(texts)[:, : live.topics].astype(np.float64), texts.lengths
+        theta /= theta.sum(axis=1, keepdims=True)
+        found[0, : live.topics] = (theta * lengths[:, None]).sum(axis=0)
+        found[1] = np.bincount(theta[lengths > 0].argmax(axis=1), minlength=nursery.most)
+    return found
+
+
+def revisit(stream: Stream, count: int) -> None:
+    """Visit earlier documents again; after a change, those since it above all."""
+    marks, nursery = stream.marks, stream.nursery
+    learned = np.flatnonzero(~np.isin(marks, nursery.waiting))
+    since = nursery.changed
+    parts = [(1.0, learned)]
+    if since >= 0 and stream.seen < since + CHANGED:
+        newest = learned[marks[learned] >= since]
+        parts = [(OF_CHANGED, newest), (1.0 - OF_CHANGED, learned)]
+    for share, reach in parts:
+        again(stream.live, share * count, stream.seen, stream.moves, stream.pool, reach)
+
+
+def remember(stream: Stream, learned: Array) -> None:
+    """Count the words of what was learned; when it is due, seek candidates and take a snapshot."""
+    live, nursery, law = stream.live, stream.nursery, stream.nursery.law
+    if len(learned):
+        texts = texts_of(live, learned)
+        words, _ = kinds_of(texts)
+        nursery.uses[0, texts.ids] += np.bincount(words, minlength=len(texts.ids))
+        nursery.uses[1, texts.ids] += np.bincount(texts.words, minlength=len(texts.ids))
+    if stream.seen < nursery.due:
+        return
+    nursery.due = stream.seen + law.every
+    after = stream._replace(arrived=stream.arrived[:0])
+    if nursery.pending is None and len(nursery.pasts) == law.pasts and live.topics < nursery.most:
+        propose(after, nursery.pasts[0])
+    nursery.pasts = [*nursery.pasts, Past.of(live, stream.seen)][-law.pasts :]
+
+
+def judge(stream: Stream) -> None:
+    """Let the minibatch's documents judge the pending candidate; bear it, drop it, or go on."""
+    nursery, law, arrived = stream.nursery, stream.nursery.law, stream.arrived
+    candidate = nursery.pending
+    if candidate is None:
+        return
+    first = candidate.used
+    today = len(candidate.odd) + len(arrived)
+    blocks = min(today // BLOCK, len(candidate.controls) - first)
+    candidate.used += blocks
+    controls = stream.at(candidate.controls[first : candidate.used])
+    shares = bet(stream, candidate, np.concatenate([arrived, controls]))
+    best = max(rise.log for rise in candidate.rises)
+    limit = -float(np.log(law.level))
+    hopeless = candidate.judges >= law.hope_after and best < HOPE
+    if min(candidate.gain.log, best) > limit and candidate.gained > 0:
+        bear(stream, candidate, shares)
+    elif hopeless or candidate.judges >= law.patience or len(candidate.controls) == candidate.used:
+        nursery.pending = None
+    else:
+        marks = stream.marks[arrived]
+        more = marks[(shares > HOLDS).any(axis=1) & ~nursery.waits(marks)]
+        if len(more):
+            names = nursery.names
+            candidate.learn_on(stream.live, stream.marks, more, nursery.alpha, names)
+
+
+def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
+    """Bet on the documents of today and those of the past after them.
+
+    Returns:
+        float32[n, m], the shares of today's documents in the new topics.
+    """
+    live, nursery, today = stream.live, stream.nursery, len(stream.arrived)
+    texts, old = texts_of(live, documents), candidate.past.topics
+    phi, shares = candidate.past.phi(texts.ids, live), nursery.shares(texts.ids)
+    new = candidate.phi(texts.ids, live)
+    both = Held.of(nursery.alpha, phi, new)
+    may = may_hold(texts, new, shares, 2)
+    may[today:] = False
+    gains = np.zeros(today)
+    some = texts.of(may)
+    gains[may[:today]] = both.completion(some) - Held.of(nursery.alpha, phi).completion(some)
+    candidate.gain.add(gains.tolist())
+    candidate.gained += float(gains.sum())
+    candidate.tokens += int((texts.lengths[:today] // 2).sum())
+    candidate.judges += today
+    found = held_shares(texts, both, old, candidate.count, shares)
+    held = found > HOLDS
+    held = np.concatenate([held, held.any(axis=1, keepdims=True)], axis=1)
+    candidate.compare(held[:today].tolist(), held[today:].tolist())
+    return found[:today]
+
+
+def bear(stream: Stream, candidate: Candidate, shares: Array) -> None:
+    """Give a number to the topics that rise together, and the tokens that they have."""
+    live, logs = stream.live, [rise.log for rise in candidate.rises]
+    rising = [j for j, log in enumerate(logs[:-1]) if log > TOGETHER]
+    if not rising:
+        rising = [int(np.argmax([rise.now for rise in candidate.rises[:-1]]))]
+    born = live.add_topics(1, stream.nursery.alpha)
+    ids = np.full(candidate.width + candidate.count, NONE, np.uint16)
+    ids[: candidate.past.topics] = np.arange(candidate.past.topics)
+    ids[candidate.width + np.array(rising)] = born[0]
+    live.recount(live.places(stream.at(candidate.documents))[0], ids[candidate.topics])
+    recent = stream.learned_since(candidate.past.seen)
+    for _ in range(2):
+        for part in range(0, len(recent), SMALL):
+            visit(live, recent[part : part + SMALL], stream.seen, stream.pool)
+    rise = max(candidate.rises, key=lambda one: one.log)
+    figures = {
+        "gain": candidate.gained / max(candidate.tokens, 1),
+        "rise": rise.now / max(rise.today, 1),
+        "usual": rise.then / max(rise.past, 1),
+        "log_gain": candidate.gain.log,
+        "log_rise": rise.log,
+    }
+    mine = shares[:, rising].sum(axis=1)
+    told(stream, born, "wagers", rise.now, figures, mine)
+    forget(stream.nursery)

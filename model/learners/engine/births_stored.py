@@ -1,0 +1,238 @@
+"""What births need, saved: ``BTGb``, a part of the state of ``gibbs``.
+
+What follows from other parts is not saved: the counts of a candidate from its documents and the
+topics of their tokens. A pending candidate's snapshot is one of the parts, before its documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from beam_topics.model import checks, wire
+from beam_topics.model.learners.engine.alarms import KNOWN
+from beam_topics.model.learners.engine.candidates import NEAR, Candidate, Past
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.nursery import Nursery
+from beam_topics.model.learners.engine.proposals import TIMES
+from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
+from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers
+
+MAGIC = b"BTGb"
+_NAME = "births of a saved learner"
+_OF_PAST, _OF_CANDIDATE = 4, 4
+_MOST, _MOST_COUNT = 1e15, 2**31 - 1
+
+
+def nursery_to_bytes(nursery: Nursery) -> bytes:
+    """Return it in canonical form."""
+    pending, pasts = nursery.pending, list(nursery.pasts)
+    blobs = [pack_numbers(nursery.waiting), *map(pack_numbers, nursery.uses)]
+    header: dict[str, Any] = {
+        "sweeps": nursery.names.used,
+        "due": nursery.due,
+        "changed": nursery.changed + 1,
+        "levels": nursery.levels,
+        "excesses": nursery.excesses,
+        "pasts": len(pasts),
+        "candidate": None,
+    }
+    if pending:
+        header["candidate"] = _figures(pending)
+        pasts.append(pending.past)
+    header["seen"] = [past.seen for past in pasts]
+    header["topics"] = [past.topics for past in pasts]
+    header["a"] = [float(past.a) for past in pasts]
+    for past in pasts:
+        blobs += _past_to_bytes(past)
+    if pending:
+        parts = pending.documents, pending.topics, pending.near.ravel(), pending.controls
+        blobs += map(pack_numbers, parts)
+    return wire.pack(MAGIC, header, *blobs)
+
+
+def _figures(pending: Candidate) -> dict[str, Any]:
+    return {
+        "count": pending.count,
+        "used": pending.used,
+        "judges": pending.judges,
+        "tokens": pending.tokens,
+        "gained": pending.gained,
+        "gain": pending.gain.logs,
+        "odd": pending.odd,
+        "rises": [[r.log, r.now, r.today, r.then, r.past] for r in pending.rises],
+    }
+
+
+def _past_to_bytes(past: Past) -> list[bytes]:
+    words, topics = np.nonzero(past.counts)
+    lengths = np.bincount(words, minlength=len(past.base))
+    numbers = lengths, topics, past.counts[words, topics]
+    return [*map(pack_numbers, numbers), wire.array_to_bytes(past.base, "<f8")]
+
+
+def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: bytes) -> None:
+    """Set what :func:`nursery_to_bytes` wrote.
+
+    Args:
+        nursery: a new one.
+        live: the model.
+        marks: of the documents at hand.
+        seen: documents that have come.
+        data: the bytes.
+
+    Raises:
+        DamagedDataError: the bytes do not fit the rest of the state.
+    """
+    header, blobs = wire.unpack(MAGIC, data)
+    checks.whole(f"parts of {_NAME}", len(blobs), 3, 2**20)
+    _load_facts(nursery, header, seen)
+    nursery.waiting = _at_hand("waiting documents", unpack_numbers(blobs[0]), marks)
+    _check_waiting(nursery, live, marks)
+    nursery.uses = np.array([_words(blob, live.size) for blob in blobs[1:3]])
+    pasts = checks.whole(
+        f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1
+    )
+    is_pending = checks.field(header, "candidate") is not None
+    wanted = 3 + _OF_PAST * (pasts + is_pending) + _OF_CANDIDATE * is_pending
+    checks.equal(f"parts of {_NAME}", len(blobs), wanted)
+    found = []
+    for k in range(pasts + is_pending):
+        first = 3 + _OF_PAST * k
+        found.append(_load_past(header, k, live, seen, blobs[first : first + _OF_PAST]))
+    nursery.pasts = found[:pasts]
+    if is_pending:
+        past, figures = found[-1], header["candidate"]
+        nursery.pending = _load_candidate(past, figures, live, marks, blobs[-_OF_CANDIDATE:])
+
+
+def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:
+    def whole(name: str, most: int) -> int:
+        return checks.whole(f"{name} of {_NAME}", checks.field(header, name), 0, most)
+
+    nursery.names.used = whole("sweeps", 2**40)
+    nursery.due = whole("due", seen + nursery.law.every + 1)
+    nursery.changed = whole("changed", seen + 2) - 1
+    for name, most in (("levels", 2 * KNOWN + 1), ("excesses", TIMES)):
+        values = checks.field(header, name)
+        if not checks.fits(values, list[float]) or len(values) > most:
+            checks.refuse(f"{name} of {_NAME}", repr(values), f"at most {most} numbers")
+        setattr(
+            nursery, name, [checks.number(f"{name} of {_NAME}", v, -_MOST, _MOST) for v in values]
+        )
+
+
+def _at_hand(what: str, found: Array, marks: Array) -> Array:
+    """Return documents, by how many came before; all are at hand."""
+    checks.ascending(f"{what} of {_NAME}", found, strictly=True)
+    _all_at_hand(what, found, marks)
+    return found
+
+
+def _all_at_hand(what: str, found: Array, marks: Array) -> None:
+    if not np.isin(found, marks).all():
+        checks.refuse(f"{what} of {_NAME}", "others", "documents at hand")
+
+
+def _check_waiting(nursery: Nursery, live: State, marks: Array) -> None:
+    """Refuse tokens without topics that do not wait, and others that do."""
+    waits = np.repeat(np.isin(marks, nursery.waiting), np.diff(live.offsets[: live.documents + 1]))
+    if ((live.z[: live.tokens] == NONE) != waits).any():
+        checks.refuse(f"waiting documents of {_NAME}", "topics", "none, and others have topics")
+
+
+def _words(blob: bytes, size: int) -> Array:
+    found = unpack_numbers(blob)
+    checks.whole(f"words of {_NAME}", len(found), 0, size + 1)
+    checks.within(f"words of {_NAME}", found, 0, checks.LARGEST // max(size, 1))
+    return np.pad(found, (0, size - len(found)))
+
+
+def _load_past(header: dict[str, Any], k: int, live: State, seen: int, blobs: list[bytes]) -> Past:
+    name, values = f"snapshots of {_NAME}", []
+    for what, kind in (("seen", list[int]), ("topics", list[int]), ("a", list[float])):
+        value = checks.field(header, what)
+        if not checks.fits(value, kind) or len(value) <= k:
+            checks.refuse(name, repr(value), "a value for each")
+        values.append(value[k])
+    when = checks.whole(name, values[0], 0, seen + 1)
+    width, a = checks.whole(name, values[1], 1, live.topics + 1), values[2]
+    checks.number(name, a, 1e-12, _MOST)
+    lengths, topics, counts = map(unpack_numbers, blobs[:3])
+    base = wire.array_from_bytes(blobs[3], "<f8").copy()
+    checks.whole(name, len(base), 0, live.size + 1)
+    checks.measures(name, base, 1e-25, 1.0)
+    checks.sized(name, lengths, len(base))
+    checks.within(name, lengths, 0, width + 1)
+    checks.sized(name, topics, int(lengths.sum()))
+    checks.sized(name, counts, len(topics))
+    checks.within(name, topics, 0, width)
+    checks.within(name, counts, 1, _MOST_COUNT)
+    words = np.repeat(np.arange(len(base)), lengths)
+    checks.ascending(name, words * width + topics, strictly=True)
+    table = np.zeros((len(base), width), np.int32)
+    table[words, topics] = counts
+    return Past(when, table, base, a)
+
+
+def _load_candidate(
+    past: Past, figures: object, live: State, marks: Array, blobs: list[bytes]
+) -> Candidate:
+    name = f"candidate of {_NAME}"
+    if not isinstance(figures, dict):
+        checks.refuse(name, repr(figures), "figures")
+    documents, topics, near, controls = map(unpack_numbers, blobs)
+    checks.distinct(name, [str(d) for d in documents.tolist()])
+    _all_at_hand("candidate", documents, marks)
+    count = checks.whole(name, checks.field(figures, "count"), 1, NONE)
+    found = Candidate(past, documents, topics.astype(np.int32), near, count, controls)
+    for what, most in (("used", len(controls)), ("judges", 2**53), ("tokens", 2**53)):
+        setattr(found, what, checks.whole(name, checks.field(figures, what), 0, most + 1))
+    _all_at_hand("controls", controls[found.used :], marks)
+    gained = checks.number(name, checks.field(figures, "gained"), -_MOST, _MOST)
+    found.gained, found.gain, found.rises = gained, _gain(figures), _rises(figures, count)
+    found.odd = _odd(figures, count)
+    at = np.searchsorted(marks, documents)
+    checks.sized(name, topics, int((live.offsets[at + 1] - live.offsets[at]).sum()))
+    checks.within(name, topics, 0, found.width + count)
+    wide = min(NEAR, found.width)
+    checks.sized(name, near, len(documents) * wide)
+    checks.within(name, near, 0, found.width)
+    found.near = near.reshape(-1, wide).astype(np.int64)
+    found.count_words(live, marks)
+    return found
+
+
+def _gain(figures: dict[str, Any]) -> Gain:
+    logs = checks.field(figures, "gain")
+    if not checks.fits(logs, list[float]) or len(logs) != len(STAKES):
+        checks.refuse(f"gain of {_NAME}", repr(logs), "a number for each stake")
+    return Gain([checks.number(f"gain of {_NAME}", log, -_MOST, _MOST) for log in logs])
+
+
+def _odd(figures: dict[str, Any], count: int) -> list[list[bool]]:
+    """Return what the last documents hold, which are fewer than a block."""
+    found, name = checks.field(figures, "odd"), f"last documents of {_NAME}"
+    if not checks.fits(found, list[list[bool]]) or len(found) >= BLOCK:
+        checks.refuse(name, repr(found), f"fewer than {BLOCK}")
+    for row in found:
+        checks.sized(name, row, count + 1)
+    rows: list[list[bool]] = found
+    return rows
+
+
+def _rises(figures: dict[str, Any], count: int) -> list[Rise]:
+    name, values, found = f"rises of {_NAME}", checks.field(figures, "rises"), []
+    if not isinstance(values, list) or len(values) != count + 1:
+        checks.refuse(name, repr(values), f"{count + 1} of them")
+    for value in values:
+        if not isinstance(value, list) or len(value) != 5:
+            checks.refuse(name, repr(value), "five numbers")
+        log = checks.number(name, value[0], -_MOST, _MOST)
+        past = checks.whole(name, value[4], 0, 2**53)
+        checks.equal(name, value[2], BLOCK * past)
+        now = checks.whole(name, value[1], 0, value[2] + 1)
+        found.append(Rise(log, now, value[2], checks.whole(name, value[3], 0, past + 1), past))
+    return found

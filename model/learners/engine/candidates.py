@@ -1,0 +1,442 @@
+"""Candidates: a few new topics, learned beside the topics of a snapshot.
+
+A *snapshot* is what the topics were some time ago. A subject that is new since then is sought
+beside the snapshot, not beside the model of now, which learns the subject meanwhile, into topics
+that it takes over. Then nothing would be left to see.
+
+The snapshot has n_wk, G and a. Its K topics are held at phi_wk = (n_wk + a G_w) / (n_k + a). The m
+new topics have the counts n_wj of the candidate's documents and the strength min(a, 100):
+
+1. Tokens of words in excess begin in one new topic for each document, the others in old ones, by
+   the document's mixture.
+2. Five sweeps. Documents with less than .05 of their tokens in new topics leave. Ten more.
+3. New topics are one if their words are alike: the cosine of n_wj / sqrt(G_w) is above .2.
+4. Those stay that at least six of the documents hold. A document *holds* a topic if more than .2
+   of its mixture is the topic's.
+
+The many topics of a new domain begin evenly, token by token, so that they sort themselves out, and
+have no steps 3 and 4.
+
+A document *may* hold a candidate if a tenth of it explains the tokens better than the stream's
+words alone: sum over its tokens of ln(.9 + .1 max_j phi_wj / share of w) > 0. Few do, and mixtures
+are computed for these alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from beam_topics.model.learners.engine.kernels import beside
+from beam_topics.model.learners.engine.kernels.lanes import LANES
+from beam_topics.model.learners.engine.state import Array, State, with_room
+from beam_topics.model.learners.engine.wagers import BLOCK, Gain, Rise
+
+# EM steps of a mixture; old topics that are told apart; the most of a new topic's prior.
+STEPS, NEAR, MOST_A = 6, 8, 100.0
+# Sweeps: at first, then of a candidate or a domain, and after each minibatch.
+FIRST, LATER, LATER_DOMAIN, ON = 5, 10, 85, 3
+# Of a document's tokens, so that it stays; of its mixture, so that it holds a topic.
+STAYS, HOLDS = 0.05, 0.2
+# The cosine from which two candidates are one.
+ALIKE = 0.2
+
+
+class Texts(NamedTuple):
+    """Some documents, with words numbered anew.
+
+    Attributes:
+        words: int32[N], for each token the place of its word in ``ids``.
+        offsets: int64[D + 1].
+        ids: int64[V], the words in the model, ascending.
+    """
+
+    words: Array
+    offsets: Array
+    ids: Array
+
+    @property
+    def lengths(self) -> Array:
+        """Return int64[D]."""
+        return np.diff(self.offsets)
+
+    def of(self, chosen: Array) -> Texts:
+        """Return some of the documents, bool[D], with the same words."""
+        lengths = self.lengths
+        words = self.words[np.repeat(chosen, lengths)]
+        return self._replace(words=words, offsets=_ends(lengths[chosen]))
+
+    def counts(self, topics: Array, width: int, count: int) -> Array:
+        """Return int32[V, m], the tokens of each word in new topics."""
+        new = topics >= width
+        cells = self.words[new].astype(np.int64) * count + topics[new] - width
+        found = np.bincount(cells, minlength=len(self.ids) * count)
+        return found.reshape(len(self.ids), count).astype(np.int32)
+
+    def of_topics(self, topics: Array, width: int, count: int) -> Array:
+        """Return int64[D, m], the tokens of each document in new topics."""
+        new = topics >= width
+        where = np.repeat(np.arange(len(self.lengths)), self.lengths)[new]
+        cells = where * count + topics[new] - width
+        return np.bincount(cells, minlength=len(self.lengths) * count).reshape(-1, count)
+
+
+def texts_of(live: State, chosen: Array) -> Texts:
+    """Return documents of a model."""
+    places, offsets = live.places(chosen)
+    words = live.words[places]
+    used = np.zeros(live.size, np.bool_)
+    used[words] = True
+    return Texts((np.cumsum(used) - 1).astype(np.int32)[words], offsets, np.flatnonzero(used))
+
+
+def kinds_of(texts: Texts) -> tuple[Array, Array]:
+    """Return (words, documents) of all distinct pairs of these."""
+    is_first = np.zeros(len(texts.words), np.bool_)
+    beside.first_uses(texts.words, texts.offsets, np.full(len(texts.ids), -1), is_first)
+    where = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
+    return texts.words[is_first], where[is_first]
+
+
+@dataclass(eq=False)
+class Past:
+    """A snapshot.
+
+    Attributes:
+        seen: the documents that had come.
+        counts: int32[W, K], n_wk; later words have none.
+        base: float64[W], the mean of G given the tables; a draw says little of a rare word.
+        a: the strength of a topic's prior.
+    """
+
+    seen: int
+    counts: Array
+    base: Array
+    a: float
+
+    @classmethod
+    def of(cls, live: State, seen: int) -> Past:
+        """Return what topics are now."""
+        counts = live.rows[: live.size, : live.topics].copy()
+        return cls(seen, counts, live.base_mean(), live.a)
+
+    @property
+    def topics(self) -> int:
+        """Return K."""
+        return self.counts.shape[1]
+
+    def prior(self, ids: Array, live: State) -> Array:
+        """Return G of words; later words have that of the model."""
+        base: Array = live.base_mean()[ids]
+        known = ids < len(self.base)
+        base[known] = self.base[ids[known]]
+        return base
+
+    def phi(self, ids: Array, live: State) -> Array:
+        """Return float32[V, K]."""
+        counts = np.zeros((len(ids), self.topics))
+        known = ids < len(self.base)
+        counts[known] = self.counts[ids[known]]
+        return phi_of(counts, self.counts.sum(axis=0), self.prior(ids, live), self.a)
+
+
+def phi_of(counts: Array, totals: Array, base: Array, a: float) -> Array:
+    """Return (n_wk + a G_w) / (n_k + a), float32[V, K]."""
+    found: Array = ((counts + a * base[:, None]) / (totals + a)).astype(np.float32)
+    return found
+
+
+class Held(NamedTuple):
+    """Topics that are held, padded to a multiple of eight.
+
+    Attributes:
+        phi: float32[V, K8].
+        alpha: float32[K8].
+    """
+
+    phi: Array
+    alpha: Array
+
+    @classmethod
+    def of(cls, alpha: float, *parts: Array) -> Held:
+        """Return topics side by side."""
+        phi = np.concatenate(parts, axis=1)
+        pad = -phi.shape[1] % LANES
+        alphas = np.full(phi.shape[1], alpha, np.float32)
+        return cls(np.ascontiguousarray(np.pad(phi, ((0, 0), (0, pad)))), np.pad(alphas, (0, pad)))
+
+    def mixtures(self, texts: Texts, stride: int = 1) -> Array:
+        """Return theta of documents, float32[D, K8]."""
+        theta = np.zeros((len(texts.lengths), self.phi.shape[1]), np.float32)
+        beside.mixtures(texts.words, texts.offsets, self.phi, self.alpha, STEPS, stride, theta)
+        return theta
+
+    def completion(self, texts: Texts) -> Array:
+        """Return ln P(tokens at odd places | those at even places), float64[D]."""
+        found = np.zeros(len(texts.lengths))
+        theta = self.mixtures(texts, 2)
+        beside.completed(texts.words, texts.offsets, self.phi, theta, found)
+        return found
+
+
+@dataclass
+class Names:
+    """The names of draws.
+
+    Attributes:
+        key: of the model.
+        used: sweeps so far.
+    """
+
+    key: tuple[int, int]
+    used: int = 0
+
+    def take(self, sweeps: int) -> tuple[int, int, int]:
+        """Return the names of the first of so many sweeps."""
+        self.used += sweeps
+        return (*self.key, self.used - sweeps)
+
+
+class Prior(NamedTuple):
+    """The prior of new topics, and alpha.
+
+    Attributes:
+        base: float64[V], G.
+        a: the strength.
+        alpha: of each topic in a document.
+    """
+
+    base: Array
+    a: float
+    alpha: float
+
+
+class Learned(NamedTuple):
+    """New topics.
+
+    Attributes:
+        stays: bool[D], the documents that they were learned from in the end.
+        topics: int32[N], of the tokens of these; K8 + j is new.
+        near: int64[D, n], the old topics that are told apart in these.
+        new: m.
+    """
+
+    stays: Array
+    topics: Array
+    near: Array
+    new: int
+
+
+def learn(
+    texts: Texts, old: Held, prior: Prior, new: Array, count: int, names: Names, least: int
+) -> Learned | None:
+    """Learn new topics beside old ones.
+
+    Args:
+        texts: the documents.
+        old: the old topics.
+        prior: of the new ones.
+        new: bool[V], the words that begin in new topics; of a domain all.
+        count: m.
+        names: of the draws.
+        least: documents that hold a topic that stays; 0 for a domain.
+
+    Returns:
+        None if no new topic stays.
+    """
+    theta, width = old.mixtures(texts), old.phi.shape[1]
+    near = nearest(theta)
+    topics = first(texts, old, theta, new, count, not least, names)
+    _sweep(texts, topics, old, near, prior, count, FIRST, names)
+    stays = np.ones(len(near), np.bool_)
+    if least:
+        tokens = texts.of_topics(topics, width, count).sum(axis=1)
+        stays = tokens >= np.maximum(1, STAYS * texts.lengths)
+    if not stays.any():
+        return None
+    topics = topics[np.repeat(stays, texts.lengths)]
+    texts, near, theta = texts.of(stays), near[stays], theta[stays]
+    _sweep(texts, topics, old, near, prior, count, LATER if least else LATER_DOMAIN, names)
+    if least:
+        _join(texts.counts(topics, width, count), prior.base, width, topics)
+    share, needed = (HOLDS, least) if least else (STAYS, 3)
+    held = texts.of_topics(topics, width, count) > share * texts.lengths[:, None]
+    good = np.flatnonzero(held.sum(axis=0) >= needed)
+    if not len(good):
+        return None
+    place = np.full(width + count, -1, np.int32)
+    place[:width], place[width + good] = np.arange(width), width + np.arange(len(good))
+    others = first(texts, old, theta, new, 0, False, names)
+    topics = np.where(place[topics] < 0, others, place[topics])
+    return Learned(stays, topics, near, len(good))
+
+
+def nearest(theta: Array) -> Array:
+    """Return the most probable topics of documents, int64[D, n]."""
+    return np.argsort(-theta, axis=1, kind="stable")[:, :NEAR].copy()
+
+
+def first(
+    texts: Texts, held: Held, theta: Array, new: Array, count: int, evenly: bool, names: Names
+) -> Array:
+    """Return first topics of all tokens, int32[N]."""
+    topics = np.zeros(len(texts.words), np.int32)
+    drawn = new, count, evenly, *names.take(1), topics
+    beside.first_topics(texts.words, texts.offsets, held.phi, theta, *drawn)
+    return topics
+
+
+def _sweep(
+    texts: Texts,
+    topics: Array,
+    old: Held,
+    near: Array,
+    prior: Prior,
+    count: int,
+    sweeps: int,
+    names: Names,
+) -> None:
+    counts = texts.counts(topics, old.phi.shape[1], count)
+    shares = prior.a * prior.base
+    parts = texts.words, texts.offsets, topics, old.phi, near, counts, shares, prior.a
+    beside.learn_beside(*parts, prior.alpha, sweeps, *names.take(sweeps))
+
+
+def _join(counts: Array, base: Array, width: int, topics: Array) -> None:
+    """Let new topics be one whose words are alike; the greater one takes the tokens."""
+    rows = counts.T / np.sqrt(base)
+    lengths = np.sqrt((rows * rows).sum(axis=1))
+    order = np.argsort(-counts.sum(axis=0), kind="stable").tolist()
+    gone: set[int] = set()
+    for i, x in enumerate(order):
+        for y in order[i + 1 :]:
+            alike = (rows[x] * rows[y]).sum() > ALIKE * lengths[x] * lengths[y]
+            if alike and not {x, y} & gone:
+                topics[topics == width + y] = width + x
+                gone.add(y)
+
+
+@dataclass(eq=False)
+class Candidate:
+    """New topics that are judged.
+
+    Attributes:
+        past: the snapshot.
+        documents: int64[D], how many documents came before each of those learned from.
+        topics: int32[N], of their tokens; K8 + j is new.
+        near: int64[D, n], the old topics that are told apart.
+        count: m.
+        controls: int64[c], unlearned documents of the past, by how many came before.
+        used: of these.
+        judges: documents that have judged.
+        tokens: of these, that were predicted.
+        gained: nats.
+        gain: wager that they predict better.
+        rises: m + 1 wagers that they are held more often; the last that any is.
+        odd: of the last documents, fewer than a block, what they hold of the m + 1.
+        counts: int32[room, m], n_wj; not saved.
+    """
+
+    past: Past
+    documents: Array
+    topics: Array
+    near: Array
+    count: int
+    controls: Array
+    used: int = 0
+    judges: int = 0
+    tokens: int = 0
+    gained: float = 0.0
+    gain: Gain = field(default_factory=Gain)
+    rises: list[Rise] = field(default_factory=list)
+    odd: list[list[bool]] = field(default_factory=list)
+    counts: Array = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+
+    @property
+    def width(self) -> int:
+        """Return K8."""
+        return -(-self.past.topics // LANES) * LANES
+
+    def compare(self, today: list[list[bool]], past: list[list[bool]]) -> None:
+        """Bet on blocks: what documents of today, and one of the past for a block, hold."""
+        today = self.odd + today
+        for i, row in enumerate(past):
+            block = today[BLOCK * i : BLOCK * (i + 1)]
+            for j, rise in enumerate(self.rises):
+                rise.add(sum(held[j] for held in block), int(row[j]))
+        self.odd = today[BLOCK * len(past) :][: BLOCK - 1]
+
+    def count_words(self, live: State, marks: Array) -> None:
+        """Set the counts from the topics of the documents, which are at hand."""
+        texts = texts_of(live, np.searchsorted(marks, self.documents))
+        self.counts = np.zeros((live.size, self.count), np.int32)
+        self.counts[texts.ids] = texts.counts(self.topics, self.width, self.count)
+
+    def prior(self, ids: Array, live: State, alpha: float) -> Prior:
+        """Return the prior of the new topics."""
+        return Prior(self.past.prior(ids, live), min(self.past.a, MOST_A), alpha)
+
+    def phi(self, ids: Array, live: State) -> Array:
+        """Return P(w | j) of the new topics, float32[V, m]."""
+        self.counts = with_room(self.counts, len(self.counts), live.size)
+        prior = self.prior(ids, live, 0.0)
+        return phi_of(self.counts[ids], self.counts.sum(axis=0), prior.base, prior.a)
+
+    def learn_on(self, live: State, marks: Array, more: Array, alpha: float, names: Names) -> None:
+        """Learn documents that have judged; let go of those without a token in new topics.
+
+        Args:
+            live: the model.
+            marks: of the documents at hand.
+            more: int64[n], the documents, by how many came before.
+            alpha: of each topic.
+            names: of the draws.
+        """
+        texts, width = texts_of(live, np.searchsorted(marks, more)), self.width
+        both = Held.of(alpha, self.past.phi(texts.ids, live), self.phi(texts.ids, live))
+        theta = both.mixtures(texts)
+        none = np.zeros(len(texts.ids), np.bool_)
+        topics = first(texts, both, theta, none, 0, False, names)
+        topics[topics >= self.past.topics] += width - self.past.topics
+        before = texts_of(live, np.searchsorted(marks, self.documents))
+        stays = before.of_topics(self.topics, width, self.count).sum(axis=1) > 0
+        kept = self.topics[np.repeat(stays, before.lengths)]
+        self.documents = np.concatenate([self.documents[stays], more])
+        olds = np.pad(theta[:, : self.past.topics], ((0, 0), (0, width - self.past.topics)))
+        self.near = np.concatenate([self.near[stays], nearest(olds)])
+        self.topics = np.concatenate([kept, topics]).astype(np.int32)
+        texts = texts_of(live, np.searchsorted(marks, self.documents))
+        old = Held.of(alpha, self.past.phi(texts.ids, live))
+        prior = self.prior(texts.ids, live, alpha)
+        _sweep(texts, self.topics, old, self.near, prior, self.count, ON, names)
+        self.count_words(live, marks)
+
+
+def held_shares(texts: Texts, both: Held, old: int, new: int, shares: Array) -> Array:
+    """Return of documents their shares in new topics, float32[D, m]; 0 where few words are theirs.
+
+    Args:
+        texts: the documents.
+        both: old and new topics.
+        old: K.
+        new: m.
+        shares: float64[V], of each word in the stream.
+    """
+    found = np.zeros((len(texts.lengths), new), np.float32)
+    may = may_hold(texts, both.phi[:, old : old + new], shares, 1)
+    found[may] = both.mixtures(texts.of(may))[:, old : old + new]
+    return found
+
+
+def may_hold(texts: Texts, new: Array, shares: Array, stride: int) -> Array:
+    """Return which documents may hold new topics, bool[D], by their tokens at 0, stride, ..."""
+    found, ratio = np.zeros(len(texts.lengths)), new.max(axis=1).astype(np.float64) / shares
+    of_word = np.log(0.9 + 0.1 * ratio)
+    beside.scores(texts.words, texts.offsets, of_word, stride, found)
+    return found > 0.0
+
+
+def _ends(lengths: Array) -> Array:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -1,0 +1,144 @@
+"""What births need beside the model, and the stream at a minibatch.
+
+A document has a *mark*: how many came before it. Marks of the documents at hand ascend, so a
+document is found by its mark wherever it stands.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from beam_topics.model.events import BIRTH, DOCUMENT_IDS, Event
+from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, Names, Past
+from beam_topics.model.learners.engine.settings import LocalBirths
+from beam_topics.model.learners.engine.state import Array, State
+
+
+@dataclass(eq=False)
+class Nursery:
+    """What births need beside the model.
+
+    Attributes:
+        law: the numbers.
+        alpha: of each topic.
+        most: topics that there can be.
+        names: of the draws.
+        waiting: int64[n], the documents that wait, by how many came before.
+        uses: int64[2, W], for each word the documents and tokens that were learned.
+        pasts: snapshots, the oldest first.
+        due: documents after which candidates are sought.
+        levels: ln p of a token in the last minibatches.
+        excesses: the excess of the last times.
+        changed: documents before the last birth of a domain; -1 without one.
+        pending: the candidate.
+        events: what the last step told; not saved.
+    """
+
+    law: LocalBirths
+    alpha: float
+    most: int
+    names: Names
+    waiting: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    uses: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    pasts: list[Past] = field(default_factory=list)
+    due: int = 0
+    levels: list[float] = field(default_factory=list)
+    excesses: list[float] = field(default_factory=list)
+    changed: int = -1
+    pending: Candidate | None = None
+    events: list[Event] = field(default_factory=list)
+
+    def waits(self, marks: Array) -> Array:
+        """Return which documents wait when they come, bool[n]."""
+        return (marks >= self.law.begins) & (marks % self.law.apart == 0)
+
+    def wanted(self, marks: Array, seen: int) -> Array:
+        """Return which documents must stay at hand, bool[D]."""
+        needed = [self.waiting]
+        if self.pending:
+            needed += [self.pending.documents, self.pending.controls[self.pending.used :]]
+        return (marks >= seen - self.law.window) | np.isin(marks, np.concatenate(needed))
+
+    def keep_words(self, staying: Array) -> None:
+        """Let words leave; a candidate, whose documents are others now, is given up."""
+        self.pending = None
+        self.uses = self.uses[:, staying[staying < self.uses.shape[1]]]
+        for past in self.pasts:
+            kept = staying[staying < len(past.base)]
+            past.counts, past.base = past.counts[kept], past.base[kept]
+
+    def shares(self, ids: Array) -> Array:
+        """Return the share of words in the stream, float64[V]."""
+        tokens = self.uses[1] + 1
+        found: Array = tokens[ids] / tokens.sum()
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Return the memory of the arrays."""
+        pasts = self.pasts + ([self.pending.past] if self.pending else [])
+        own = self.uses.nbytes + self.waiting.nbytes
+        return own + sum(past.counts.nbytes + past.base.nbytes for past in pasts)
+
+
+class Stream(NamedTuple):
+    """The stream at a minibatch.
+
+    Attributes:
+        live: the model.
+        marks: int64[D], of the documents at hand how many came before.
+        nursery: what births need.
+        seen: documents that have come.
+        arrived: int64[n], the numbers of the minibatch's documents at hand.
+        ids: of these documents, for events.
+        moves: R.
+        pool: threads.
+    """
+
+    live: State
+    marks: Array
+    nursery: Nursery
+    seen: int
+    arrived: Array
+    ids: tuple[str, ...]
+    moves: int
+    pool: Executor | None
+
+    def at(self, marks: Array) -> Array:
+        """Return the numbers at hand of documents, which are there."""
+        return np.searchsorted(self.marks, marks)
+
+    def learned_since(self, since: int) -> Array:
+        """Return the learned documents that came after ``since`` and before this minibatch."""
+        before = self.seen - len(self.arrived)
+        new = (self.marks >= since) & ~np.isin(self.marks, self.nursery.waiting)
+        return np.flatnonzero(new & (self.marks < before))
+
+    def tokens(self, chosen: Array) -> int:
+        """Return the tokens of documents."""
+        return int((self.live.offsets[chosen + 1] - self.live.offsets[chosen]).sum())
+
+
+def told(
+    stream: Stream,
+    born: list[int],
+    by: str,
+    documents: int,
+    figures: dict[str, float],
+    shares: Array,
+) -> None:
+    """Note a birth, with the documents of today that hold most of it."""
+    order = np.argsort(-shares, kind="stable").tolist()
+    best = [stream.ids[d] for d in order if shares[d] > HOLDS][:DOCUMENT_IDS]
+    stream.nursery.events.append(
+        Event(BIRTH, documents, topics=born, by=by, figures=figures, ids=best)
+    )
+
+
+def forget(nursery: Nursery) -> None:
+    """Drop what knows nothing of a birth."""
+    nursery.pending, nursery.pasts, nursery.levels, nursery.excesses = None, [], [], [0.0]
