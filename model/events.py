@@ -3,20 +3,18 @@
 A learner notes an event in the step that tells it (``StepInfo.events``): a change of the stream, or
 topics that a challenger replaced. The head of the learner collects the events since the last
 candidate, and the manifest of the next version holds them with the ids of the published topics. The
-step that publishes adds births and deaths. Two more kinds follow from a manifest alone
-(:mod:`beam_topics.model.publishing.version_events`).
+step that publishes adds births and deaths that no learner noted. Two more kinds follow from a
+manifest alone (:mod:`beam_topics.model.publishing.version_events`).
 
-| kind | what happened | noted by |
-|---|---|---|
-| ``change`` | documents are unlike those before them | the learner |
-| ``topics_replaced`` | a challenger won; topics hold other words than before | the learner |
-| ``birth`` | a version has topics with documents that its parent does not have | a version |
-| ``death`` | the parent has topics that a version does not have | a version |
-| ``chain_replaced`` | a version comes from another particle or island than its parent | a version |
-| ``words_changed`` | words of topics are new, by a test | a version |
-| ``flood`` | near copies, or documents above a source's share, are not learned | the learner |
-| ``superseded`` | a restored job does not come to versions again | the publisher |
-| ``omitted`` | more events than a version holds | the head |
+| kind | what happened | noted by | |---|---|---| | ``change`` | documents are unlike those before
+them | the learner | | ``topics_replaced`` | a challenger won; topics hold other words than before |
+the learner | | ``birth`` | there are topics that were not there before | the learner, or a version
+| | ``death`` | the parent has topics that a version does not have | a version | |
+``chain_replaced`` | a version comes from another particle or island than its parent | a version | |
+``words_changed`` | words of topics are new, by a test | a version | | ``flood`` | near copies, or
+documents above a source's share, are not learned | the learner | | ``superseded`` | a restored job
+does not come to versions again | the publisher | | ``omitted`` | more events than a version holds |
+the head |
 """
 
 from __future__ import annotations
@@ -31,6 +29,8 @@ CHANGE, TOPICS_REPLACED = "change", "topics_replaced"
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
 FLOOD, OMITTED, SUPERSEDED = "flood", "omitted", "superseded"
 BIRTH, DEATH = "birth", "death"
+# What decides that a version notes a birth or a death.
+SIMILARITY = "similarity"
 # The head is written at every minibatch, so it holds no more events than this.
 MOST = 100
 # No birth or death is told of a topic that fewer documents hold.
@@ -50,7 +50,8 @@ class Event:
         topics: The topics concerned. A learner gives its own numbers; in a manifest they are ids
             (:mod:`beam_topics.model.publishing.succession`).
         by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics,
-            ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births and deaths.
+            ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births and deaths that
+            a version notes, ``wagers`` or ``evidence`` for births that a learner notes.
         figures: The figures that decided, by name.
         ids: Up to three of the documents.
         particle: The particle whose topic numbers a learner gives.

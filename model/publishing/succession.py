@@ -53,6 +53,7 @@ from beam_topics.model.events import (
     DOCUMENT_IDS,
     FIRST_WORDS,
     LEAST_DOCUMENTS,
+    SIMILARITY,
     TOPICS_REPLACED,
     Event,
     events_from_json,
@@ -398,11 +399,13 @@ class Succession:
         ]
 
     def _turns(self, candidate: Candidate, noted: Sequence[Event]) -> list[Event]:
-        """Return the event of births and that of deaths, where there are any.
+        """Return the event of births that the learner did not note and that of deaths, if any.
 
         A topic that dies had as many tokens as some documents of average length.
         """
-        born, before = self.turnover.born, self.before
+        told = {topic for event in noted if event.kind == BIRTH for topic in event.topics}
+        born = [topic for topic in self.turnover.born if topic not in told]
+        before = self.before
         least = LEAST_DOCUMENTS * candidate.tokens / max(candidate.documents, 1)
         died = [
             topic
@@ -411,7 +414,7 @@ class Succession:
         ]
         about = Event(
             "",
-            by="similarity",
+            by=SIMILARITY,
             particle=candidate.particle,
             sequence=candidate.sequence,
             time=candidate.event_time,

@@ -1,10 +1,10 @@
 """The events of a version, as records for others and as lines for people.
 
 A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
-follows from the field ``replaced``, and that words are new from ``new_words``. A birth of
-a topic that fewer than :data:`~beam_topics.model.events.LEAST_DOCUMENTS` documents are mostly about
-is left out. So all events follow
-from the manifest, and a version that is made again gives the same ones.
+follows from the field ``replaced``, and that words are new from ``new_words``. A birth, noted by a
+version, of a topic that fewer than :data:`~beam_topics.model.events.LEAST_DOCUMENTS` documents are
+mostly about is left out. So all events follow from the manifest, and a version that is made again
+gives the same ones.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from beam_topics.model.events import (
     FLOOD,
     LEAST_DOCUMENTS,
     OMITTED,
+    SIMILARITY,
     SUPERSEDED,
     TOPICS_REPLACED,
     WORDS_CHANGED,
@@ -57,7 +58,7 @@ def events_of(manifest: Manifest) -> list[Event]:
 def _with_documents(manifest: Manifest, event: Event) -> Event | None:
     """Return an event; of births those of topics that enough documents hold, or None."""
     counts = manifest.topic_documents
-    if event.kind != BIRTH or counts is None:
+    if event.kind != BIRTH or event.by != SIMILARITY or counts is None:
         return event
     kept = [
         at

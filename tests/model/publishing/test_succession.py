@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from made import CANDIDATE, snapshot_of
 
-from beam_topics.model.events import TOPICS_REPLACED, Event
+from beam_topics.model.events import BIRTH, TOPICS_REPLACED, Event
 from beam_topics.model.publishing.succession import Succession
 
 WORDS = ("a", "b", "c", "d", "e", "f")
@@ -59,3 +59,13 @@ def test_a_topic_without_tokens_dies():
     (birth,) = again.events(candidate())
     assert (birth["kind"], birth["topics"]) == ("birth", [4])
     assert birth["tokens"] == 20
+
+
+def test_a_birth_that_the_learner_noted_is_told_once():
+    rows = BEFORE.rows(np.arange(6)).astype(int)
+    rows[:, 1] = 0
+    fewer = snapshot_of(rows.tolist(), words=WORDS)
+    found = Succession.of(fewer, [0, 4, 2], BEFORE)
+    noted = Event(BIRTH, 70, 90.0, [1], "wagers", ids=["x"])
+    (birth,) = found.events(candidate(events=[noted.to_json()]))
+    assert (birth["topics"], birth["by"], birth["documents"]) == ([4], "wagers", 70)

@@ -85,6 +85,10 @@ def test_a_topic_is_born_with_documents_enough():
     assert (told.topics, told.words, told.words_before) == ([3], [WORDS[0]], [["x"]])
     few = replace(birth, topics=[5], words=[], words_before=[]).to_json()
     assert events_of(version(events=[few], topic_documents=counts)) == []
+    (noted,) = events_of(
+        version(events=[replace(birth, by="wagers").to_json()], topic_documents=counts)
+    )
+    assert noted.topics == [3, 5]
     (unknown,) = events_of(version(events=[birth.to_json()], topic_documents=None))
     assert unknown.topics == [3, 5]
 
