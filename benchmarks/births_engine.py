@@ -31,8 +31,8 @@ import numpy as np
 
 from beam_topics.model.compositions import compose
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.learners.engine.candidates import Held, texts_of
 from beam_topics.model.learners.engine.holding import topics_of_documents
+from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from benchmarks.corpora import records, stop_words

@@ -16,22 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.learners.engine.candidates import (
-    HOLDS,
-    MOST_A,
-    Held,
-    Learned,
-    Past,
-    Prior,
-    Texts,
-    kinds_of,
-    learn,
-    phi_of,
-    texts_of,
-)
+from beam_topics.model.learners.engine.candidates import HOLDS, MOST_A, Learned, Prior, learn
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Nursery, Stream, forget, told
 from beam_topics.model.learners.engine.proposals import excess, expect
+from beam_topics.model.learners.engine.snapshots import (
+    Held,
+    Past,
+    Texts,
+    kinds_of,
+    phi_of,
+    texts_of,
+)
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.wagers import Gain
 

@@ -29,20 +29,11 @@ from __future__ import annotations
 import numpy as np
 
 from beam_topics.model.learners.engine.alarms import bear_domain, is_alarm
-from beam_topics.model.learners.engine.candidates import (
-    HOLDS,
-    Candidate,
-    Held,
-    Past,
-    held_shares,
-    kinds_of,
-    may_hold,
-    phi_of,
-    texts_of,
-)
+from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, held_shares, may_hold
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Stream, forget, told
 from beam_topics.model.learners.engine.proposals import propose
+from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, again, visit
 from beam_topics.model.learners.engine.wagers import BLOCK

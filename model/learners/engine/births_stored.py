@@ -12,10 +12,11 @@ import numpy as np
 
 from beam_topics.model import checks, wire
 from beam_topics.model.learners.engine.alarms import KNOWN
-from beam_topics.model.learners.engine.candidates import NEAR, Candidate, Past
+from beam_topics.model.learners.engine.candidates import NEAR, Candidate
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.proposals import TIMES
+from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
 from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers

@@ -31,154 +31,18 @@ import numpy as np
 
 from beam_topics.model.learners.engine.kernels import beside
 from beam_topics.model.learners.engine.kernels.lanes import LANES
+from beam_topics.model.learners.engine.snapshots import Held, Past, Texts, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State, with_room
 from beam_topics.model.learners.engine.wagers import BLOCK, Gain, Rise
 
-# EM steps of a mixture; old topics that are told apart; the most of a new topic's prior.
-STEPS, NEAR, MOST_A = 6, 8, 100.0
+# Old topics that are told apart; the most of a new topic's prior.
+NEAR, MOST_A = 8, 100.0
 # Sweeps: at first, then of a candidate or a domain, and after each minibatch.
 FIRST, LATER, LATER_DOMAIN, ON = 5, 10, 85, 3
 # Of a document's tokens, so that it stays; of its mixture, so that it holds a topic.
 STAYS, HOLDS = 0.05, 0.2
 # The cosine from which two candidates are one.
 ALIKE = 0.2
-
-
-class Texts(NamedTuple):
-    """Some documents, with words numbered anew.
-
-    Attributes:
-        words: int32[N], for each token the place of its word in ``ids``.
-        offsets: int64[D + 1].
-        ids: int64[V], the words in the model, ascending.
-    """
-
-    words: Array
-    offsets: Array
-    ids: Array
-
-    @property
-    def lengths(self) -> Array:
-        """Return int64[D]."""
-        return np.diff(self.offsets)
-
-    def of(self, chosen: Array) -> Texts:
-        """Return some of the documents, bool[D], with the same words."""
-        lengths = self.lengths
-        words = self.words[np.repeat(chosen, lengths)]
-        return self._replace(words=words, offsets=_ends(lengths[chosen]))
-
-    def counts(self, topics: Array, width: int, count: int) -> Array:
-        """Return int32[V, m], the tokens of each word in new topics."""
-        new = topics >= width
-        cells = self.words[new].astype(np.int64) * count + topics[new] - width
-        found = np.bincount(cells, minlength=len(self.ids) * count)
-        return found.reshape(len(self.ids), count).astype(np.int32)
-
-    def of_topics(self, topics: Array, width: int, count: int) -> Array:
-        """Return int64[D, m], the tokens of each document in new topics."""
-        new = topics >= width
-        where = np.repeat(np.arange(len(self.lengths)), self.lengths)[new]
-        cells = where * count + topics[new] - width
-        return np.bincount(cells, minlength=len(self.lengths) * count).reshape(-1, count)
-
-
-def texts_of(live: State, chosen: Array) -> Texts:
-    """Return documents of a model."""
-    places, offsets = live.places(chosen)
-    words = live.words[places]
-    used = np.zeros(live.size, np.bool_)
-    used[words] = True
-    return Texts((np.cumsum(used) - 1).astype(np.int32)[words], offsets, np.flatnonzero(used))
-
-
-def kinds_of(texts: Texts) -> tuple[Array, Array]:
-    """Return (words, documents) of all distinct pairs of these."""
-    is_first = np.zeros(len(texts.words), np.bool_)
-    beside.first_uses(texts.words, texts.offsets, np.full(len(texts.ids), -1), is_first)
-    where = np.repeat(np.arange(len(texts.lengths)), texts.lengths)
-    return texts.words[is_first], where[is_first]
-
-
-@dataclass(eq=False)
-class Past:
-    """A snapshot.
-
-    Attributes:
-        seen: the documents that had come.
-        counts: int32[W, K], n_wk; later words have none.
-        base: float64[W], the mean of G given the tables; a draw says little of a rare word.
-        a: the strength of a topic's prior.
-    """
-
-    seen: int
-    counts: Array
-    base: Array
-    a: float
-
-    @classmethod
-    def of(cls, live: State, seen: int) -> Past:
-        """Return what topics are now."""
-        counts = live.rows[: live.size, : live.topics].copy()
-        return cls(seen, counts, live.base_mean(), live.a)
-
-    @property
-    def topics(self) -> int:
-        """Return K."""
-        return self.counts.shape[1]
-
-    def prior(self, ids: Array, live: State) -> Array:
-        """Return G of words; later words have that of the model."""
-        base: Array = live.base_mean()[ids]
-        known = ids < len(self.base)
-        base[known] = self.base[ids[known]]
-        return base
-
-    def phi(self, ids: Array, live: State) -> Array:
-        """Return float32[V, K]."""
-        counts = np.zeros((len(ids), self.topics))
-        known = ids < len(self.base)
-        counts[known] = self.counts[ids[known]]
-        return phi_of(counts, self.counts.sum(axis=0), self.prior(ids, live), self.a)
-
-
-def phi_of(counts: Array, totals: Array, base: Array, a: float) -> Array:
-    """Return (n_wk + a G_w) / (n_k + a), float32[V, K]."""
-    found: Array = ((counts + a * base[:, None]) / (totals + a)).astype(np.float32)
-    return found
-
-
-class Held(NamedTuple):
-    """Topics that are held, padded to a multiple of eight.
-
-    Attributes:
-        phi: float32[V, K8].
-        alpha: float32[K8].
-    """
-
-    phi: Array
-    alpha: Array
-
-    @classmethod
-    def of(cls, alpha: float, *parts: Array) -> Held:
-        """Return topics side by side."""
-        phi = np.concatenate(parts, axis=1)
-        pad = -phi.shape[1] % LANES
-        alphas = np.full(phi.shape[1], alpha, np.float32)
-        return cls(np.ascontiguousarray(np.pad(phi, ((0, 0), (0, pad)))), np.pad(alphas, (0, pad)))
-
-    def mixtures(self, texts: Texts, stride: int = 1) -> Array:
-        """Return theta of documents, float32[D, K8]."""
-        theta = np.zeros((len(texts.lengths), self.phi.shape[1]), np.float32)
-        beside.mixtures(texts.words, texts.offsets, self.phi, self.alpha, STEPS, stride, theta)
-        return theta
-
-    def completion(self, texts: Texts) -> Array:
-        """Return ln P(tokens at odd places | those at even places), float64[D]."""
-        found = np.zeros(len(texts.lengths))
-        theta = self.mixtures(texts, 2)
-        beside.completed(texts.words, texts.offsets, self.phi, theta, found)
-        return found
 
 
 @dataclass
@@ -436,7 +300,3 @@ def may_hold(texts: Texts, new: Array, shares: Array, stride: int) -> Array:
     of_word = np.log(0.9 + 0.1 * ratio)
     beside.scores(texts.words, texts.offsets, of_word, stride, found)
     return found > 0.0
-
-
-def _ends(lengths: Array) -> Array:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.events import BIRTH, DOCUMENT_IDS, Event
-from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, Names, Past
+from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, Names
 from beam_topics.model.learners.engine.settings import LocalBirths
+from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.state import Array, State
 
 

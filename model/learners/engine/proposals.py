@@ -17,18 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.kernels.random import COMPARED, uniform
-from beam_topics.model.learners.engine.candidates import (
-    MOST_A,
-    Candidate,
-    Held,
-    Past,
-    Prior,
-    Texts,
-    kinds_of,
-    learn,
-    texts_of,
-)
+from beam_topics.model.learners.engine.candidates import MOST_A, Candidate, Prior, learn
 from beam_topics.model.learners.engine.nursery import Stream
+from beam_topics.model.learners.engine.snapshots import Held, Past, Texts, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.wagers import Rise
 

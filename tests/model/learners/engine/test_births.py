@@ -13,19 +13,11 @@ from beam_topics.model.events import BIRTH
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import births_stored
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
-from beam_topics.model.learners.engine.candidates import (
-    Held,
-    Names,
-    Past,
-    Prior,
-    kinds_of,
-    learn,
-    may_hold,
-    texts_of,
-)
+from beam_topics.model.learners.engine.candidates import Names, Prior, learn, may_hold
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import LocalBirths
+from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import State
 
 WORDS, TOPICS, OLD, SIZE = 300, 5, 2000, 100
