@@ -57,7 +57,7 @@ class _Child:
         with its_end:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "beam_topics.model.reading.child"],
-                stdin=its_end,
+                stdin=its_end.fileno(),
                 stdout=subprocess.PIPE,
                 # It finds this project and the libraries where this process does. Arrow's own
                 # allocator reserves more than it needs.

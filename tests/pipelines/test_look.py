@@ -7,6 +7,8 @@ import shlex
 import fake_learner
 import pytest
 
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.times import to_iso
 from beam_topics.pipelines import look, train
 from beam_topics.pipelines.cli import profiling
 
@@ -74,6 +76,38 @@ def test_a_question_is_shown_and_its_first_answer_is_in_the_command(here, capsys
     )
     assert train.main(["ragged.csv", *FAKE]) == 2
     assert train.main(["ragged.csv", *FAKE, "--unquoted_field=text"]) == 0
+
+
+@pytest.mark.parametrize("folder", ["events", "ev [1], 50%"])
+@pytest.mark.parametrize("day", ["dt=2024-01-{:02}", "year=2024/month=1/day={:02}"])
+def test_parts_of_a_path_are_the_times_and_the_command_learns(here, capsys, folder, day):
+    for n in range(1, 9):
+        place = here / folder / day.format(n)
+        place.mkdir(parents=True)
+        rows = [f"{n}{m},the ship came into the harbour {m}" for m in range(6)]
+        (place / "part-0.csv").write_text("\n".join(["id,text", *rows, ""]))
+    assert look.main([folder]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert "time         the paths of the files" in shown
+    assert "times        2024-01-01 to 2024-01-08, half of them up to 2024-01-05" in shown
+    assert "--time_from=path" in shown[-1]
+    command = shown[-1].partition("beam_topics.pipelines.train ")[2]
+    assert train.main([*shlex.split(command), *FAKE]) == 0
+    version = ModelStore(f"{folder}.topics/models").latest("")
+    assert version.documents == 48 and to_iso(version.event_time).startswith("2024-01-08")
+
+
+def test_dates_in_names_are_asked_for_and_each_answer_learns(here, capsys):
+    for n in range(1, 9):
+        (here / f"x-2024010{n}.csv").write_text(f"id,text\n{n},the ship came into the harbour\n")
+    assert train.main(["x-*.csv", *FAKE]) == 2
+    told = capsys.readouterr().err.strip()
+    assert (
+        "the paths of files have dates, as 'x-20240101.csv' has. Give --time_from=path or" in told
+    )
+    assert told.endswith("--time_from=order.")
+    for answer in ("--time_from=path", "--time_from=order"):
+        assert train.main(["x-*.csv", answer, f"--model_store={answer[12:]}", *FAKE]) == 0
 
 
 def test_the_profile_is_json(here):

@@ -41,7 +41,7 @@ def test_paths_and_globs(folder, pattern, names, absolute):
     [
         ("a.jsnl", "Did you mean a.jsonl?", "a.jsonl"),
         ("below/e.jsonl", "Did you mean below/c.jsonl?", "below/c.jsonl"),
-        ("below", "It is a folder: give below/* for the files in it.", "below/*"),
+        ("below", "It is a folder: give 'below/*' for the files in it.", "below/*"),
         ("'*.jsonl'", "Leave out the quotes, which the shell has passed on.", "*.jsonl"),
         ("zzz", "Check the spelling.", None),
         ("nowhere/zzz", "Check the spelling.", None),
