@@ -19,6 +19,7 @@ thousands of other years is an outlier: it is named, and the lengths are those f
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -445,11 +446,15 @@ def _times(
     records, documents = samples.records, samples.documents
     time = next((one for one in fields if one.role == "time"), None)
     if time is None:
+        if any("--timestamp" in one.choices[0] for one in roles.questions):
+            return "", None
         last = max(documents - 1, 0) * MICROSECONDS_PER_SECOND
         return "", span_of([0, last // 4, last // 2, 3 * last // 4, last])
     form = roles.options.get("timestamp_format", settings.parse.timestamp_format)
     if time.form is None and time.unit is None and "timestamp_format" not in given:
         return form, None
+    if time.form is not None and (len(time.form.forms) > 1 or time.form.also):
+        form = form if "timestamp_format" in given else time.form.forms[0]
     times = times_of(records, time, form, settings.parse.time_zone)
     return form, span_of([one for one in times if one is not None])
 
@@ -494,6 +499,11 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."
             )
     for one in fields:
+        if one.role == "time" and re.search(r"[0-9][eE]\+?[0-9]", one.example):
+            found.append(
+                f"The times of {one.name!r} are rounded, for example {one.example!r}: a spreadsheet"
+                " has written them so."
+            )
         if one.role == "time" and one.form is not None and one.form.read < one.form.of:
             found.append(
                 f"{one.form.of - one.form.read:,} of {one.form.of:,} times of {one.name!r} have"

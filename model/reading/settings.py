@@ -105,8 +105,8 @@ class ParseSettings(Record):
     id_from: IdFrom = option("field", "field: --id_field; place: the file and the place in it")
     timestamp_format: str = option(
         "iso",
-        "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, excel, rfc2822, or"
-        " a form of strptime",
+        "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, quarter, excel,"
+        " rfc2822, or a form of strptime",
     )
     time_zone: str = time_zone()
 

@@ -250,8 +250,8 @@ def test_several_files_and_folders(here):
         (
             {"text": "a ship came", "date": "spring 2020"},
             "posts.jsonl: the field 'date' seems to hold times, and 'spring 2020' cannot be read as"
-            " one. Give --time_from=order to learn in the order of the records or"
-            " --timestamp_format=FORM with the form of strptime that reads it.",
+            " one. --timestamp_format takes the form of strptime that reads it; the order of"
+            " the records is another time. Give --time_from=order.",
         ),
     ],
 )
