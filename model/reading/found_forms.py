@@ -102,7 +102,7 @@ _WEEKDAYS = (
 )
 _DIGITS = re.compile("[0-9]+")
 # Words of periods that no form has.
-_PERIODS = frozenset("spring summer autumn fall winter week quarter term kw fy ws ss".split())
+_PERIODS = {"spring", "summer", "autumn", "fall", "winter", "week", "quarter", "term", "kw", "fy"}
 # What is left where times are not meant.
 ORDER = ("--time_from=order",)
 _CLOCKS = ("%H:%M", "%H:%M:%S")
@@ -239,8 +239,8 @@ def _forms_of_numbers(
     if years and (certain or _YEAR_NAME.search(name) or all(1800 <= n <= 2100 for n in numbers)):
         yield "year"
         return
-    days = sum(_SERIALS[0] <= number < _SERIALS[1] for number in numbers) >= MOST * len(numbers)
-    if days and _DAY_NAME.search(name):
+    serials = sum(_SERIALS[0] <= number < _SERIALS[1] for number in numbers)
+    if serials >= MOST * len(numbers) and _DAY_NAME.search(name):
         yield "excel"
     unit = _unit(numbers)
     if unit is not None and (

@@ -229,8 +229,8 @@ def test_times_of_mongodb_are_read(here, day):
 
 
 def test_a_form_that_is_given_never_conflicts_with_what_is_chosen(here, capsys):
-    table_of("Monat", [f"{n}ter Januar {2001 + n}" for n in range(1, 10)])
-    assert train.main(["t.csv", "--timestamp_format=%dter %B %Y", *FAKE]) == 0
+    table_of("Monat", [f"tag {n} Januar {2001 + n}" for n in range(1, 10)])
+    assert train.main(["t.csv", "--timestamp_format=tag %d %B %Y", *FAKE]) == 0
     assert train.main(["t.csv", "--timestamp_format=%d.%m.%Y", *FAKE]) == 2
     told = capsys.readouterr().err
     assert "no field has times of --timestamp_format, or several have. Leave it out." in told
