@@ -115,11 +115,9 @@ def is_marker(path: str) -> bool:
 def is_store(folder: str) -> bool:
     """Return whether a folder is a model store, or that of a run, with its dead letters."""
     place = Path(folder)
-    return (
-        any((place / part).is_dir() for part in ("_/manifests", "models/_"))
-        or (place.suffix == ".topics" and (place / "run.yaml").is_file())
-        or any(place.glob("*/manifests"))
-    )
+    kept = (one for root in (place, place / "models") for one in root.glob("*/manifests"))
+    is_run = place.suffix == ".topics" and (place / "run.yaml").is_file()
+    return is_run or any((one.parent / "settings.json").is_file() for one in kept)
 
 
 def _is_beside(path: str, pattern: str) -> bool:

@@ -151,7 +151,12 @@ def table(folder, names):
 
 SPARK = ["dt=2024-01-08/part-0.jsonl", "dt=2024-01-09/part-0.jsonl"]
 MARKS = ["_SUCCESS", "._SUCCESS.crc", "dt=2024-01-08/.part-0.jsonl.crc", "_committed_17"]
-STORES = ["old.topics/run.yaml", "old.topics/dead/a.jsonl", "m/_/manifests/a.jsonl"]
+STORES = [
+    "old.topics/run.yaml",
+    "old.topics/dead/a.jsonl",
+    "m/_/manifests/a.jsonl",
+    "m/_/settings.json",
+]
 
 
 @pytest.mark.parametrize("folder", ["in", "in [1], 50%", "a=b,c"])
@@ -163,7 +168,7 @@ def test_marks_of_tools_and_stores_in_a_folder_are_counted_and_not_read(here, ca
     assert files == [f"{folder}/{name}" for name in SPARK]
     assert (
         f"{folder}: the number of files that are read is 2; not read: 4 hidden, or marks of a tool,"
-        " 3 of a model store or run, 1 of other endings." in capsys.readouterr().err
+        " 4 of a model store or run, 1 of other endings." in capsys.readouterr().err
     )
 
 
