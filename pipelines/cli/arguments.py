@@ -189,16 +189,18 @@ def _pattern_of(path: str) -> str:
 
 def _tell_left(folder: str, read: Sequence[str]) -> None:
     """Say how many files of a folder are not read."""
-    every = [one for one in Path(folder).rglob("*") if one.is_file()]
+    # What is below a folder whose own files are read may be a whole disk.
+    deep = any(Path(one).parent != Path(folder) for one in read)
+    every = {one for one in Path(folder).glob("**/*" if deep else "*") if one.is_file() or not deep}
     kinds = Counter(
-        "of a model store or run"
+        "folders within it"
+        if path.is_dir()
+        else "of a model store or run"
         if any(is_store(str(one)) for one in path.parents if Path(folder) in one.parents)
         else "hidden, or marks of a tool"
         if is_marker(str(path))
-        else "in folders within it"
-        if path.parent != Path(folder) and all(Path(one).parent == Path(folder) for one in read)
         else "of other endings"
-        for path in set(every) - set(map(Path, read))
+        for path in every - set(map(Path, read))
     )
     if read and kinds:
         left = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))

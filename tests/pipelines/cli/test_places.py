@@ -172,6 +172,13 @@ def test_marks_of_tools_and_stores_in_a_folder_are_counted_and_not_read(here, ca
     )
 
 
+def test_what_is_below_a_folder_whose_own_files_are_read_is_told(here, capsys):
+    table(here, ["in/a.jsonl", "in/x/b.jsonl", "in/x/c.jsonl", "in/.d"])
+    arranged(["in", "--time_from=order"], "train", train.GROUPS)
+    said = "in: the number of files that are read is 1; not read: 1 folders within it, 1 hidden, or"
+    assert said in capsys.readouterr().err
+
+
 def test_a_shell_gives_marks_for_a_glob(here):
     table(here, ["in/_SUCCESS", "in/a.jsonl"])
     found = options(
