@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beam_topics.model.options import names_text
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.invocation import shown
@@ -97,7 +98,9 @@ def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str
     """
     chosen = {**profile.options, **profile.learning}
     options = [*flags, *(f"--{name}={value}" for name, value in chosen.items())]
-    words = [shlex.join([*given, *options]), *(one.choices[0] for one in profile.questions)]
+    # A path that exists is itself; commas would cut a glob.
+    paths = (one if Path(one).exists() else names_text([one]) for one in given)
+    words = [shlex.join([*paths, *options]), *(one.choices[0] for one in profile.questions)]
     return " ".join([shown("train"), *words])
 
 

@@ -546,6 +546,61 @@ def parquet(folder: Path) -> str:
     return "reviews.parquet"
 
 
+def _partitions(folder: Path, name: str) -> str:
+    """Write a table as Spark does, a part for each day, and return its name."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = Texts(THREE)
+    for day in range(1, 31):
+        place = folder / "events" / name.format(day)
+        place.mkdir(parents=True)
+        rows = range(10 * day, 10 * day + 10)
+        table = pa.table({"id": [f"e{n}" for n in rows], "message": [texts.text(n) for n in rows]})
+        pq.write_table(table, place / "part-00000.c000.snappy.parquet")
+        (place / ".part-00000.c000.snappy.parquet.crc").write_bytes(b"crc")
+    (folder / "events" / "_SUCCESS").write_bytes(b"")
+    return "events"
+
+
+@made(300, THREE, "Spark's output, a folder a day: its marks are passed over, the days are times")
+def spark_days(folder: Path) -> str:
+    return _partitions(folder, "dt=2024-01-{:02}")
+
+
+@made(300, THREE, "Spark's output in folders of years, months and days")
+def spark_parts(folder: Path) -> str:
+    return _partitions(folder, "year=2024/month=1/day={}")
+
+
+def _timed(folder: Path, times: Sequence[object], texts: Texts) -> str:
+    rows = [(times[n * len(times) // 300], texts.text(n)) for n in range(300)]
+    return _written(folder, "data.csv", _csv([("Period", "text"), *rows]))
+
+
+@made(300, THREE, "times as 2020Q1: read")
+def quarters(folder: Path) -> str:
+    return _timed(folder, [f"{2019 + n // 4}Q{n % 4 + 1}" for n in range(16)], Texts(THREE))
+
+
+@made(300, THREE, "times as Q1 2020: read")
+def quarters_first(folder: Path) -> str:
+    return _timed(folder, [f"Q{n % 4 + 1} {2019 + n // 4}" for n in range(16)], Texts(THREE))
+
+
+_SHORT = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@made(300, THREE, "times as Jan-19: asked, a month of a year or a day", said=("%b-%y",))
+def month_and_year(folder: Path) -> str:
+    return _timed(folder, [f"{name}-19" for name in _SHORT], Texts(THREE))
+
+
+@made(300, THREE, "times as 19 March: asked, too", said=("--time_from=order",))
+def year_and_month(folder: Path) -> str:
+    return _timed(folder, [f"19 {name}" for name in _SHORT], Texts(THREE))
+
+
 # What has to be told.
 
 

@@ -1,7 +1,9 @@
 """Find the files of this machine that a path or a glob names: one matcher for all programs.
 
 A path that exists is itself, whatever signs it has. A glob is matched as a shell does, and ``**``
-stands for folders at any depth. A folder with a slash behind it stands for what is in it. Links
+stands for folders at any depth. A folder with a slash behind it stands for what is in it. A glob
+passes over what other tools and this one keep beside documents (:func:`is_marker`,
+:func:`is_store`). Links
 without a target are left out with a warning. Pipes, devices and sockets are refused, because they
 may have no end or may block.
 
@@ -15,6 +17,8 @@ import difflib
 import functools
 import glob
 import logging
+import re
+import shlex
 import stat
 from pathlib import Path
 
@@ -79,9 +83,48 @@ def read_text(option: str, path: str, allowed: str) -> str:
 _LOG = logging.getLogger(__name__)
 
 
+def literal_part(pattern: str) -> str:
+    """Return the path that a pattern is, or the beginning of it that matches itself alone.
+
+    >>> literal_part("a[[]1]/b*/c")
+    'a[1]/b'
+    """
+    if Path(pattern).exists():
+        return pattern
+    begin = re.match(r"(?:\[[*?\[]\]|[^*?\[])*", pattern)
+    return re.sub(r"\[([*?\[])\]", r"\1", begin[0]) if begin else ""
+
+
 def is_local(pattern: str) -> bool:
     """Return whether a path or glob is of this machine, and not of an object store."""
     return "://" not in pattern
+
+
+# What Spark and others write beside the parts of a table.
+_MARKER = re.compile(
+    r"_SUCCESS|_(committed|started)_.*|_(common_)?metadata|\..*|.*\.crc", re.DOTALL
+)
+
+
+def is_marker(path: str) -> bool:
+    """Return whether a file is hidden, or a mark or checksum of a tool that writes tables."""
+    return _MARKER.fullmatch(Path(path).name) is not None
+
+
+@functools.lru_cache(2**12)
+def is_store(folder: str) -> bool:
+    """Return whether a folder is a model store, or that of a run, with its dead letters."""
+    place = Path(folder)
+    kept = (one for root in (place, place / "models") for one in root.glob("*/manifests"))
+    is_run = place.suffix == ".topics" and (place / "run.yaml").is_file()
+    return is_run or any((one.parent / "settings.json").is_file() for one in kept)
+
+
+def _is_beside(path: str, pattern: str) -> bool:
+    """Return whether a file that a glob matches is a marker, or in a store that it found."""
+    begin = literal_part(pattern).count("/")
+    folders = list(map(str, Path(path).parents))[: path.count("/") - begin]
+    return is_marker(path) or any(map(is_store, folders))
 
 
 def local_files(pattern: str, option: str) -> list[str]:
@@ -95,7 +138,8 @@ def local_files(pattern: str, option: str) -> list[str]:
         found = [pattern]
     else:
         # Path.glob would match names that begin with a dot.
-        found = glob.glob(pattern + "*" * pattern.endswith("/"), recursive=True)  # noqa: PTH207
+        every = glob.glob(pattern + "*" * pattern.endswith("/"), recursive=True)  # noqa: PTH207
+        found = [path for path in every if not _is_beside(path, pattern)]
     gone = sorted(path for path in found if not Path(path).exists())
     if gone:
         _warn(
@@ -127,12 +171,17 @@ def matching_files(pattern: str, option: str) -> list[str]:
 def _remedy(pattern: str) -> str:
     place = Path(pattern)
     if place.is_dir():
-        return f"It is a folder: give {place}/* for the files in it."
+        inner = shlex.quote(f"{glob.escape(str(place))}/*")
+        return f"It is a folder: give {inner} for the files in it."
     if pattern[:1] in ("'", '"'):
         return "Leave out the quotes, which the shell has passed on."
     names = [path.name for path in place.parent.iterdir()] if place.parent.is_dir() else []
     near = difflib.get_close_matches(place.name, names, 1, 0.7)
-    return f"Did you mean {place.parent / near[0]}?" if near else "Check the spelling."
+    return (
+        f"Did you mean {shlex.quote(str(place.parent / near[0]))}?"
+        if near
+        else "Check the spelling."
+    )
 
 
 @functools.cache

@@ -23,14 +23,16 @@ from typing import Any
 
 from beam_topics.model.options import names_text
 from beam_topics.model.reading.found_forms import (
+    ORDER,
     FoundForm,
     find_form,
     has_time_name,
     is_id_name,
     listed,
+    looks_like_times,
 )
 from beam_topics.model.reading.settings import FieldNames
-from beam_topics.model.reading.time_forms import UNITS, number_of, read_time
+from beam_topics.model.reading.time_forms import UNITS, ZONES_OF, number_of, read_time
 
 Record = Mapping[str, Any]
 Records = Sequence[Record]
@@ -303,8 +305,10 @@ def _find_time(
     if "timestamp_field" not in given and (chosen is None or chosen not in times):
         rare = chosen is not None and chosen.filled < MOST
         chosen = _earliest(times, records) if times or rare else chosen
+    if chosen not in times and isinstance(given, Mapping) and "timestamp_field" not in given:
+        chosen = _of_form(fields, records, given.get("timestamp_format", "")) or chosen
     if chosen is None:
-        _without_time(fields, times, given, found)
+        _without_time(fields, records, times, given, found)
         return
     found.roles[chosen.name] = "time"
     if chosen.name != names.timestamp:
@@ -313,13 +317,30 @@ def _find_time(
         return
     if chosen.form is None:
         found.questions.append(_unread(chosen))
-    elif len(chosen.form.forms) > 1:
+        return
+    form, choices = chosen.form.forms[0], [option("timestamp_format", n) for n in chosen.form.forms]
+    zones = next((ZONES_OF[word] for word in form.split() if word in ZONES_OF), ())
+    if zones and "time_zone" not in given:
+        choices = [f"{one} {option('time_zone', zone)}" for one in choices for zone in zones]
+    if len(choices) > 1 or chosen.form.also:
         example = f"the times of the field {chosen.name!r}, for example {chosen.example!r}"
         text = f"{example}, can be read in several ways."
-        choices = tuple(option("timestamp_format", form) for form in chosen.form.forms)
-        found.questions.append(Question(("timestamp_format", "time_from"), text, choices))
+        settles, all_choices = ("timestamp_format", "time_from"), (*choices, *chosen.form.also)
+        found.questions.append(Question(settles, text, all_choices))
     elif chosen.form.forms[0] != "iso":
         found.options["timestamp_format"] = chosen.form.forms[0]
+
+
+def _of_form(fields: Sequence[Field], records: Records, form: str) -> Field | None:
+    """Return the one field whose values have a form of times; None if there are several."""
+    looked = records[:: -(-len(records) // _LOOKED_AT) or 1]
+    read = []
+    for one in fields if form else ():
+        times = times_of(looked, one, form)
+        if len(times) - times.count(None) >= MOST * len(times):
+            read.append(one)
+    named = [one for one in read if has_time_name(one.name)]
+    return (named if len(named) == 1 else read)[0] if 1 in (len(named), len(read)) else None
 
 
 def _earliest(times: Sequence[Field], records: Records) -> Field | None:
@@ -378,7 +399,11 @@ def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -
 
 
 def _without_time(
-    fields: Sequence[Field], times: Sequence[Field], given: Collection[str], found: Roles
+    fields: Sequence[Field],
+    records: Records,
+    times: Sequence[Field],
+    given: Collection[str],
+    found: Roles,
 ) -> None:
     some = times or [one for one in fields if one.type == "time"]
     if some:
@@ -386,31 +411,39 @@ def _without_time(
         choices = [option("timestamp_field", one.name) for one in some]
         if not times:
             what += f", which {some[0].filled:.0%} of the records have"
-            choices.append("--time_from=order to learn all of them in their order")
+            choices += ORDER
         found.questions.append(Question(SETTLED["time"], f"{what}.", tuple(choices)))
         return
-    unread = next(filter(_may_be_time, fields), None)
-    if unread is not None and "timestamp_format" not in given:
+    if "timestamp_format" in given:
+        text = "no field has times of --timestamp_format, or several have. Leave it out."
+        found.questions.append(Question(("time_from",), text, ORDER))
+        return
+    others = [one for one in fields if one.name not in found.roles]
+    unread = next((one for one in others if _may_be_time(one, records)), None)
+    if unread is not None:
         found.questions.append(_unread(unread))
     else:
         found.options["time_from"] = "order"
 
 
-def _may_be_time(one: Field) -> bool:
-    """Return whether a field has the name of a time, and short texts or numbers with digits."""
+def _may_be_time(one: Field, records: Records) -> bool:
+    """Return whether a field has short values with digits, and the name or the parts of times."""
     short = one.type in ("words", "text", "number") and one.length <= _LONGEST_TIME
-    return short and has_time_name(one.name) and any(map(str.isdigit, one.example))
+    if not short or not any(map(str.isdigit, one.example)):
+        return False
+    values = [
+        value for record in records[:_LOOKED_AT] if not _is_empty(value := record.get(one.name))
+    ]
+    return has_time_name(one.name) or looks_like_times(values)
 
 
 def _unread(time: Field) -> Question:
     text = (
         f"the field {time.name!r} seems to hold times, and {time.example!r} cannot be read as one."
+        " --timestamp_format takes the form of strptime that reads it; the order of the records is"
+        " another time."
     )
-    choices = (
-        "--time_from=order to learn in the order of the records",
-        "--timestamp_format=FORM with the form of strptime that reads it",
-    )
-    return Question(("timestamp_format", "time_from"), text, choices)
+    return Question(("timestamp_format", "time_from"), text, ORDER)
 
 
 def _find_id(

@@ -18,6 +18,8 @@ thousands of other years is an outlier: it is named, and the lengths are those f
 
 from __future__ import annotations
 
+import io
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,7 +38,9 @@ from beam_topics.model.profile.fields import (
 )
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.delimited import Layout
+from beam_topics.model.reading.files import Source, folder_of, time_of_path
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
+from beam_topics.model.reading.texts import keyed_date
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
@@ -114,6 +118,7 @@ _MOST_RAGGED = 0.2
 _FEW = 5
 _MOST_NAMED = 3
 # What stands for a field that there is none of.
+_PATHS = "path"
 _WITHOUT = {"text": "none", "time": "the order of the records", "id": "the places of the records"}
 
 
@@ -177,9 +182,10 @@ class Profile:
         found = [("input", first), ("documents", number), ("form", ", ".join(filter(None, how)))]
         for role in _WITHOUT if self.fields else ():
             names = [one.name for one in self.fields if one.role == role]
-            found.append((role, ", ".join(names) or _WITHOUT[role]))
+            without = "the paths of the files" if role == "time" and self.form == _PATHS else None
+            found.append((role, ", ".join(names) or without or _WITHOUT[role]))
         if span is not None and self.form:
-            form = "" if self.form == "iso" else f", written {self.form}"
+            form = "" if self.form in ("iso", _PATHS) else f", written {self.form}"
             days = [to_iso(one)[:10] for one in (span.first, span.last, span.quantiles[2])]
             found.append(("times", f"{days[0]} to {days[1]}, half of them up to {days[2]}{form}"))
             if span.outliers:
@@ -244,8 +250,11 @@ def profile_of(
     units = {name: unit for one in samples.sampled for name, unit in one.units.items()}
     fields = fields_of(records, units)
     roles = roles_of(fields, records, settings.parse.fields, given)
+    dated = _of_paths(samples, roles, settings, given)
     fields = list(with_roles(fields, roles.roles))
     form, span = _times(fields, samples, roles, settings, given)
+    if dated and not roles.questions:
+        form, span = _PATHS, span_of(dated)
     texts = _texts(fields, records)
     markup, language = find_markup(texts), language_of(texts) if with_language else None
     strip, lost = stripping(texts, markup, given.get("strip"))
@@ -265,6 +274,37 @@ def profile_of(
         tuple(roles.questions),
         tuple(filter(None, remarks)),
     )
+
+
+def _of_paths(
+    samples: Samples, roles: Roles, settings: ReadSettings, given: Mapping[str, str]
+) -> list[int]:
+    """Return the times of the sample that the paths of its files say; none where others are used.
+
+    Dates in folders ``key=value`` are the times of records that have none. Other dates in paths may
+    be those of an export, and are asked for where they differ.
+    """
+    if roles.options.get("time_from") != "order" and given.get("time_from") != "path":
+        return []
+    folder = folder_of(samples.files)
+    sources = {one: Source(io.BytesIO(), one, settings, folder) for one in samples.files}
+    times = {path: time_of_path(source) for path, source in sources.items()}
+    found = [time for one in samples.sampled if (time := times[one.path]) for _ in one.records]
+    if "time_from" in given:
+        return found
+    if None not in times.values() and all(map(keyed_date, times)):
+        roles.options["time_from"] = "path"
+        return found
+    if len(set(times.values()) - {None}) > 1:
+        dated = next(path for path, time in times.items() if time)
+        text = f"the records have no times, and the paths of files have dates, as {dated!r} has."
+        choices = ("--time_from=path", "--time_from=order")
+        if None in times.values():
+            text += " Files without a date become dead letters with --time_from=path."
+            choices = choices[::-1]
+        del roles.options["time_from"]
+        roles.questions.append(Question(("time_from",), text, choices))
+    return []
 
 
 def learning_options(
@@ -406,11 +446,15 @@ def _times(
     records, documents = samples.records, samples.documents
     time = next((one for one in fields if one.role == "time"), None)
     if time is None:
+        if any("--timestamp" in one.choices[0] for one in roles.questions):
+            return "", None
         last = max(documents - 1, 0) * MICROSECONDS_PER_SECOND
         return "", span_of([0, last // 4, last // 2, 3 * last // 4, last])
     form = roles.options.get("timestamp_format", settings.parse.timestamp_format)
     if time.form is None and time.unit is None and "timestamp_format" not in given:
         return form, None
+    if time.form is not None and (len(time.form.forms) > 1 or time.form.also):
+        form = form if "timestamp_format" in given else time.form.forms[0]
     times = times_of(records, time, form, settings.parse.time_zone)
     return form, span_of([one for one in times if one is not None])
 
@@ -455,6 +499,11 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."
             )
     for one in fields:
+        if one.role == "time" and re.search(r"[0-9][eE]\+?[0-9]", one.example):
+            found.append(
+                f"The times of {one.name!r} are rounded, for example {one.example!r}: a spreadsheet"
+                " has written them so."
+            )
         if one.role == "time" and one.form is not None and one.form.read < one.form.of:
             found.append(
                 f"{one.form.of - one.form.read:,} of {one.form.of:,} times of {one.name!r} have"

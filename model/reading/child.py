@@ -1,17 +1,20 @@
-"""Read an Avro, Parquet or Excel file in a process of its own: the program of that process.
+"""Read Avro, Parquet and Excel files in another process: the program of that process.
 
-:class:`beam_topics.model.reading.tables.TableFile` starts it. Its standard input is the file, its
-argument a :class:`Request` as JSON, and its standard output lines of JSON:
+:class:`beam_topics.model.reading.tables.TableFile` starts it. Its standard input is a socket, which
+gives the open file and a :class:`Request` for it. Its standard output has lines of JSON:
 
 * first ``{"names": ..., "units": ..., "count": ...}``, or ``{"fault": [reason, detail]}``
 * ``[number, byte]`` before the items of a block: of Avro, a row group of Parquet, or some rows
 * ``[place, record]`` for a record
 * ``[place, reason, detail]`` for what cannot be read
+* at the end ``true`` where it waits for another file, and ``false`` where it ends
 
-Its memory is bounded by the size of the file (:func:`memory_of`), and its time on the processor by
-the bytes that it has read and written (:func:`seconds_of`). What exceeds the memory is mostly an
-exception, which costs its block. Where it is not, and where the time is over, the system ends the
-process, and the caller says so.
+A process takes a fifth of a second to start, so one reads many small files, one after the other. A
+file that is large, or has a fault, is the last one of its process. Each file has the same limits.
+The memory of the process is bounded by the size of the file (:func:`memory_of`), and its time on
+the processor by the bytes that it has read and written (:func:`seconds_of`). What exceeds the
+memory is mostly an exception, which costs its block. Where it is not, and where the time is over,
+the system ends the process, and the caller says so.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -40,6 +44,10 @@ DAMAGED, TOO_LARGE = "damaged", "too_large"
 # The memory for the largest documents of a batch of Parquet.
 _BATCH = 200 * MEGABYTE
 _MOST_CHARACTERS = 300
+# A process reads on after a file of at most so many bytes, if it never had more than so many
+# kilobytes of memory, and waits so many seconds for the next one.
+_SMALL, _LEAN, _WAITED = 8 * MEGABYTE, 300_000, 5.0
+LENGTH_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,7 @@ class _Answers:
     def __init__(self, out: BinaryIO, longest: int, size: int) -> None:
         self._out, self._longest, self._size = out, longest, size
         self._bytes = self._timed = size
+        self.sound = True
 
     def begin(self, number: int, byte: int) -> None:
         """Begin a block; what was read before it reaches the caller, whatever the block does."""
@@ -88,6 +97,7 @@ class _Answers:
             except Exception as error:  # too deep, too large, or no JSON
                 item = item[0], "the record cannot be read", error
         place, what, fault = item
+        self.sound = False
         reason, detail = _why(fault, self._size)
         self.write([place, reason, f"{what}: {detail}"])
 
@@ -136,10 +146,14 @@ def seconds_of(size: int) -> int:
     return SECONDS + SECONDS_OF_MEGABYTE * size // MEGABYTE
 
 
+# The seconds of the processor that the files before have taken.
+_SPENT = [0]
+
+
 def limit_time(size: int) -> None:
-    """Give this process the time for so many bytes, since its beginning."""
+    """Give this process the time for so many bytes of its file, since the file began."""
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds_of(size), hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (_SPENT[0] + seconds_of(size), hard))
 
 
 def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]]:
@@ -164,28 +178,57 @@ def _opened(request: Request, stream: BinaryIO) -> tuple[Any, int, Iterator[Any]
     return file, *((0, blocks) if request.sample is None else file.sample(request.sample))
 
 
-def main() -> None:
-    """Read the file that is standard input."""
-    # Nothing here makes cycles, and a search for them takes long where values are many.
-    gc.disable()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    size = os.fstat(sys.stdin.fileno()).st_size
-    resource.setrlimit(resource.RLIMIT_AS, (memory_of(size), memory_of(size)))
+def _asked(asking: socket.socket) -> tuple[Request, int] | None:
+    """Return the next request and its open file; None where nobody asks any more."""
+    try:
+        head, files, _, _ = socket.recv_fds(asking, LENGTH_BYTES, 1)
+    except TimeoutError:
+        return None
+    if not files:
+        return None
+    with asking.makefile("rb") as lines:
+        return Request(**json.loads(lines.read(int.from_bytes(head, "big")))), files[0]
+
+
+def _read(request: Request, stream: BinaryIO) -> bool:
+    """Read a file, and return whether the process may read another one."""
+    size = os.fstat(stream.fileno()).st_size
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _SPENT[0] = int(used.ru_utime + used.ru_stime)
+    resource.setrlimit(resource.RLIMIT_AS, (memory_of(size), _MOST_MEMORY))
     limit_time(size)
-    request, stream = Request(**json.loads(sys.argv[1])), sys.stdin.buffer
     answers = _Answers(sys.stdout.buffer, 2 * max(request.largest, 32 * MEGABYTE), size)
     stream.seek(0)
     try:
         file, count, blocks = _opened(request, stream)
     except Exception as error:  # the libraries raise whatever the damage leads to
         answers.write({"fault": _why(error, size)})
-        return
+        return False
     answers.write({"names": file.names, "units": file.units, "count": count})
     for number, byte, items in blocks:
         answers.begin(number, byte)
         for item in items:
             answers.add(item)
+    lean = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss <= _LEAN
+    more = answers.sound and lean and size <= _SMALL
+    answers.write(more)
+    return more
+
+
+def main() -> None:
+    """Read the files that come through the socket that is standard input."""
+    # Nothing here makes many cycles, and a search for them takes long where values are many.
+    gc.disable()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with socket.socket(fileno=os.dup(0)) as asking:
+        asking.settimeout(_WAITED)
+        more = True
+        while more and (asked := _asked(asking)) is not None:
+            with os.fdopen(asked[1], "rb") as stream:
+                more = _read(asked[0], stream)
+            sys.stdout.buffer.flush()
+            gc.collect()
 
 
 if __name__ == "__main__":

@@ -15,13 +15,13 @@ since 1970.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
 from beam_topics.model.errors import DamagedDataError, LimitError, OptionError
+from beam_topics.model.files.matching import literal_part
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import CsvFile
 from beam_topics.model.reading.encodings import is_utf_8, to_utf_8
@@ -29,6 +29,7 @@ from beam_topics.model.reading.found_forms import listed, missing
 from beam_topics.model.reading.lines import unix_lines, unzipped
 from beam_topics.model.reading.parsing import (
     DAMAGED,
+    MISSING_TIMESTAMP,
     SCHEMA,
     TOO_LARGE,
     Table,
@@ -44,7 +45,8 @@ from beam_topics.model.reading.settings import (
     Format,
     ReadSettings,
 )
-from beam_topics.model.reading.texts import TextFile
+from beam_topics.model.reading.texts import TextFile, date_of_file
+from beam_topics.model.reading.time_forms import read_time
 from beam_topics.model.records import DeadLetter, Document
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 
@@ -52,6 +54,10 @@ if TYPE_CHECKING:
     from beam_topics.model.reading.mails import MailFile
     from beam_topics.model.reading.tables import TableFile
 
+_NO_DATE = (
+    "the path of the file has no date. Read such files alone, with --time_from=order or"
+    " --timestamp_field."
+)
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
 
@@ -137,12 +143,20 @@ def folder_of(patterns: Iterable[str]) -> str:
 
     >>> folder_of(["data/a/*.txt", "./data/b//1.txt"]), folder_of(["*.txt"])
     ('data', '.')
+    >>> folder_of(["a[[]1]/*"])
+    'a[1]'
     """
-    fixed = (re.split(r"[*?\[]", pattern, maxsplit=1)[0] for pattern in patterns)
+    fixed = map(literal_part, patterns)
     folders = [os.path.normpath(os.path.dirname(path)) for path in fixed]  # noqa: PTH120
     if len(set(map(os.path.isabs, folders))) > 1:
         folders = list(map(os.path.abspath, folders))
     return os.path.commonpath(folders) or "."
+
+
+def time_of_path(source: Source) -> int | None:
+    """Return the time that the path of a file says, in microseconds; None without one."""
+    day = date_of_file(source.name, source.path)
+    return None if day is None else read_time(day, zone=source.settings.parse.time_zone)
 
 
 def read_file(
@@ -161,8 +175,12 @@ def read_file(
     table, shown, within = _open(source), writable(name), len(writable(source.path))
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
     items = table.records() if isinstance(table, Table) else filter(None, [table])
+    time = time_of_path(source) if settings.time_from == "path" else None
     for number, item in enumerate(items, first):
-        time = number * MICROSECONDS_PER_SECOND if settings.time_from == "order" else None
+        if settings.time_from == "order":
+            time = number * MICROSECONDS_PER_SECOND
+        if settings.time_from == "path" and time is None and not isinstance(item, DeadLetter):
+            item = dead_letter(item[0], MISSING_TIMESTAMP, _NO_DATE, item[1])
         found = parse_item(item, settings, unit, time)
         if isinstance(found, DeadLetter):
             found = replace(found, source=shown + found.source[within:])

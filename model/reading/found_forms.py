@@ -43,6 +43,7 @@ from shlex import quote
 from beam_topics.model.reading.time_forms import (
     OFFSET,
     UNITS,
+    ZONES_OF,
     is_year,
     month_of,
     number_of,
@@ -71,6 +72,9 @@ _CERTAIN_NAME = re.compile(
     r"([_ ]?(at|on|utc|time|date|ts|s|ms|us|ns))?",
     re.IGNORECASE,
 )
+# Names of numbers that may be the days of a spreadsheet, of 1980 to 2100.
+_DAY_NAME = re.compile("(^|[^a-z])(date|datum|fecha|data|tarih|day|created|дата)|日", re.IGNORECASE)
+_SERIALS = (29_221, 73_416)
 # Names of numbers that are no times, whatever their size.
 _OTHER_NAME = re.compile("(id|count|number|nr|phone|zip|price|size|views|score)$", re.IGNORECASE)
 # What numbers mean where the name says nothing: times of the years 1980 to 2100.
@@ -80,9 +84,11 @@ _TIME = re.compile(r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?")
 _OFFSET = re.compile(OFFSET, re.IGNORECASE)
 _PART = re.compile(r"[0-9]+|[ap]\.?m\.?(?![^\W\d_])|[^\W\d_]+\.?|\s+|.", re.IGNORECASE)
 _ORDINAL = re.compile("st|nd|rd|th", re.IGNORECASE)
-_ZONES = re.compile("Z|UTC?|GMT|[ECMP][SD]T")
+_ZONES = re.compile("Z|UTC?|GMT|[ECMP][SD]T|(?:W|C|E|M)E(?:S?T)|MES?Z|MSK|[JK]ST")
 # Words and signs that stand between the parts of a time.
-_BETWEEN = frozenset(("t", "at", "um", "uhr", "de", "del", "of", "the", "à", "le", *"年月日년월일"))
+_BETWEEN = frozenset(
+    ("t", "at", "um", "uhr", "de", "del", "of", "the", "à", "le", "г", "года", *"年月日년월일")
+)
 # Days of the week in the languages of the months. Others are no parts of a time.
 _WEEKDAYS = (
     "monday tuesday wednesday thursday friday saturday sunday "
@@ -91,8 +97,14 @@ _WEEKDAYS = (
     "lunes martes miércoles jueves viernes sábado domingo "
     "lunedì martedì mercoledì giovedì venerdì sabato domenica "
     "segunda terça quarta quinta sexta maandag dinsdag woensdag donderdag vrijdag zaterdag "
-    "zondag"
+    "zondag "
+    "понедельник вторник среда четверг пятница суббота воскресенье"
 )
+_DIGITS = re.compile("[0-9]+")
+# Words of periods that no form has.
+_PERIODS = {"spring", "summer", "autumn", "fall", "winter", "week", "quarter", "term", "kw", "fy"}
+# What is left where times are not meant.
+ORDER = ("--time_from=order",)
 _CLOCKS = ("%H:%M", "%H:%M:%S")
 _COMPACT = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
@@ -110,6 +122,7 @@ class FoundForm:
         of: How many values are not empty.
         example: The first value that it does not read; "" if there is none.
         named: Whether the field has the name of a time, which helps to choose between fields.
+        also: Other options that may be meant. Where there are some, the user has to say.
     """
 
     forms: tuple[str, ...]
@@ -117,6 +130,7 @@ class FoundForm:
     of: int
     example: str
     named: bool
+    also: tuple[str, ...] = ()
 
 
 def has_time_name(name: str) -> bool:
@@ -143,7 +157,33 @@ def find_form(name: str, values: Sequence[object]) -> FoundForm | None:
         return None
     unread = [value for value, time in zip(filled, possible[forms[0]], strict=True) if time is None]
     example = str(unread[0])[:_MOST_CHARACTERS] if unread else ""
-    return FoundForm(tuple(forms), len(filled) - len(unread), len(filled), example, named)
+    also = ORDER if _may_be_none(forms[0], filled) else ()
+    return FoundForm(tuple(forms), len(filled) - len(unread), len(filled), example, named, also)
+
+
+def _may_be_none(form: str, values: Sequence[object]) -> bool:
+    """Return whether values of a form may be times without a year, or numbers."""
+    if form == "excel":
+        return True
+    numbers = (int(found) for value in values for found in _DIGITS.findall(str(value)))
+    return "%y" in form and "%d" not in form and all(1 <= number <= 31 for number in numbers)
+
+
+def looks_like_times(values: Sequence[object]) -> bool:
+    """Return whether most values are years or names of months with parts of times, if any form."""
+    texts = [str(value) for value in values if isinstance(value, (str, int))]
+    if not texts or all(_number(text) is not None for text in texts):
+        return False
+    return sum(map(_has_parts_of_times, texts)) >= MOST * len(texts)
+
+
+def _has_parts_of_times(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", text)
+    months = any(map(month_of, words))
+    known = (len(word) == 1 or _part(word, (), True) or word.lower() in _PERIODS for word in words)
+    has_year = re.search(r"(?<![0-9])(19|20)[0-9]{2}(?![0-9])", text) is not None
+    short = len(text) <= _MOST_CHARACTERS // 2 and re.search("[0-9]", text) is not None
+    return short and (months or has_year) and all(known)
 
 
 def advice(value: object, zone: str = "UTC") -> str:
@@ -165,7 +205,7 @@ def _forms_of_one(value: object) -> Iterator[str]:
     elif number is not None and (unit := _unit([number])) and _usual(number * UNITS[unit]):
         yield unit
     else:
-        yield from ("iso", "rfc2822")
+        yield from ("iso", "rfc2822", "quarter", "year")
     yield from _forms_of_text(value)
 
 
@@ -175,7 +215,7 @@ def _candidates(name: str, values: Sequence[object]) -> Iterator[str]:
     if values and len(numbers) >= MOST * len(values):
         yield from _forms_of_numbers(name, values, numbers)
         return
-    yield "iso"
+    yield from ("iso", "quarter", "year")
     step = max(len(values) // _LOOKED_AT, 1)
     texts = dict.fromkeys(form for value in values[::step] for form in _forms_of_text(value))
     if any("%a" in form or "%A" in form for form in texts):
@@ -199,6 +239,9 @@ def _forms_of_numbers(
     if years and (certain or _YEAR_NAME.search(name) or all(1800 <= n <= 2100 for n in numbers)):
         yield "year"
         return
+    serials = sum(_SERIALS[0] <= number < _SERIALS[1] for number in numbers)
+    if serials >= MOST * len(numbers) and _DAY_NAME.search(name):
+        yield "excel"
     unit = _unit(numbers)
     if unit is not None and (
         certain or sum(_usual(n * UNITS[unit]) for n in numbers) >= MOST * len(numbers)
@@ -302,7 +345,8 @@ def _roles(parts: Sequence[str], numbers: Sequence[int]) -> Sequence[Sequence[st
     month = "%b" in parts or "%B" in parts
     if "%Y" not in parts:
         if month:
-            return (("%d", "%y"),) if len(numbers) == 2 else ()
+            bare = not any(part in parts for part in (*_CLOCKS, "%a", "%A"))
+            return {2: (("%d", "%y"),), 1: (("%y",),) * bare}.get(len(numbers), ())
         if len(numbers) != 3:
             return ()
         orders = [tuple(order.split()) for order in ("%d %m %y", "%m %d %y", "%y %m %d")]
@@ -359,6 +403,8 @@ def _part(text: str, before: Sequence[str], clock: bool) -> str:
         return "ordinal"
     if clock and text[0] in "aApP" and text[-1] in "mM." and len(text) <= 4:
         return "%p"
+    if clock and text in ZONES_OF:
+        return text
     if clock and _ZONES.fullmatch(text):
         return "%Z"
     word = text.lower().rstrip(".")

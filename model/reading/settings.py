@@ -13,7 +13,7 @@ from beam_topics.model.times import check_zone
 Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
 Chats = Literal["conversation", "turn"]
 Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
-TimeFrom = Literal["field", "order"]
+TimeFrom = Literal["field", "order", "path"]
 IdFrom = Literal["field", "place"]
 
 # The formats by the ending of a name. Those of the first group may be gzipped.
@@ -105,8 +105,8 @@ class ParseSettings(Record):
     id_from: IdFrom = option("field", "field: --id_field; place: the file and the place in it")
     timestamp_format: str = option(
         "iso",
-        "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, excel, rfc2822, or"
-        " a form of strptime",
+        "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, quarter, excel,"
+        " rfc2822, or a form of strptime",
     )
     time_zone: str = time_zone()
 
@@ -125,8 +125,8 @@ class ReadSettings(Record):
             ``avro``, ``parquet``, ``txt`` (each file is a document), ``mail`` (a mail or a
             mailbox), ``xlsx``, or ``auto``, which goes by the ending of the file name. All but
             ``avro``, ``parquet`` and ``xlsx`` may be gzipped.
-        time_from: ``field``, or ``order``: the source has no times, and its order (files by name,
-            then place) takes their place.
+        time_from: ``field``; ``order``: the source has no times, and its order (files by name, then
+            place) takes their place; or ``path``: the date in the path of its file.
         encoding: The encoding of files of text, JSON and CSV.
         chats: Whether a conversation of a chat export is a document, or each of its turns.
         delimiter: What is between two fields of a CSV file.
@@ -137,7 +137,9 @@ class ReadSettings(Record):
     parse: ParseSettings = nested(ParseSettings())
     format: Format = option("auto", "format of the files; auto: by the ending of each name")
     time_from: TimeFrom = option(
-        "field", "field: --timestamp_field; order: the order of the records is their time"
+        "field",
+        "field: --timestamp_field; order: the order of the records; path: the date in the path of"
+        " the file, as in dt=2001-01-31",
     )
     encoding: str = option("utf-8", "encoding of text, JSON and CSV files, for example latin-1")
     chats: Chats = option(

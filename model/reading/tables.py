@@ -2,8 +2,9 @@
 
 fastavro, Arrow and openpyxl trust what a file says of itself: some kilobytes can take gigabytes of
 memory, hours of time, or the stack of a process. So :mod:`beam_topics.model.reading.child` reads
-each file in a process of its own, with limits of memory and processor time, and passes the records
-on. A process that the system ends gives one dead letter after the records that it has read.
+them in another process, with limits of memory and processor time for each file, and passes the
+records on. A process that the system ends gives one dead letter after the records that it has read.
+A process that has read a small file without a fault waits some seconds for the next one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from typing import Any, BinaryIO
 from beam_topics.model.errors import DamagedDataError, LimitError, SourceError
 from beam_topics.model.reading import time_forms
 from beam_topics.model.reading.child import (
+    LENGTH_BYTES,
     MEGABYTE,
     REMEDY,
     SECONDS,
@@ -46,6 +49,46 @@ UNITS = time_forms.UNITS | {"d": Fraction(DURATION_UNITS["d"])}
 _OWN = (signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE)
 
 
+class _Child:
+    """A process that reads files. It is ended when nothing refers to this object."""
+
+    def __init__(self) -> None:
+        self.asking, its_end = socket.socketpair()
+        with its_end:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "beam_topics.model.reading.child"],
+                stdin=its_end.fileno(),
+                stdout=subprocess.PIPE,
+                # It finds this project and the libraries where this process does. Arrow's own
+                # allocator reserves more than it needs.
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(sys.path),
+                    "ARROW_DEFAULT_MEMORY_POOL": "system",
+                },
+                # Ctrl-C is for this process, which then ends the other one.
+                start_new_session=True,
+            )
+        self.owner = os.getpid()
+        weakref.finalize(self, _close, self.process, self.asking)
+
+    def ask(self, request: bytes, file: BinaryIO) -> bool:
+        """Ask for a file, and return whether the process is there."""
+        if self.owner != os.getpid() or self.process.poll() is not None:
+            return False
+        try:
+            head = len(request).to_bytes(LENGTH_BYTES, "big")
+            socket.send_fds(self.asking, [head], [file.fileno()])
+            self.asking.sendall(request)
+        except OSError:
+            return False
+        return True
+
+
+# Processes that wait for a file.
+_WAITING: list[_Child] = []
+
+
 class TableFile(Table):
     """An open Avro, Parquet or Excel file.
 
@@ -64,25 +107,10 @@ class TableFile(Table):
     """
 
     def __init__(self, stream: BinaryIO, request: Request) -> None:
-        self._name = request.name
+        self._name, self._is_read = request.name, False
         with _on_disk(stream) as file:
             self._memory = memory_of(os.fstat(file.fileno()).st_size)
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "beam_topics.model.reading.child", request.to_json()],
-                stdin=file,
-                stdout=subprocess.PIPE,
-                # It finds this project and the libraries where this process does. Arrow's own
-                # allocator reserves more than it needs.
-                env={
-                    **os.environ,
-                    "PYTHONPATH": os.pathsep.join(sys.path),
-                    "ARROW_DEFAULT_MEMORY_POOL": "system",
-                },
-                # Ctrl-C is for this process, which then ends the other one.
-                start_new_session=True,
-            )
-        weakref.finalize(self, _close, self._process)
-        head = next(self._lines(), None)
+            head = self._asked(request.to_json().encode(), file)
         if head is None or "fault" in head:
             fault = head["fault"] if head else self._ended()
             reason, detail = fault or (DAMAGED, "its process ended at once")
@@ -90,6 +118,18 @@ class TableFile(Table):
         self.names: tuple[str, ...] = tuple(head["names"])
         self.count: int = head["count"]
         self._units = head["units"]
+
+    def _asked(self, request: bytes, file: BinaryIO) -> Any:
+        """Ask a process for the file, and return its first answer; None if the file ended it."""
+        while True:
+            waiting = _WAITING.pop() if _WAITING else None
+            self._child = waiting or _Child()
+            self._process = self._child.process
+            if self._child.ask(request, file) or waiting is None:
+                head = next(self._lines(), None)
+                # One that has waited too long ends without an answer.
+                if head is not None or waiting is None or self._process.wait():
+                    return head
 
     def time_unit(self, field: str) -> Fraction | None:
         """Return the microseconds in one unit of a field of times; None for other types."""
@@ -120,7 +160,14 @@ class TableFile(Table):
         for line in self._process.stdout:
             # The last line of a process that was ended may be cut.
             if line.endswith(b"\n"):
-                yield json.loads(line)
+                answer = json.loads(line)
+                if isinstance(answer, bool):
+                    self._is_read = True
+                    if answer:
+                        _WAITING.append(self._child)
+                        del self._child
+                    return
+                yield answer
 
     def _ended(self) -> tuple[str, str] | None:
         """Return the reason and the detail if the process exceeded a limit; None if all is read.
@@ -128,6 +175,8 @@ class TableFile(Table):
         Raises:
             SourceError: It ended for a reason that is not in the file.
         """
+        if self._is_read:
+            return None
         status = self._process.wait()
         if status == -signal.SIGXCPU:
             more = f"{SECONDS_OF_MEGABYTE} more for each megabyte of the file and of its records"
@@ -146,9 +195,9 @@ class TableFile(Table):
         return None
 
 
-def _close(process: subprocess.Popen[bytes]) -> None:
+def _close(process: subprocess.Popen[bytes], asking: socket.socket) -> None:
     """End a process that may still read, because nobody wants the rest."""
-    with process:
+    with asking, process:
         process.kill()
 
 

@@ -6,6 +6,10 @@ The time is a date in the path, where there is one:
 ['2024-03-01', '2024-03-01T15:30', '2024-03-01']
 >>> [date_in(path) for path in ("01.03.2024.txt", "1796-Washington.txt", "letter_2024.txt")]
 ['2024-03-01', '1796-01-01', None]
+>>> date_in("year=2024/month=3/day=01/part-0")
+'2024-03-01'
+>>> date_of_file("dt=2024-03-01/x_20240417.csv", "x_20240417.csv")
+'2024-03-01'
 
 The time at which a file was changed says in most folders when it was copied. So it is a field only
 where it is asked for, with ``--timestamp_field=modified``, and only for files of this machine.
@@ -18,6 +22,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD
@@ -42,13 +47,30 @@ _DATES = [
     )
 ]
 
+# The folders of tools that write a part of a table for each value of some columns.
+_KEYED = re.compile(
+    r"(?:^|/)(?:year|yyyy|y)=(?P<year>[0-9]{4})(?:/(?:month|mm|m)=(?P<month>[0-9]{1,2})"
+    r"(?:/(?:day|dd|d)=(?P<day>[0-9]{1,2})(?:/(?:hour|hh|h)=(?P<hour>[0-9]{1,2}))?)?)?(?=/|$)",
+    re.IGNORECASE,
+)
+
 
 def date_in(path: str) -> str | None:
     """Return the date in a path in ISO 8601, with hour and minute where they follow it.
 
-    It is a year, month and day, also without marks; a day, month and year with points; a year and
-    a month; or a year that is a folder, or begins a name that goes on with a letter.
+    Folders such as ``year=2024/month=03/day=01`` come first. Otherwise it is a year, month and day,
+    also without marks; a day, month and year with points; a year and a month; or a year that is a
+    folder, or begins a name that goes on with a letter.
     """
+    for found in _KEYED.finditer(path):
+        year, *others = found.groups()
+        month, day, hour = (part and part.zfill(2) for part in others)
+        try:
+            return datetime.fromisoformat(
+                f"{year}-{month or '01'}-{day or '01'}T{hour or '00'}"
+            ).isoformat()[: 16 if hour else 10]
+        except ValueError:
+            continue
     for form in _DATES:
         for found in form.finditer(path):
             parts = found.groupdict()
@@ -60,6 +82,21 @@ def date_in(path: str) -> str | None:
                 continue
             return day + clock
     return None
+
+
+def keyed_date(name: str) -> str | None:
+    """Return the date in the folders ``key=value`` of a path, wherever they are."""
+    return date_in(unquote("/".join(part for part in name.split("/")[:-1] if "=" in part)))
+
+
+def date_of_file(name: str, path: str) -> str | None:
+    """Return the date of a file, as :func:`date_in`.
+
+    Args:
+        name: Its name, with all folders.
+        path: Its path within the folder that is read.
+    """
+    return keyed_date(name) or date_in(path)
 
 
 class TextFile(Table):
@@ -93,7 +130,7 @@ class TextFile(Table):
             )
             return
         text = data.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "surrogateescape")
-        record = {"id": self._path, "timestamp": date_in(self._path), "text": text}
+        record = {"id": self._path, "timestamp": date_of_file(self._name, self._path), "text": text}
         if parse.fields.timestamp == MODIFIED and Path(self._name).is_file():
             changed = Path(self._name).stat().st_mtime
             record[MODIFIED] = datetime.fromtimestamp(changed, UTC).isoformat()

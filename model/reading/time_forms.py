@@ -34,7 +34,7 @@ ValueError: it is not ISO 8601
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -60,12 +60,17 @@ UNITS: dict[str, Fraction] = {
     "ns": Fraction(1, 1000),
 }
 _UNIT_NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-NAMES = ("iso", *UNITS, "year", "excel", "rfc2822")
+NAMES = ("iso", *UNITS, "year", "quarter", "excel", "rfc2822")
 
 # A number from this many seconds on (the year 5138) counts as a number in another unit. The same
 # number of milliseconds is in 1973. Whole numbers compare in a tenth of the time of fractions.
 _TOO_LARGE = {name: int(10**11 * UNITS["s"] / length) for name, length in UNITS.items()}
-_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+# A spreadsheet writes long numbers with an exponent.
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?|[0-9]\.[0-9]+E\+[0-9]{2}")
+_QUARTER = re.compile(
+    r"(?P<year>[0-9]{4})[ _/.-]*Q(?P<n>[1-4])|Q(?P<first>[1-4])[ _/.-]*(?P<last>[0-9]{4})", re.I
+)
+_SEASON = re.compile(r"([0-9]{4})[/\u2013-]([0-9]{2}|[0-9]{4})")
 _MOST_DIGITS = 40
 _MOST_CHARACTERS = 80
 _MONTH = re.compile("[0-9]{4}-[0-9]{2}")
@@ -76,7 +81,7 @@ _NO_CLOCK = "a time of day is one of 00:00:00 to 23:59:59"
 _WORD = r"[^\W\d_]+\.?"
 # An offset, after which the name of the zone may follow, or a name.
 OFFSET = r"(?:GMT|UTC)?[+-][0-9]{2}:?[0-9]{2}(?:\s*\([^()]*\)|(?-i:\s[A-Z]{3,5}))?"
-_ZONE = f"{OFFSET}|[A-Z]{{1,3}}"
+_ZONE = f"{OFFSET}|[A-Z]{{1,4}}"
 _PARTS = "YmdHMSfpzyB"
 # The pattern of each directive. A name of a month or of a day may be whole or short. A day may have
 # the ending of an ordinal, and seconds may have a fraction.
@@ -101,24 +106,31 @@ _RFC2822 = (
     rf"(?:{_WORD},\s*)?{DIRECTIVES['d']}\s+{DIRECTIVES['B']}\s+{DIRECTIVES['Y']}\s+"
     rf"{DIRECTIVES['H']}:{DIRECTIVES['M']}(?::{DIRECTIVES['S']})?(?:\s*{DIRECTIVES['z']})?"
 )
-# The months in English, German, French, Spanish, Italian, Portuguese and Dutch.
+# The months in English, German, French, Spanish, Italian, Portuguese, Dutch and Russian.
 _MONTHS = (
-    "january januar jänner janvier enero gennaio janeiro januari",
-    "february februar février fevrier febrero febbraio fevereiro februari",
-    "march märz maerz mars marzo março marco maart mrt",
-    "april avril abril aprile",
-    "may mai mayo maggio maio mei",
-    "june juni juin junio giugno junho",
-    "july juli juillet julio luglio julho",
-    "august août aout agosto augustus",
-    "september septembre septiembre settembre setembro",
-    "october oktober octobre octubre ottobre outubro",
-    "november novembre noviembre novembro",
-    "december dezember décembre decembre diciembre dicembre dezembro",
+    "january januar jänner janvier enero gennaio janeiro januari январь января",
+    "february februar février fevrier febrero febbraio fevereiro februari февраль февраля",
+    "march märz maerz mars marzo março marco maart mrt март марта",
+    "april avril abril aprile апрель апреля",
+    "may mai mayo maggio maio mei май мая",
+    "june juni juin junio giugno junho июнь июня",
+    "july juli juillet julio luglio julho июль июля",
+    "august août aout agosto augustus август августа",
+    "september septembre septiembre settembre setembro сентябрь сентября",
+    "october oktober octobre octubre ottobre outubro октябрь октября",
+    "november novembre noviembre novembro ноябрь ноября",
+    "december dezember décembre decembre diciembre dicembre dezembro декабрь декабря",
 )
 # RFC 2822 gives the zones of North America these meanings.
 _HOURS = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5}
 _HOURS |= {"MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+# Names with one meaning elsewhere, and those with several, which are asked for.
+_HOURS |= {"WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "MEZ": 1, "MESZ": 2, "EET": 2, "EEST": 3}
+_HOURS |= {"MSK": 3, "JST": 9, "KST": 9}
+ZONES_OF = {
+    "IST": ("Asia/Kolkata", "Asia/Jerusalem", "Europe/Dublin"),
+    "BST": ("Europe/London", "Asia/Dhaka"),
+}
 
 
 def read_time(
@@ -137,6 +149,11 @@ def read_time(
         TimeRangeError: The year is outside 1 to 9999, or a number is too large for its unit.
         ValueError: The value is not a time of this form.
     """
+    if isinstance(value, Mapping) and set(value) == {"$date"}:
+        # MongoDB writes ISO 8601, or milliseconds.
+        inner = value["$date"]
+        number = inner.get("$numberLong") if isinstance(inner, Mapping) else inner
+        value, form = number, "ms" if number_of(number) is not None else "iso"
     if declared is not None and isinstance(value, (int, float)):
         return parse_time(value, declared)
     micros = _reader(form, zone)(value)
@@ -180,7 +197,8 @@ def accepted(form: str) -> str:
     allowed = {
         "iso": "ISO 8601 text, as 2001-01-31 or 2001-01-31T23:59:00Z, or the seconds since 1970 as"
         " a number",
-        "year": "a year from 1 to 9999",
+        "year": "a year from 1 to 9999, or two years that follow, as 2001/02",
+        "quarter": "a quarter such as 2001Q1 or Q1 2001",
         "excel": "the days since 1899-12-30 as a number",
         "rfc2822": "a date such as Wed, 31 Jan 2001 23:59:00 GMT",
         **{unit: f"the {name} since 1970 as a number" for unit, name in _UNIT_NAMES.items()},
@@ -196,7 +214,10 @@ def _reader(form: str, zone: str) -> Callable[[object], int]:
     if form in UNITS:
         return _number_reader(lambda number: since_1970(number, form), zone)
     if form == "year":
-        return _number_reader(lambda number: to_utc(_first_moment(number), zone), zone)
+        years = _number_reader(lambda number: to_utc(_first_moment(number), zone), zone)
+        return lambda value: years(_begin(value))
+    if form == "quarter":
+        return lambda value: to_utc(_quarter(value), zone)
     if form == "excel":
         return _number_reader(lambda number: to_utc(_serial(number), zone), zone)
     return _text_reader(form, zone)
@@ -382,7 +403,7 @@ def number_of(value: object, dates: bool = False) -> int | float | None:
         return None
     if len(text) > _MOST_DIGITS:
         raise ValueError("a number of so many digits is not a time")
-    return float(text) if "." in text else int(text)
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 def is_year(number: int | float) -> bool:
@@ -406,6 +427,22 @@ def _first_moment(year: int | float) -> int:
     if not (1 <= year <= 9999 and year == int(year)):
         raise ValueError("a year is a whole number from 1 to 9999")
     return (date(int(year), 1, 1).toordinal() - _FIRST_DAY) * _DAY
+
+
+def _begin(value: object) -> object:
+    """Return the first one of two years that follow, such as 2001/02; another value as it is."""
+    found = _SEASON.fullmatch(value.strip()) if isinstance(value, str) else None
+    is_next = found is not None and str(int(found[1]) + 1).endswith(found[2])
+    return found[1] if found is not None and is_next else value
+
+
+def _quarter(value: object) -> int:
+    """Return the first moment of a quarter of a year."""
+    found = _QUARTER.fullmatch(str(value).strip())
+    if found is None:
+        raise ValueError("it is not a quarter")
+    month = 3 * int(found["n"] or found["first"]) - 2
+    return (date(int(found["year"] or found["last"]), month, 1).toordinal() - _FIRST_DAY) * _DAY
 
 
 def _serial(number: int | float) -> int:

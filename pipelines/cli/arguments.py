@@ -15,7 +15,9 @@ that is chosen so is printed to standard error, and ``run.yaml`` in the folder h
 from __future__ import annotations
 
 import difflib
+import glob
 import json
+import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -23,8 +25,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.files.matching import (
+    is_local,
+    is_marker,
+    is_store,
+    literal_part,
+    local_files,
+)
 from beam_topics.model.functions import Stored, check_allowed
 from beam_topics.model.options import names_in, names_text
+from beam_topics.model.reading.files import folder_of
 from beam_topics.model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
@@ -78,9 +88,13 @@ def without_name(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def run_folder(path: str) -> str:
     """Return the folder beside the input for all that a run writes."""
-    place = Path(path)
-    if any(mark in place.name for mark in "*?["):
-        place = place.parent
+    if not Path(path).exists() and re.search(r"[*?\[]", path):
+        # The folder before the first part that matches several names.
+        path = next(iter(names_in(path)), path)
+        place = Path(literal_part(path).rpartition("/")[0])
+    else:
+        # The folder of "." is beside it, too.
+        place = Path(path) if Path(path).name not in ("", "..") else Path(path).resolve()
     name = place.name.removesuffix(".gz")
     for ending in _ENDINGS:
         name = name.removesuffix(ending)
@@ -144,7 +158,8 @@ def stored_options(folder: str, known: Collection[str]) -> dict[str, str]:
 def _input_of(path: str) -> str:
     """Return ``--input`` for an argument; a folder stands for its files of the commonest ending.
 
-    Files of the folder itself come before those in folders within it, and hidden ones are none.
+    Files of the folder itself come before those in folders within it. Hidden ones, marks of tools
+    and model stores are none. What is not read is told.
     """
     if not Path(path).is_dir():
         # What is a file is one, whatever commas it has; another argument may name several.
@@ -153,19 +168,70 @@ def _input_of(path: str) -> str:
 
 
 def _pattern_of(path: str) -> str:
-    folder = path.rstrip("/")
+    folder = glob.escape(path.rstrip("/")) or "/"
+    pattern = f"{folder}/*"
     for inner in ("*", "**/*"):
-        names = [one.name for one in Path(path).glob(inner) if one.is_file()]
+        files = local_files(f"{folder}/{inner}", "--input")
         endings = Counter(
             f"{Path(name.removesuffix('.gz')).suffix}{'.gz' * name.endswith('.gz')}"
-            for name in names
-            if not name.startswith(".") and name.lower().removesuffix(".gz").endswith(_ENDINGS)
+            for name in files
+            if name.lower().removesuffix(".gz").endswith(_ENDINGS)
         )
+        if files:
+            pattern = f"{folder}/{inner}"
         if endings:
-            return f"{folder}/{inner}{min(endings, key=lambda one: (-endings[one], one))}"
-        if names:
+            pattern += min(endings, key=lambda one: (-endings[one], one))
+        if files:
             break
-    return f"{folder}/*"
+    _tell_left(path, local_files(pattern, "--input"))
+    return pattern
+
+
+def _tell_left(folder: str, read: Sequence[str]) -> None:
+    """Say how many files of a folder are not read."""
+    # What is below a folder whose own files are read may be a whole disk.
+    deep = any(Path(one).parent != Path(folder) for one in read)
+    every = {one for one in Path(folder).glob("**/*" if deep else "*") if one.is_file() or not deep}
+    kinds = Counter(
+        "folders within it"
+        if path.is_dir()
+        else "of a model store or run"
+        if any(is_store(str(one)) for one in path.parents if Path(folder) in one.parents)
+        else "hidden, or marks of a tool"
+        if is_marker(str(path))
+        else "of other endings"
+        for path in every - set(map(Path, read))
+    )
+    if read and kinds:
+        left = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+        _tell(f"{folder}: the number of files that are read is {len(read):,}; not read: {left}.")
+
+
+def _check_apart(inputs: Sequence[str], options: Mapping[str, str]) -> None:
+    """Check that a program writes nothing into the folders that it reads.
+
+    Args:
+        inputs: folders, files and globs.
+        options: the options by name.
+
+    Raises:
+        UsageError: it would.
+    """
+    for path in filter(is_local, inputs):
+        if "**" in path and not Path(path).exists():
+            folder = folder_of([path])
+        elif Path(path).is_dir():
+            folder = path
+        else:
+            continue
+        for name, part in _PARTS.items():
+            value, inner = options.get(name, ""), Path(folder).resolve()
+            if value and is_local(value) and Path(value).resolve().is_relative_to(inner):
+                beside = f"{inner.parent / inner.name}{ENDING}/{part}"
+                raise UsageError(
+                    f"{folder}: --{name}={shlex.quote(value)} is in the folder that is read. Give"
+                    f" --{name}={shlex.quote(beside)}."
+                )
 
 
 def of_reader(
@@ -328,8 +394,8 @@ class Arranged:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
                 (folder / name).write_text(text, encoding="utf-8")
-            told = f"Next: {shown('show')} {folder}, {shown('report')} {folder}"
-            _tell(told)
+            named = shlex.quote(str(folder))
+            _tell(f"Next: {shown('show')} {named}, {shown('report')} {named}")
 
 
 def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
@@ -349,7 +415,13 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
         return Arranged(list(argv))
     own, known = frozenset(names_of(groups)), frozenset(names_of(all_groups()))
     bare, rest = without_name(expanded(argv, own, known))
+    # A shell gives the marks of a tool for a glob, too.
+    bare = [path for path in bare if not (is_marker(path) and Path(path).is_file())] or bare
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
+    if "learner" in own:
+        values = dict(_values(rest))
+        read = [path for path in bare if not is_run(path)]
+        _check_apart([*read, *names_in(values.get("input", ""))], values)
     if bare and {"learner", "input"} <= own:
         return _learner(bare, rest, prog, own, known)
     pairs: list[tuple[str, str]] = []

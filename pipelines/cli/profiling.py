@@ -78,6 +78,8 @@ def _kept(
         for name, value in stored.items()
         if name not in given and name not in _OF_FILES and name != "timestamp_format"
     }
+    if {"timestamp_field", "timestamp_format"} & set(given):
+        found.pop("time_from", None)
     for name in set(_OF_FIELDS) & set(found):
         fields = names_in(found[name]) if name == "text_field" else [found[name]]
         if not set(fields) <= set(names):

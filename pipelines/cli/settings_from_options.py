@@ -163,7 +163,8 @@ def read_settings_of(options: Options) -> ReadSettings:
     settings = settings_of(options, ReadSettings)
     given = options.given(item.name for item in plain_options(ReadSettings))
     _refuse_beside("id_from", "place", given, ["id_field"])
-    _refuse_beside("time_from", "order", given, ["timestamp_field", "timestamp_format"])
+    for kind in ("order", "path"):
+        _refuse_beside("time_from", kind, given, ["timestamp_field", "timestamp_format"])
     return settings
 
 

@@ -92,7 +92,7 @@ ROWS = [
     (
         "train --input=folder --model_store=m1 --dead_letters=d TRAIN",
         2,
-        "It is a folder: give folder/*",
+        "It is a folder: give 'folder/*'",
         "train --input=folder/* --model_store=m1 --dead_letters=d TRAIN",
     ),
     (

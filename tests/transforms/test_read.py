@@ -299,7 +299,7 @@ def test_patterns_are_checked_before_the_run(tmp_path):
         OptionError, match=r"--input: '.*none\*' was given; allowed is .* at least one file. Check"
     ):
         check_patterns([str(tmp_path / "none*")], ReadSettings())
-    with pytest.raises(OptionError, match=r"It is a folder: give .*/\* for the files"):
+    with pytest.raises(OptionError, match=r"It is a folder: give '.*/\*' for the files"):
         check_patterns([str(tmp_path / "folder.jsonl")], ReadSettings())
     with pytest.raises(
         OptionError, match="--held_out: 'nowhere://x' was given.*It cannot be looked up"

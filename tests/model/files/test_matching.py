@@ -1,7 +1,7 @@
 import pytest
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files.matching import _warn, is_local, local_files, matching_files
+from beam_topics.model.files.matching import _warn, is_local, is_marker, local_files, matching_files
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_paths_and_globs(folder, pattern, names, absolute):
     [
         ("a.jsnl", "Did you mean a.jsonl?", "a.jsonl"),
         ("below/e.jsonl", "Did you mean below/c.jsonl?", "below/c.jsonl"),
-        ("below", "It is a folder: give below/* for the files in it.", "below/*"),
+        ("below", "It is a folder: give 'below/*' for the files in it.", "below/*"),
         ("'*.jsonl'", "Leave out the quotes, which the shell has passed on.", "*.jsonl"),
         ("zzz", "Check the spelling.", None),
         ("nowhere/zzz", "Check the spelling.", None),
@@ -67,6 +67,35 @@ def test_links_without_a_target_are_told_once_with_their_number_and_the_first(fo
         " first is gone-1.jsonl."
     )
     assert (record.levelname, record.getMessage()) == ("WARNING", said)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "_SUCCESS",
+        "_committed_3",
+        "_started_3",
+        "_metadata",
+        "_common_metadata",
+        "a.crc",
+        ".b.jsonl",
+    ],
+)
+def test_marks_of_tools_are_no_match_of_a_glob_and_are_a_path(tmp_path, name):
+    (tmp_path / name).touch()
+    (tmp_path / "_data.jsonl").touch()
+    assert is_marker(name) and not is_marker("_data.jsonl")
+    assert local_files(f"{tmp_path}/*", "--input") == [f"{tmp_path}/_data.jsonl"]
+    assert local_files(f"{tmp_path}/{name}", "--input") == [f"{tmp_path}/{name}"]
+
+
+def test_a_glob_finds_nothing_in_stores_unless_it_names_them(tmp_path):
+    for name in ("m/_/settings.json", "m/_/manifests/1.json", "app/manifests/2.json"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = local_files(f"{tmp_path}/**/*.json", "--input")
+    assert found == [f"{tmp_path}/app/manifests/2.json"]
+    assert len(local_files(f"{tmp_path}/m/_/*.json", "--input")) == 1
 
 
 def test_an_object_store_is_not_this_machine():

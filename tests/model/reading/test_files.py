@@ -8,6 +8,7 @@ import pytest
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.files import check_formats, format_of, read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.reading.time_forms import read_time
 from beam_topics.model.records import DeadLetter, Document
 
 
@@ -214,6 +215,18 @@ def test_formats_by_ending(name, kind):
     assert format_of("anything", ReadSettings(format=kind)) == kind
 
 
+def test_the_date_in_a_path_is_the_time_and_without_one_records_are_dead_letters():
+    data, settings = b'{"id": 1, "text": "a"}\n', ReadSettings(time_from="path")
+    made = [
+        read(data, name, settings)[0]
+        for name in ("in/dt=2024-01-08/x.jsonl", "in/x_20240108.jsonl", "in/x.jsonl")
+    ]
+    day = read_time("2024-01-08")
+    assert [item.timestamp for item in made[:2]] == [day, day]
+    assert (made[2].reason, made[2].source) == ("missing_timestamp", "in/x.jsonl:1")
+    assert made[2].detail.startswith("the path of the file has no date. Read such files alone")
+
+
 def test_wrong_options():
     with pytest.raises(OptionError) as raised:
         format_of("a.doc", ReadSettings())
@@ -246,7 +259,7 @@ def test_wrong_options():
     check_formats(["a.avro"], ReadSettings(encoding="UTF8"))
     with pytest.raises(
         OptionError,
-        match="--time_from: 'now' was given; allowed is one of field, order. Correct the spelling.",
+        match="--time_from: 'now' was given; allowed is one of field, order, path. Correct",
     ):
         ReadSettings(time_from="now")
     with pytest.raises(

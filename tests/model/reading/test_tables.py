@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import zlib
@@ -250,6 +251,70 @@ def test_a_process_that_nobody_reads_is_ended(tmp_path):
         process = table._process
         del table
     assert process.poll() == -signal.SIGKILL
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The processes that are started, beginning with none that waits."""
+    processes, start = [], subprocess.Popen
+    monkeypatch.setattr(tables, "_WAITING", [])
+    monkeypatch.setattr(
+        subprocess,
+        "Popen",
+        lambda *given, **more: processes.append(start(*given, **more)) or processes[-1],
+    )
+    return processes
+
+
+SOUND = header(with_field()) + block(1, GOOD)
+
+
+def test_many_small_files_are_read_in_one_process(started):
+    assert [read(SOUND) for _ in range(30)] == [["a"]] * 30
+    assert len(started) == 1
+
+
+def test_a_file_that_ends_its_process_costs_that_file_alone(started, tmp_path):
+    """The files behind it are read in another process."""
+    assert read(SOUND) == ["a"]
+    assert ended_by(signal.SIGXCPU, tmp_path / "a.avro")[-1].reason == "too_large"
+    assert [read(SOUND), read(SOUND)] == [["a"], ["a"]]
+    assert [process.poll() for process in started] == [-signal.SIGXCPU, None]
+
+
+def test_no_file_is_read_behind_one_with_a_fault(started):
+    assert "damaged" in read(header(with_field()) + block(9, GOOD))[-1]
+    assert "damaged" in read(b"no table")[-1]
+    assert read(SOUND) == ["a"]
+    assert [process.poll() is None for process in started] == [False, False, True]
+
+
+@pytest.mark.parametrize("ended", [0, -signal.SIGTERM])
+def test_a_process_that_has_ended_while_it_waited_costs_nothing(started, ended):
+    assert read(SOUND) == ["a"]
+    if ended:
+        started[0].terminate()
+    else:
+        tables._WAITING[0].asking.shutdown(socket.SHUT_WR)
+    started[0].wait()
+    assert read(SOUND) == ["a"]
+    assert [process.poll() for process in started] == [ended, None]
+
+
+def test_two_files_are_read_at_the_same_time(started):
+    with io.BytesIO(SOUND) as one, io.BytesIO(SOUND) as two:
+        request = Request("avro", "a.avro", 100)
+        first, second = TableFile(one, request).records(), TableFile(two, request).records()
+        assert next(first) == next(second)
+    assert len(started) == 2
+
+
+def test_each_file_has_its_own_time(monkeypatch):
+    limits = []
+    monkeypatch.setattr(child.resource, "setrlimit", lambda _, limit: limits.append(limit[0]))
+    monkeypatch.setattr(child, "_SPENT", [7])
+    child.limit_time(10**6)
+    assert limits == [7 + 30 + 5]
 
 
 def test_it_reads_from_any_folder(tmp_path, monkeypatch):

@@ -2,10 +2,12 @@
 
 import json
 import re
+import shlex
 
 import fake_learner
 import pytest
 
+from beam_topics.model.options import names_in
 from beam_topics.pipelines import export, infer, label, report, show, stream, train, versions
 from beam_topics.pipelines.cli import arguments, profiling
 from beam_topics.pipelines.cli.arguments import arranged
@@ -44,6 +46,9 @@ def here(tmp_path, monkeypatch):
         ("*.jsonl", "documents.topics"),
         ("/data/", "/data.topics"),
         ("posts", "posts.topics"),
+        ("events/*/*.parquet", "events.topics"),
+        ("a[[]1]/**/*.csv", "a[1].topics"),
+        ('"a, b/*.csv"', "a, b.topics"),
     ],
 )
 def test_the_folder_of_a_run_is_beside_its_input(path, folder):
@@ -138,6 +143,74 @@ def test_a_folder_stands_for_its_files_of_the_commonest_ending(here, names, patt
     assert arguments.of_learner(["in/"], "in.topics", {}, ())["input"] == pattern
 
 
+def table(folder, names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        lines(folder / name, [{"id": f"{name}{n}", "text": f"a ship of {n}"} for n in range(5)])
+
+
+SPARK = ["dt=2024-01-08/part-0.jsonl", "dt=2024-01-09/part-0.jsonl"]
+MARKS = ["_SUCCESS", "._SUCCESS.crc", "dt=2024-01-08/.part-0.jsonl.crc", "_committed_17"]
+STORES = [
+    "old.topics/run.yaml",
+    "old.topics/dead/a.jsonl",
+    "m/_/manifests/a.jsonl",
+    "m/_/settings.json",
+]
+
+
+@pytest.mark.parametrize("folder", ["in", "in [1], 50%", "a=b,c"])
+def test_marks_of_tools_and_stores_in_a_folder_are_counted_and_not_read(here, capsys, folder):
+    table(here / folder, [*SPARK, *MARKS, *STORES, "notes.md/x.txt"])
+    found = options(arranged([folder], "train", train.GROUPS).argv)
+    assert found["model_store"] == f"{folder}.topics/models" and found["time_from"] == "path"
+    files = profiling.files_of(names_in(found["input"]))
+    assert files == [f"{folder}/{name}" for name in SPARK]
+    assert (
+        f"{folder}: the number of files that are read is 2; not read: 4 hidden, or marks of a tool,"
+        " 4 of a model store or run, 1 of other endings." in capsys.readouterr().err
+    )
+
+
+def test_what_is_below_a_folder_whose_own_files_are_read_is_told(here, capsys):
+    table(here, ["in/a.jsonl", "in/x/b.jsonl", "in/x/c.jsonl", "in/.d"])
+    arranged(["in", "--time_from=order"], "train", train.GROUPS)
+    said = "in: the number of files that are read is 1; not read: 1 folders within it, 1 hidden, or"
+    assert said in capsys.readouterr().err
+
+
+def test_a_shell_gives_marks_for_a_glob(here):
+    table(here, ["in/_SUCCESS", "in/a.jsonl"])
+    found = options(
+        arranged(["in/_SUCCESS", "in/a.jsonl", "--time_from=order"], "train", train.GROUPS).argv
+    )
+    assert found["input"] == "in/a.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        (["in"], "--model_store=in/m"),
+        (["--input=in/**/*.jsonl", "--model_store=m"], "--dead_letters=in/x/dead"),
+        (["in/**/*.jsonl"], "--dead_letters=in/dead"),
+        (["."], "--model_store=m"),
+    ],
+)
+def test_nothing_is_written_into_the_input(here, read, written):
+    (here / "posts.jsonl").unlink()
+    table(here, ["in/a.jsonl"] if read != ["."] else ["a.jsonl"])
+    with pytest.raises(UsageError, match="is in the folder that is read. Give --") as raised:
+        arranged([*read, written], "train", train.GROUPS)
+    (advised,) = shlex.split(str(raised.value).partition(" Give ")[2].removesuffix("."))
+    order = ["--time_from=order"] * ("--input" not in read[0])
+    found = options(arranged([*read, advised, *order], "train", train.GROUPS).argv)
+    assert found[advised[2:].partition("=")[0]] == advised.partition("=")[2]
+
+
+def test_the_folder_of_a_run_in_the_working_directory_is_beside_it(here):
+    assert arguments.run_folder(".") == f"{here}.topics"
+
+
 def test_texts_of_a_folder_get_their_times_from_their_names_or_their_order(here, capsys):
     (here / "in").mkdir()
     for number in range(1, 10):
@@ -189,8 +262,8 @@ def test_several_files_and_folders(here):
         (
             {"text": "a ship came", "date": "spring 2020"},
             "posts.jsonl: the field 'date' seems to hold times, and 'spring 2020' cannot be read as"
-            " one. Give --time_from=order to learn in the order of the records or"
-            " --timestamp_format=FORM with the form of strptime that reads it.",
+            " one. --timestamp_format takes the form of strptime that reads it; the order of"
+            " the records is another time. Give --time_from=order.",
         ),
     ],
 )
