@@ -29,6 +29,7 @@ from beam_topics.model.reading.found_forms import (
     is_id_name,
     listed,
 )
+from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, number_of, read_time
 
@@ -46,6 +47,9 @@ _CLEARLY_LONGER = 3.0
 _TITLE_WORDS, _TITLE_LENGTH, _TITLE_SHARED = 2.5, 0.5, 0.6
 # The share of different values that texts have at least. Categories have fewer.
 _DIFFERENT = 0.2
+# The words that texts have at least, on average; names have fewer.
+_FEWEST_WORDS = 2.5
+_MOST_CHOICES = 3
 # The most values of a field of classes.
 _MOST_CLASSES = 50
 # The time of creation is the earliest one, and others follow within this part of the whole span.
@@ -67,6 +71,7 @@ class Field:
         filled: the share of the records that have a value.
         different: the share of the values that are different.
         length: the mean length of its texts in characters.
+        words: the mean number of words of its texts; of a script without spaces, letters.
         example: one of its values.
         form: of a field of times, how they are written.
         unit: of a field of times, their unit in microseconds if the file says it.
@@ -78,6 +83,7 @@ class Field:
     filled: float
     different: float
     length: float
+    words: float
     example: str
     form: FoundForm | None = None
     unit: Fraction | None = None
@@ -99,7 +105,7 @@ class Question:
     choices: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.text} Give {' or '.join(self.choices)}."
+        return f"{self.text} Give {' or '.join(self.choices)}." if self.choices else self.text
 
 
 @dataclass
@@ -140,7 +146,8 @@ def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
     step = -(-len(records) // _LOOKED_AT) or 1
     looked = records[::step]
     names = dict.fromkeys(str(name) for record in looked for name in record)
-    return [_field(name, [one.get(name) for one in looked], units.get(name)) for name in names]
+    names |= dict.fromkeys(paths_of(looked))
+    return [_field(name, [value_of(one, name) for one in looked], units.get(name)) for name in names]
 
 
 def _field(name: str, values: Sequence[object], unit: Fraction | None) -> Field:
@@ -153,10 +160,15 @@ def _field(name: str, values: Sequence[object], unit: Fraction | None) -> Field:
         len(full) / max(len(values), 1),
         len(set(texts)) / max(len(texts), 1),
         sum(map(len, texts)) / max(len(texts), 1),
+        sum(map(_words_of, texts)) / max(len(texts), 1),
         " ".join(texts[0].split())[:_SHOWN] if texts else "",
         form,
         unit,
     )
+
+
+def _values(records: Records, name: str) -> list[Any]:
+    return [value_of(record, name) for record in records]
 
 
 def _is_empty(value: object) -> bool:
@@ -198,6 +210,10 @@ def _is_prose(text: str) -> bool:
     return " " in bare or sum(map(str.isalpha, bare)) >= 12 > sum(map(str.isascii, bare))
 
 
+def _words_of(text: str) -> int:
+    return sum(len(one) if not one.isascii() else any(map(str.isalpha, one)) for one in text.split())
+
+
 def roles_of(
     fields: Sequence[Field], records: Records, names: FieldNames, given: Collection[str]
 ) -> Roles:
@@ -233,16 +249,19 @@ def _find_text(
     if _given("text", given):
         found.roles |= dict.fromkeys(names.texts, "text")
         return
-    texts = {one.name: one for one in fields if one.type == "text" and one.different > _DIFFERENT}
+    texts = {
+        one.name: one
+        for one in fields
+        if one.type == "text" and one.different > _DIFFERENT and one.words >= _FEWEST_WORDS
+    }
     default = next((one for one in fields if one.name == names.text), None)
     if default is not None and default.filled >= MOST and default.type in ("text", "words"):
         texts.setdefault(default.name, default)
         body, rivals = default.name, []
     else:
-        texts = texts or {one.name: one for one in fields if one.type in ("text", "words")}
         ranked = sorted(texts, key=lambda name: -texts[name].length * texts[name].filled)
         if not ranked:
-            found.questions.append(_no_text(fields))
+            found.questions.append(_no_text(fields, records))
             return
         body, longest = ranked[0], texts[ranked[0]].length * texts[ranked[0]].filled
         rivals = [
@@ -250,23 +269,47 @@ def _find_text(
             for name in ranked[1:]
             if longest < _CLEARLY_LONGER * texts[name].length * texts[name].filled
         ]
-    titles = [name for name in texts if name != body and _is_title(texts, name, body, records)]
+    titles = [
+        name
+        for name in texts
+        if name != body and _within(name) == _within(body) and _is_title(texts, name, body, records)
+    ]
     rivals = [name for name in rivals if name not in titles]
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
         both = [name for name in texts if name in (body, *rivals)]
         likely = tuple(option("text_field", names_text(n)) for n in ([body], *zip(rivals), both))
         text = f"the text may be in {listed((body, *rivals))}."
-        found.questions.append(Question(SETTLED["text"], text, likely))
+        found.questions.append(Question(SETTLED["text"], text, _arrays((body, *rivals)) + likely))
+        return
+    if arrays := _arrays((body,)):
+        text = f"the text {body!r} is in an array: its elements are documents, or one text."
+        choices = (*arrays, option("text_field", names_text(chosen)))
+        found.questions.append(Question(("text_field", "records"), text, choices))
         return
     found.roles |= dict.fromkeys(chosen, "text")
     if tuple(chosen) != names.texts:
         found.options["text_field"] = names_text(chosen)
 
 
-def _no_text(fields: Sequence[Field]) -> Question:
-    text = f"no field holds a text; the records have {listed(one.name for one in fields)}."
-    return Question(SETTLED["text"], text, ("--text_field=NAME with the name of one",))
+def _within(path: str) -> str:
+    """Return the record that holds a field: a path, or "" for the outermost one."""
+    return path.rpartition(".")[0]
+
+
+def _arrays(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the options that make the elements of arrays the records of texts within them."""
+    arrays = dict.fromkeys(name.rpartition(f"{EACH}.")[0] for name in names)
+    return tuple(option("records", array) for array in arrays if array)
+
+
+def _no_text(fields: Sequence[Field], records: Records) -> Question:
+    some = [one for one in fields if one.type in ("text", "words")]
+    likely = sorted(some, key=lambda one: -one.words * min(one.different, _DIFFERENT) * one.filled)
+    names = listed(dict.fromkeys(str(name) for record in records for name in record))
+    text = f"no field holds texts for sure (several words, mostly different); the records have {names}."
+    choices = [option("text_field", names_text([one.name])) for one in likely[:_MOST_CHOICES]]
+    return Question(SETTLED["text"], text, tuple(choices))
 
 
 def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records) -> bool:
@@ -275,12 +318,13 @@ def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records
     if title.length > _TITLE_LENGTH * text.length:
         return False
     looked = records[:: -(-len(records) // _LOOKED_AT)]
-    titles = [str(one[name]).lower() for one in looked if not _is_empty(one.get(name))]
+    titles = [str(one).lower() for one in _values(looked, name) if not _is_empty(one)]
     words = list(map(_WORD.findall, titles))
-    known = {word for one in looked for word in _WORD.findall(str(one.get(body)).lower())}
+    known = {word for one in looked for word in _WORD.findall(str(value_of(one, body)).lower())}
     count = sum(map(len, words))
     # The text of a mail holds its subject.
-    held = sum(str(one.get(name)) in str(one.get(body)) for one in looked)
+    pairs = zip(_values(looked, name), _values(looked, body), strict=True)
+    held = sum(str(title) in str(text) for title, text in pairs)
     if 2 * held > len(looked):
         return False
     return (
@@ -298,7 +342,7 @@ def _find_time(
 ) -> None:
     if "time_from" in given:
         return
-    times = [one for one in fields if one.type == "time" and one.filled >= MOST]
+    times = _nearest([one for one in fields if one.type == "time" and one.filled >= MOST], found)
     chosen = next((one for one in fields if one.name == names.timestamp and one.filled), None)
     if "timestamp_field" not in given and (chosen is None or chosen not in times):
         rare = chosen is not None and chosen.filled < MOST
@@ -320,6 +364,13 @@ def _find_time(
         found.questions.append(Question(("timestamp_format", "time_from"), text, choices))
     elif chosen.form.forms[0] != "iso":
         found.options["timestamp_format"] = chosen.form.forms[0]
+
+
+def _nearest(fields: Sequence[Field], found: Roles) -> list[Field]:
+    """Return the fields of the outermost record; else those beside the text, or all."""
+    text = next((name for name, role in found.roles.items() if role == "text"), "")
+    outer = [one for one in fields if not is_path(one.name)]
+    return outer or [one for one in fields if _within(one.name) == _within(text)] or list(fields)
 
 
 def _earliest(times: Sequence[Field], records: Records) -> Field | None:
@@ -374,13 +425,13 @@ def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -
         except ValueError:
             return None
 
-    return [read(record.get(time.name)) for record in records]
+    return [read(value) for value in _values(records, time.name)]
 
 
 def _without_time(
     fields: Sequence[Field], times: Sequence[Field], given: Collection[str], found: Roles
 ) -> None:
-    some = times or [one for one in fields if one.type == "time"]
+    some = times or _nearest([one for one in fields if one.type == "time"], found)
     if some:
         what = f"the time may be in {listed(one.name for one in some)}"
         choices = [option("timestamp_field", one.name) for one in some]
@@ -426,7 +477,9 @@ def _find_id(
     if "id_field" in given or (default is not None and default.filled >= MOST):
         found.roles[names.id] = "id"
         return
-    if (own := next((one for one in fields if _is_id(one, records)), None)) is not None:
+    text = next((name for name, role in found.roles.items() if role == "text"), "")
+    near = [one for one in fields if _within(one.name) in ("", _within(text)) or not is_path(one.name)]
+    if (own := next((one for one in near if _is_id(one, records)), None)) is not None:
         found.options["id_field"] = own.name
         found.roles[own.name] = "id"
         return
@@ -437,7 +490,7 @@ def _is_id(one: Field, records: Records) -> bool:
     """Return whether a field has the name of an id, and another value in each record."""
     if one.type not in ("number", "words") or one.filled < 1 or not is_id_name(one.name):
         return False
-    values = [record.get(one.name) for record in records]
+    values = _values(records, one.name)
     return len({value for value in values if isinstance(value, (str, int))}) == len(values)
 
 

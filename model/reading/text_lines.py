@@ -1,0 +1,149 @@
+r"""Read a file of text whose lines are documents, or hold the messages of a chat.
+
+With ``--columns=id,label,text`` the words that begin a line are fields, as MALLET writes them.
+
+A message of a chat begins with its time and its author, as WhatsApp and clients of IRC write them;
+the lines that follow without a time belong to it. What the program itself says is left out: a line
+with a time and no author, ``<Media omitted>``, or what begins with WhatsApp's invisible mark.
+
+>>> [found["time"], found["author"]] if (found := message_in("12/31/24, 9:05 PM - Ann: Tea?")) else 0
+['12/31/24, 9:05 PM', 'Ann']
+>>> message_in("[21:05] <ann> Tea?")["text"]
+'Tea?'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from beam_topics.model.reading.lines import cut_lines
+from beam_topics.model.reading.parsing import BAD_ROW, Table, dead_letter, place_id
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.records import DeadLetter
+
+# The marks of direction that WhatsApp writes, and the spaces within a time.
+_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
+_SAID_BY_PROGRAM = "\u200e"
+_SPACES = re.compile("[\u202f\u00a0]")
+_DATE = r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}"
+_CLOCK = r"[0-9]{1,2}[:.][0-9]{2}(?:[:.][0-9]{2})?(?: ?[AaPp]\.? ?[Mm]\.?)?"
+_STAMP = re.compile(rf"\[?(?P<time>(?:{_DATE}(?:,? |T))?{_CLOCK})\]?(?: -)?[ \t]+")
+_SAID = re.compile(
+    r"(?:<[ @+%&~]?(?P<nick>[^<>\s]+)>|(?P<author>[^:<>\t]{1,60}):|(?P<name>[^\s:<>]{1,60})\t)"
+    r"(?:\s+(?P<text>.*)|)$"
+)
+# What clients of IRC write between messages.
+_BETWEEN = ("---", "***")
+_OMITTED = re.compile("<[^<>]{1,40}>")
+
+
+def message_in(line: str) -> dict[str, str] | None:
+    """Return the time, the author and the text of the message that begins with a line.
+
+    Returns:
+        None if the line does not begin with a time. The author is "" if the program says it.
+    """
+    plain = _SPACES.sub(" ", _MARKS.sub("", line))
+    if (stamp := _STAMP.match(plain)) is None:
+        return None
+    said = _SAID.match(plain, stamp.end())
+    if said is None:
+        return {"time": stamp["time"], "author": "", "text": ""}
+    text, author = said["text"] or "", said["nick"] or said["author"] or said["name"]
+    of_program = _SAID_BY_PROGRAM in line.partition(": ")[2][:1] or _OMITTED.fullmatch(text)
+    return {"time": stamp["time"], "author": author.strip(), "text": "" if of_program else text}
+
+
+class LineFile(Table):
+    """A file of text with a document in each line, or in each message of a chat.
+
+    The fields of a line are ``id`` and ``text``, or the columns; those of a message are ``id``,
+    ``text``, ``author`` and, where the lines have dates, ``timestamp``.
+
+    Args:
+        chunks: The bytes in UTF-8. They may raise DamagedDataError.
+        name: The name of the file, for places.
+        settings: How it is read.
+        is_chat: Whether it is a chat.
+    """
+
+    def __init__(
+        self, chunks: Iterable[bytes], name: str, settings: ReadSettings, *, is_chat: bool = False
+    ) -> None:
+        self._lines = cut_lines(chunks, name, settings.parse.max_document_bytes)
+        self._columns, self._is_chat = settings.columns, is_chat
+
+    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters."""
+        return self._messages() if self._is_chat else map(self._line, self._lines)
+
+    def _line(self, item: Any) -> Any:
+        if isinstance(item, DeadLetter):
+            return item
+        place, line = item
+        text = line.decode("utf-8", "surrogateescape").strip()
+        if not self._columns:
+            return place, {"id": place_id(place), "text": text}
+        return place, dict(
+            zip(self._columns, text.split(None, len(self._columns) - 1), strict=False)
+        )
+
+    def _messages(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+        held: tuple[str, dict[str, Any]] | None = None
+        begun = False
+        for item in self._lines:
+            if isinstance(item, DeadLetter):
+                yield item
+                continue
+            place, line = item[0], item[1].decode("utf-8", "surrogateescape").rstrip("\r")
+            found = message_in(line)
+            if found is None and not line.startswith(_BETWEEN):
+                if held is not None:
+                    held[1]["text"] += "\n" + line
+                elif not begun:
+                    detail = "no message with its time and author begins here; --format=lines"
+                    yield dead_letter(place, BAD_ROW, f"{detail} takes each line", item[1])
+                continue
+            if held is not None:
+                yield held
+            begun, held = True, None
+            if found is not None and found["author"] and found["text"]:
+                held = place, {"id": place_id(place), "author": found["author"]}
+                held[1]["text"] = found["text"]
+                if re.match(_DATE, found["time"]):
+                    held[1]["timestamp"] = found["time"]
+        if held is not None:
+            yield held
+
+
+# A text has so many characters, and lines that are documents are so many and so different.
+_LEAST_LENGTH, _LEAST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 20, 0.8, 50
+_MOST = 0.9
+
+
+def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    """Return what the lines of files look like, and options for it; None if they are one text.
+
+    Args:
+        texts: The texts of the files, or their beginnings.
+    """
+    lines = [line for text in texts for line in text.splitlines() if line.strip()]
+    if len(lines) < _LEAST_LINES:
+        return None
+    messages = [found for line in lines if (found := message_in(line)) is not None]
+    if 2 * sum(bool(one["author"]) for one in messages) > len(lines):
+        return "the messages of a chat", ("--format=chat", "--format=lines", "--format=txt")
+    long = sum(len(line) >= _LEAST_LENGTH and " " in line.strip() for line in lines)
+    if min(long, len(set(lines))) < _DIFFERENT * len(lines):
+        return None
+    tabs = {line.count("\t") for line in lines}
+    if len(tabs) == 1 and tabs != {0}:
+        return "rows of a table", ("--format=csv --delimiter=tab", "--format=txt")
+    words = [line.split(None, 2) for line in lines]
+    names, classes = ({one[at] for one in words if len(one) == 3} for at in (0, 1))
+    if len(names) == len(lines) and len(classes) <= min(_MOST_CLASSES, len(lines) / 5):
+        named = "--format=lines --columns=id,label,text"
+        return "lines of a name, a label and a text", (named, "--format=lines", "--format=txt")
+    return "documents", ("--format=lines", "--format=txt")
