@@ -93,11 +93,15 @@ def field_table(profile: Profile) -> Table:
 def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str]) -> str:
     """Return the command that learns the input, with every option that it would choose.
 
-    A question is answered with its first choice.
+    A question is answered with its first choice. What the records are comes before their fields,
+    which train then finds.
     """
+    first = [one.choices[0] for one in profile.questions if one.choices]
+    if anew := [one for one in first if one.startswith(("--records=", "--format="))]:
+        return " ".join([shown("train"), shlex.join([*given, *flags]), anew[0]])
     chosen = {**profile.options, **profile.learning}
     options = [*flags, *(f"--{name}={value}" for name, value in chosen.items())]
-    words = [shlex.join([*given, *options]), *(one.choices[0] for one in profile.questions)]
+    words = [shlex.join([*given, *options]), *first]
     return " ".join([shown("train"), *words])
 
 

@@ -29,7 +29,7 @@ from beam_topics.model.reading.found_forms import (
     is_id_name,
     listed,
 )
-from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of
+from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of, values_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, number_of, read_time
 
@@ -59,6 +59,8 @@ _LONGEST_TIME = 40
 # The forms of times that are numbers.
 _NUMBERS = {*UNITS, "year", "excel"}
 _WORD = re.compile(r"\w+")
+# An address, a digest or an id.
+_NO_TEXT = re.compile(r"\w+:/*\S+|www\.\S+|(?=.*[0-9])[0-9a-zA-Z_-]{8,}")
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Field:
         type: ``text``, ``words`` (short texts), ``number``, ``time``, or the type of JSON.
         filled: the share of the records that have a value.
         different: the share of the values that are different.
-        length: the mean length of its texts in characters.
+        length: the mean length of its texts in characters; of an array, of all in a record.
         words: the mean number of words of its texts; of a script without spaces, letters.
         example: one of its values.
         form: of a field of times, how they are written.
@@ -116,11 +118,13 @@ class Roles:
         roles: the role of each field that has one.
         options: options with their values, those that differ from the defaults.
         questions: what is not clear.
+        body: the field with most of the text, also where it is asked for.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
+    body: str = ""
 
 
 # Options that say the same thing in several ways: one that is given settles the others.
@@ -147,19 +151,21 @@ def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
     looked = records[::step]
     names = dict.fromkeys(str(name) for record in looked for name in record)
     names |= dict.fromkeys(paths_of(looked))
-    return [_field(name, [value_of(one, name) for one in looked], units.get(name)) for name in names]
+    return [_field(name, looked, units.get(name)) for name in names]
 
 
-def _field(name: str, values: Sequence[object], unit: Fraction | None) -> Field:
-    full = [value for value in values if not _is_empty(value)]
+def _field(name: str, records: Records, unit: Fraction | None) -> Field:
+    each = _pieces(records, name) if EACH in name else [[one] for one in _values(records, name)]
+    full = [value for values in each for value in values if not _is_empty(value)]
+    having = sum(not all(map(_is_empty, values)) for values in each)
     texts = [value if isinstance(value, str) else _written(value) for value in full]
     form = None if unit is not None else find_form(name, full)
     return Field(
         name,
         _type(full, form is not None or unit is not None),
-        len(full) / max(len(values), 1),
+        having / max(len(records), 1),
         len(set(texts)) / max(len(texts), 1),
-        sum(map(len, texts)) / max(len(texts), 1),
+        sum(map(len, texts)) / max(having, 1),
         sum(map(_words_of, texts)) / max(len(texts), 1),
         " ".join(texts[0].split())[:_SHOWN] if texts else "",
         form,
@@ -169,6 +175,13 @@ def _field(name: str, values: Sequence[object], unit: Fraction | None) -> Field:
 
 def _values(records: Records, name: str) -> list[Any]:
     return [value_of(record, name) for record in records]
+
+
+def _pieces(records: Records, name: str) -> list[list[Any]]:
+    """Return the values in an array of each record, which are judged one by one."""
+    each = [list(values_of(record, name)) for record in records]
+    texts = [[one for one in values if isinstance(one, str)] for values in each]
+    return texts if any(texts) else each
 
 
 def _is_empty(value: object) -> bool:
@@ -211,7 +224,9 @@ def _is_prose(text: str) -> bool:
 
 
 def _words_of(text: str) -> int:
-    return sum(len(one) if not one.isascii() else any(map(str.isalpha, one)) for one in text.split())
+    return sum(
+        len(one) if not one.isascii() else any(map(str.isalpha, one)) for one in text.split()
+    )
 
 
 def roles_of(
@@ -248,6 +263,7 @@ def _find_text(
 ) -> None:
     if _given("text", given):
         found.roles |= dict.fromkeys(names.texts, "text")
+        found.body = names.texts[0]
         return
     texts = {
         one.name: one
@@ -269,6 +285,7 @@ def _find_text(
             for name in ranked[1:]
             if longest < _CLEARLY_LONGER * texts[name].length * texts[name].filled
         ]
+    found.body = body
     titles = [
         name
         for name in texts
@@ -280,12 +297,13 @@ def _find_text(
         both = [name for name in texts if name in (body, *rivals)]
         likely = tuple(option("text_field", names_text(n)) for n in ([body], *zip(rivals), both))
         text = f"the text may be in {listed((body, *rivals))}."
-        found.questions.append(Question(SETTLED["text"], text, _arrays((body, *rivals)) + likely))
+        _ask_text(text, (body, *rivals), likely, fields, found)
         return
-    if arrays := _arrays((body,)):
+    if f"{EACH}." in body:
         text = f"the text {body!r} is in an array: its elements are documents, or one text."
-        choices = (*arrays, option("text_field", names_text(chosen)))
-        found.questions.append(Question(("text_field", "records"), text, choices))
+        joined = any(isinstance(value_of(one, body), str) for one in records)
+        likely = (option("text_field", names_text(chosen)),) if joined else ()
+        _ask_text(text, (body,), likely, fields, found)
         return
     found.roles |= dict.fromkeys(chosen, "text")
     if tuple(chosen) != names.texts:
@@ -297,17 +315,34 @@ def _within(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def _arrays(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the options that make the elements of arrays the records of texts within them."""
-    arrays = dict.fromkeys(name.rpartition(f"{EACH}.")[0] for name in names)
-    return tuple(option("records", array) for array in arrays if array)
+def _ask_text(
+    text: str,
+    names: Sequence[str],
+    likely: tuple[str, ...],
+    fields: Sequence[Field],
+    found: Roles,
+) -> None:
+    """Ask for the text, and whether the elements of the arrays that hold it are the records."""
+    arrays = [array for name in names if (array := name.rpartition(f"{EACH}.")[0])]
+    each = tuple(option("records", array) for array in dict.fromkeys(arrays))
+    # Elements with times or ids of their own are documents.
+    own = [one for one in fields if arrays and _within(one.name) == arrays[0] + EACH]
+    first = any(one.type == "time" or is_id_name(one.name) for one in own)
+    choices = each + likely if first else likely + each
+    settles = (*SETTLED["text"], "records") if each else SETTLED["text"]
+    found.questions.append(Question(settles, text, choices))
 
 
 def _no_text(fields: Sequence[Field], records: Records) -> Question:
-    some = [one for one in fields if one.type in ("text", "words")]
+    some = [
+        one
+        for one in fields
+        if one.type == "text" or (one.type == "words" and not _NO_TEXT.fullmatch(one.example))
+    ]
     likely = sorted(some, key=lambda one: -one.words * min(one.different, _DIFFERENT) * one.filled)
     names = listed(dict.fromkeys(str(name) for record in records for name in record))
-    text = f"no field holds texts for sure (several words, mostly different); the records have {names}."
+    text = "no field holds texts for sure (several words, mostly different); the records have"
+    text = f"{text} {names}."
     choices = [option("text_field", names_text([one.name])) for one in likely[:_MOST_CHOICES]]
     return Question(SETTLED["text"], text, tuple(choices))
 
@@ -368,9 +403,9 @@ def _find_time(
 
 def _nearest(fields: Sequence[Field], found: Roles) -> list[Field]:
     """Return the fields of the outermost record; else those beside the text, or all."""
-    text = next((name for name, role in found.roles.items() if role == "text"), "")
     outer = [one for one in fields if not is_path(one.name)]
-    return outer or [one for one in fields if _within(one.name) == _within(text)] or list(fields)
+    inner = [one for one in fields if EACH not in one.name]
+    return outer or [one for one in inner if _within(one.name) == _within(found.body)] or inner
 
 
 def _earliest(times: Sequence[Field], records: Records) -> Field | None:
@@ -477,8 +512,12 @@ def _find_id(
     if "id_field" in given or (default is not None and default.filled >= MOST):
         found.roles[names.id] = "id"
         return
-    text = next((name for name, role in found.roles.items() if role == "text"), "")
-    near = [one for one in fields if _within(one.name) in ("", _within(text)) or not is_path(one.name)]
+    near = [
+        one
+        for one in fields
+        if not is_path(one.name)
+        or (EACH not in one.name and _within(one.name) == _within(found.body))
+    ]
     if (own := next((one for one in near if _is_id(one, records)), None)) is not None:
         found.options["id_field"] = own.name
         found.roles[own.name] = "id"

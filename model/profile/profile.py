@@ -481,7 +481,9 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
     texts = [one for one in fields if one.role == "text"]
     found = []
     if texts:
-        full = (any(str(value_of(one, text.name) or "").strip() for text in texts) for one in records)
+        full = (
+            any(str(value_of(one, text.name) or "").strip() for text in texts) for one in records
+        )
         if empty := sum(not text for text in full):
             found.append(
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."

@@ -81,15 +81,17 @@ def paths_of(records: Iterable[Record]) -> list[str]:
     """
     found: Counter[str] = Counter()
     for record in records:
-        names = {name for field, value in record.items() for name in _below(field, value, 1)}
+        below = (name for field, value in record.items() for name in _below(field, value, 1))
+        names = dict.fromkeys(below)
         if len(found) < _MOST_PATHS:
-            found.update(sorted(names))
+            found.update(names.keys())
         else:
-            found.update(name for name in sorted(names) if name in found)
+            found.update(name for name in names if name in found)
     return [name for name, _ in found.most_common(_MOST_PATHS)]
 
 
 def _below(name: str, value: Any, depth: int) -> Iterator[str]:
+    value = _plain(value)
     if isinstance(value, dict) and depth < _DEEPEST:
         for field, inner in value.items():
             yield from _below(f"{name}.{field}", inner, depth + 1)

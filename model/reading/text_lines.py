@@ -138,12 +138,13 @@ def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
     long = sum(len(line) >= _LEAST_LENGTH and " " in line.strip() for line in lines)
     if min(long, len(set(lines))) < _DIFFERENT * len(lines):
         return None
-    tabs = {line.count("\t") for line in lines}
-    if len(tabs) == 1 and tabs != {0}:
-        return "rows of a table", ("--format=csv --delimiter=tab", "--format=txt")
     words = [line.split(None, 2) for line in lines]
     names, classes = ({one[at] for one in words if len(one) == 3} for at in (0, 1))
     if len(names) == len(lines) and len(classes) <= min(_MOST_CLASSES, len(lines) / 5):
         named = "--format=lines --columns=id,label,text"
         return "lines of a name, a label and a text", (named, "--format=lines", "--format=txt")
+    tabs = {line.count("\t") for line in lines}
+    if len(tabs) == 1 and tabs != {0}:
+        rows = "--format=csv --delimiter=tab"
+        return "rows of a table", (rows, "--format=lines", "--format=txt")
     return "documents", ("--format=lines", "--format=txt")
