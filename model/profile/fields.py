@@ -224,9 +224,8 @@ def _is_prose(text: str) -> bool:
 
 
 def _words_of(text: str) -> int:
-    return sum(
-        len(one) if not one.isascii() else any(map(str.isalpha, one)) for one in text.split()
-    )
+    words = text.split()
+    return sum(any(map(str.isalpha, one)) if one.isascii() else len(one) for one in words)
 
 
 def roles_of(
@@ -295,8 +294,15 @@ def _find_text(
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
         both = [name for name in texts if name in (body, *rivals)]
-        likely = tuple(option("text_field", names_text(n)) for n in ([body], *zip(rivals), both))
+        sets = [[body], *([name] for name in rivals), both]
+        if _filled(records, both) < MOST and len(texts) > len(both):
+            sets.append(ranked)
+        # A run that uses less than half of the records fails.
+        some = [each for each in sets if _filled(records, each) >= 0.5] or sets[-1:]
+        likely = tuple(option("text_field", names_text(each)) for each in some)
         text = f"the text may be in {listed((body, *rivals))}."
+        if (least := min(texts[name].filled for name in (body, *rivals))) < MOST:
+            text += f" {1 - least:.0%} of the records lack one of them."
         _ask_text(text, (body, *rivals), likely, fields, found)
         return
     if f"{EACH}." in body:
@@ -308,6 +314,12 @@ def _find_text(
     found.roles |= dict.fromkeys(chosen, "text")
     if tuple(chosen) != names.texts:
         found.options["text_field"] = names_text(chosen)
+
+
+def _filled(records: Records, names: Sequence[str]) -> float:
+    """Return the share of records that have one of some fields."""
+    having = sum(any(value_of(one, name) is not None for name in names) for one in records)
+    return having / max(len(records), 1)
 
 
 def _within(path: str) -> str:
@@ -324,10 +336,11 @@ def _ask_text(
 ) -> None:
     """Ask for the text, and whether the elements of the arrays that hold it are the records."""
     arrays = [array for name in names if (array := name.rpartition(f"{EACH}.")[0])]
-    each = tuple(option("records", array) for array in dict.fromkeys(arrays))
     # Elements with times or ids of their own are documents.
-    own = [one for one in fields if arrays and _within(one.name) == arrays[0] + EACH]
-    first = any(one.type == "time" or is_id_name(one.name) for one in own)
+    own = ([one for one in fields if _within(one.name) == f"{array}{EACH}"] for array in arrays)
+    timed = [any(one.type == "time" for one in each) for each in own]
+    first = any(timed)
+    each = (option("records", arrays[timed.index(True) if first else 0]),) if arrays else ()
     choices = each + likely if first else likely + each
     settles = (*SETTLED["text"], "records") if each else SETTLED["text"]
     found.questions.append(Question(settles, text, choices))
@@ -512,12 +525,9 @@ def _find_id(
     if "id_field" in given or (default is not None and default.filled >= MOST):
         found.roles[names.id] = "id"
         return
-    near = [
-        one
-        for one in fields
-        if not is_path(one.name)
-        or (EACH not in one.name and _within(one.name) == _within(found.body))
-    ]
+    beside = [one for one in fields if EACH not in one.name]
+    beside = [one for one in beside if _within(one.name) == _within(found.body)]
+    near = [*(one for one in fields if not is_path(one.name)), *beside]
     if (own := next((one for one in near if _is_id(one, records)), None)) is not None:
         found.options["id_field"] = own.name
         found.roles[own.name] = "id"

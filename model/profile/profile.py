@@ -37,6 +37,7 @@ from beam_topics.model.profile.fields import (
 )
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.delimited import Layout
+from beam_topics.model.reading.found_forms import listed
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
 from beam_topics.model.reading.text_lines import choices_of
@@ -332,13 +333,20 @@ def _written(
         _find_columns(tables, options, questions)
     if "unquoted_field" not in given and (ragged := next(filter(_is_ragged, tables), None)):
         questions.append(_ragged(ragged, settings, given))
+    others = [one.path for one in samples.sampled if _is_metadata(one)]
+    if others and len(others) < len(samples.sampled):
+        remarks.append(f"{listed(others)}: no messages; their records become dead letters.")
     return options, [*questions, *_lines(samples, given)], remarks
 
 
 def _deciding(samples: Samples) -> list[Record]:
     """Return the records that decide the fields: not those of lists of users beside others."""
-    others = [one for one in samples.sampled if Path(one.path).name not in _METADATA]
+    others = [one for one in samples.sampled if not _is_metadata(one)]
     return [record for one in others or samples.sampled for record in one.records]
+
+
+def _is_metadata(sample: FileSample) -> bool:
+    return Path(sample.path).name in _METADATA
 
 
 def _lines(samples: Samples, given: Collection[str]) -> list[Question]:
@@ -481,9 +489,8 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
     texts = [one for one in fields if one.role == "text"]
     found = []
     if texts:
-        full = (
-            any(str(value_of(one, text.name) or "").strip() for text in texts) for one in records
-        )
+        values = ([value_of(one, text.name) for text in texts] for one in records)
+        full = (any(str(value or "").strip() for value in each) for each in values)
         if empty := sum(not text for text in full):
             found.append(
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."

@@ -324,7 +324,8 @@ def _objects(part: bytes, settings: ReadSettings) -> Iterator[tuple[str, Record]
                 value, at = decoder.raw_decode(text, begin.end() - 1)
             except (ValueError, RecursionError):
                 continue
-            yield from JsonFile([json.dumps(value).encode()], "", settings).records()
+            found = JsonFile([json.dumps(value).encode()], "", settings).records()
+            yield from (item for item in found if not isinstance(item, DeadLetter))
 
 
 def _from_a_row(part: bytes, layout: Layout) -> bytes:

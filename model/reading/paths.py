@@ -1,4 +1,4 @@
-"""Get the value of a field, or of a path through nested records.
+r"""Get the value of a field, or of a path through nested records.
 
 A path joins names by points. ``[]`` behind a name stands for each element of a list. A field whose
 name has the points itself comes first, at each level. Texts of several elements are joined, each
@@ -6,7 +6,7 @@ on a line of its own; other values of several elements are a list.
 
 >>> record = {"payload": {"comment": {"body": "A ship"}}, "parts": [{"text": "a"}, {"text": "b"}]}
 >>> value_of(record, "payload.comment.body"), value_of(record, "parts[].text")
-('A ship', 'a\\nb')
+('A ship', 'a\nb')
 >>> value_of({"a.b": 1, "a": {"b": 2}}, "a.b"), value_of(record, "payload.review.body")
 (1, None)
 """

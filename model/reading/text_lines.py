@@ -6,8 +6,8 @@ A message of a chat begins with its time and its author, as WhatsApp and clients
 the lines that follow without a time belong to it. What the program itself says is left out: a line
 with a time and no author, ``<Media omitted>``, or what begins with WhatsApp's invisible mark.
 
->>> [found["time"], found["author"]] if (found := message_in("12/31/24, 9:05 PM - Ann: Tea?")) else 0
-['12/31/24, 9:05 PM', 'Ann']
+>>> message_in("12/31/24, 9:05 PM - Ann: Tea?")
+{'time': '12/31/24, 9:05 PM', 'author': 'Ann', 'text': 'Tea?'}
 >>> message_in("[21:05] <ann> Tea?")["text"]
 'Tea?'
 """
