@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from beam_topics.model.reading.paths import is_path
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.invocation import shown
@@ -30,8 +31,11 @@ from beam_topics.pipelines.cli.settings_options import settings_of
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from beam_topics.model.profile.fields import Field
     from beam_topics.model.profile.profile import Profile
 
+# The paths below the top level that the table shows, beside those with a role.
+_MOST_PATHS = 20
 GROUPS = (InputOptions, FigureOptions, RecordOptions)
 REQUIRED = {"input": "data.csv"}
 
@@ -83,11 +87,21 @@ def field_table(profile: Profile) -> Table:
     for column in ("filled", "different"):
         table.add_column(column, justify="right")
     table.add_column("example", overflow="ellipsis", no_wrap=True, ratio=1)
-    for one in profile.fields:
+    shown = _shown_fields(profile)
+    for one in shown:
         shares = (Text(f"{share:.0%}") for share in (one.filled, one.different))
         texts = map(plain, (one.name, one.role or "–", one.type))
         table.add_row(*texts, *shares, plain(one.example))
+    if more := len(profile.fields) - len(shown):
+        table.add_row(f"{more:,} more paths, in --json")
     return table
+
+
+def _shown_fields(profile: Profile) -> list[Field]:
+    """Return the fields of the outermost record, those with a role, and the longest below."""
+    below = [one for one in profile.fields if is_path(one.name) and not one.role]
+    hidden = sorted(below, key=lambda one: -one.words * one.filled)[_MOST_PATHS:]
+    return [one for one in profile.fields if one not in hidden]
 
 
 def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str]) -> str:
