@@ -28,8 +28,8 @@ import numpy as np
 
 from beam_topics.model.evaluation.agreement import nmi_of_table
 from beam_topics.model.publishing.store import ModelStore
-from benchmarks.first_contact.cases import shared_cases
 from benchmarks.first_contact import structured  # noqa: F401 - it registers its inputs
+from benchmarks.first_contact.cases import shared_cases
 from benchmarks.first_contact.inputs import INPUTS, MOST_QUESTIONS, Input
 from benchmarks.first_contact.subjects import of_words
 

@@ -96,7 +96,7 @@ def document_lines(folder: Path) -> str:
     return _written(folder, "corpus.txt", "\n".join(lines))
 
 
-@made(300, THREE, "MALLET: a name, a label and a text in each line", timed=False, answer="--format=lines --columns")  # fmt: skip
+@made(300, THREE, "MALLET: name, label, text", timed=False, answer="--format=lines --columns")
 def mallet(folder: Path) -> str:
     texts = Texts(THREE)
     lines = (f"doc{n} {('en', 'de')[n % 2]} {texts.text(n)}\n" for n in range(300))

@@ -298,17 +298,18 @@ def _find_text(
         if _filled(records, both) < MOST and len(texts) > len(both):
             sets.append(ranked)
         # A run that uses less than half of the records fails.
-        some = [each for each in sets if _filled(records, each) >= 0.5] or sets[-1:]
+        some = [each for each in sets if _filled(records, each) >= 0.5]
         likely = tuple(option("text_field", names_text(each)) for each in some)
         text = f"the text may be in {listed((body, *rivals))}."
         if (least := min(texts[name].filled for name in (body, *rivals))) < MOST:
             text += f" {1 - least:.0%} of the records lack one of them."
+        if not likely and f"{EACH}." not in body:
+            likely = (option("text_field", names_text(sets[-1])),)
         _ask_text(text, (body, *rivals), likely, fields, found)
         return
     if f"{EACH}." in body:
         text = f"the text {body!r} is in an array: its elements are documents, or one text."
-        joined = any(isinstance(value_of(one, body), str) for one in records)
-        likely = (option("text_field", names_text(chosen)),) if joined else ()
+        likely = (option("text_field", names_text(chosen)),) if _filled(records, [body]) else ()
         _ask_text(text, (body,), likely, fields, found)
         return
     found.roles |= dict.fromkeys(chosen, "text")
@@ -317,8 +318,10 @@ def _find_text(
 
 
 def _filled(records: Records, names: Sequence[str]) -> float:
-    """Return the share of records that have one of some fields."""
-    having = sum(any(value_of(one, name) is not None for name in names) for one in records)
+    """Return the share of records whose values of some fields are texts, one at least."""
+    values = ([value_of(one, name) for name in names] for one in records)
+    full = ([value for value in each if value is not None] for each in values)
+    having = sum(bool(each) and all(isinstance(one, str) for one in each) for each in full)
     return having / max(len(records), 1)
 
 

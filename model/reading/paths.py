@@ -63,9 +63,12 @@ def values_of(value: Any, path: str) -> Iterator[Any]:
             return
         at = [place for place, mark in enumerate(path) if mark in ".["]
         # A name may hold points itself, so the longest one comes first.
-        end = next((end for end in reversed(at) if path[:end] in value), None)
-        if end is not None:
-            yield from values_of(value[path[:end]], path[end:].removeprefix("."))
+        for end in reversed(at):
+            if path[:end] in value:
+                found = list(values_of(value[path[:end]], path[end:].removeprefix(".")))
+                yield from found
+                if found:
+                    return
 
 
 def _plain(value: Any) -> Any:
@@ -97,6 +100,10 @@ def _below(name: str, value: Any, depth: int) -> Iterator[str]:
             yield from _below(f"{name}.{field}", inner, depth + 1)
     elif isinstance(value, list) and depth < _DEEPEST:
         for inner in value[:_ELEMENTS]:
-            yield from _below(f"{name}{EACH}", inner, depth + 1)
-    elif depth > 1 and value is not None and not isinstance(value, (dict, list)):
+            yield from _below(f"{name}{EACH}", inner, depth + name.endswith(EACH))
+    elif (
+        (depth > 1 or name.endswith(EACH))
+        and value is not None
+        and not isinstance(value, (dict, list))
+    ):
         yield name

@@ -31,7 +31,7 @@ _DATE = r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}"
 _CLOCK = r"[0-9]{1,2}[:.][0-9]{2}(?:[:.][0-9]{2})?(?: ?[AaPp]\.? ?[Mm]\.?)?"
 _STAMP = re.compile(rf"\[?(?P<time>(?:{_DATE}(?:,? |T))?{_CLOCK})\]?(?: -)?[ \t]+")
 _SAID = re.compile(
-    r"(?:<[ @+%&~]?(?P<nick>[^<>\s]+)>|(?P<author>[^:<>\t]{1,60}):|(?P<name>[^\s:<>]{1,60})\t)"
+    r"(?:<[ @+%&~]?(?P<nick>[^<>\s]+)>|(?P<author>[^:<>\t]{1,60}):|(?P<name>[^\s:<>]{1,60})(?=\t))"
     r"(?:\s+(?P<text>.*)|)$"
 )
 # What clients of IRC write between messages.
@@ -120,7 +120,8 @@ class LineFile(Table):
 
 # A text has so many characters, and lines that are documents are so many and so different.
 _LEAST_LENGTH, _LEAST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 20, 0.8, 50
-_MOST = 0.9
+# The share of the lines of a chat that begin a message; texts may have several lines.
+_LEAST_MESSAGES = 0.1
 
 
 def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
@@ -132,8 +133,8 @@ def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
     if len(lines) < _LEAST_LINES:
         return None
-    messages = [found for line in lines if (found := message_in(line)) is not None]
-    if 2 * sum(bool(one["author"]) for one in messages) > len(lines):
+    messages = sum(bool(found["author"]) for line in lines if (found := message_in(line)))
+    if messages >= max(_LEAST_MESSAGES * len(lines), _LEAST_LINES):
         return "the messages of a chat", ("--format=chat", "--format=lines", "--format=txt")
     long = sum(len(line) >= _LEAST_LENGTH and " " in line.strip() for line in lines)
     if min(long, len(set(lines))) < _DIFFERENT * len(lines):
