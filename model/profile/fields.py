@@ -296,7 +296,7 @@ def _find_text(
         both = [name for name in texts if name in (body, *rivals)]
         sets = [[body], *([name] for name in rivals), both]
         if _filled(records, both) < MOST and len(texts) > len(both):
-            sets.append(ranked)
+            sets.append([*both, *(name for name in ranked if name not in both)])
         # A run that uses less than half of the records fails.
         some = [each for each in sets if _filled(records, each) >= 0.5]
         likely = tuple(option("text_field", names_text(each)) for each in some)

@@ -7,7 +7,7 @@ from beam_topics.model.reading.settings import FieldNames
 
 
 def text(n, words=14):
-    return " ".join(f"word{(n * 7 + k * 3) % 50}" for k in range(words))
+    return " ".join(f"word{(n * 7 + k * 3) % 50:02}" for k in range(words))
 
 
 def day(n):

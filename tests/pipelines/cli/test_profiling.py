@@ -14,7 +14,7 @@ FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 
 
 def text(n, words=12):
-    return " ".join(f"word{(n * 7 + k * 3) % 50}" for k in range(words))
+    return " ".join(f"word{(n * 7 + k * 3) % 50:02}" for k in range(words))
 
 
 def day(n):
