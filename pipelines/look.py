@@ -31,7 +31,6 @@ from beam_topics.pipelines.cli.settings_options import settings_of
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from beam_topics.model.profile.fields import Field
     from beam_topics.model.profile.profile import Profile
 
 # The paths below the top level that the table shows, beside those with a role.
@@ -87,21 +86,15 @@ def field_table(profile: Profile) -> Table:
     for column in ("filled", "different"):
         table.add_column(column, justify="right")
     table.add_column("example", overflow="ellipsis", no_wrap=True, ratio=1)
-    shown = _shown_fields(profile)
-    for one in shown:
+    below = [one for one in profile.fields if is_path(one.name) and not one.role]
+    hidden = sorted(below, key=lambda one: -one.words * one.filled)[_MOST_PATHS:]
+    for one in (one for one in profile.fields if one not in hidden):
         shares = (Text(f"{share:.0%}") for share in (one.filled, one.different))
         texts = map(plain, (one.name, one.role or "–", one.type))
         table.add_row(*texts, *shares, plain(one.example))
-    if more := len(profile.fields) - len(shown):
-        table.add_row(f"{more:,} more paths, in --json")
+    if hidden:
+        table.add_row(f"{len(hidden):,} more paths, in --json")
     return table
-
-
-def _shown_fields(profile: Profile) -> list[Field]:
-    """Return the fields of the outermost record, those with a role, and the longest below."""
-    below = [one for one in profile.fields if is_path(one.name) and not one.role]
-    hidden = sorted(below, key=lambda one: -one.words * one.filled)[_MOST_PATHS:]
-    return [one for one in profile.fields if one not in hidden]
 
 
 def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str]) -> str:

@@ -350,15 +350,12 @@ def _ask_text(
 
 
 def _no_text(fields: Sequence[Field], records: Records) -> Question:
-    some = [
-        one
-        for one in fields
-        if one.type == "text" or (one.type == "words" and not _NO_TEXT.fullmatch(one.example))
-    ]
+    some = [one for one in fields if one.type in ("text", "words")]
+    some = [one for one in some if one.type == "text" or not _NO_TEXT.fullmatch(one.example)]
     likely = sorted(some, key=lambda one: -one.words * min(one.different, _DIFFERENT) * one.filled)
     names = listed(dict.fromkeys(str(name) for record in records for name in record))
-    text = "no field holds texts for sure (several words, mostly different); the records have"
-    text = f"{text} {names}."
+    what = "no field holds texts for sure (several words, mostly different)"
+    text = f"{what}; the records have {names}."
     choices = [option("text_field", names_text([one.name])) for one in likely[:_MOST_CHOICES]]
     return Question(SETTLED["text"], text, tuple(choices))
 
@@ -528,8 +525,8 @@ def _find_id(
     if "id_field" in given or (default is not None and default.filled >= MOST):
         found.roles[names.id] = "id"
         return
-    beside = [one for one in fields if EACH not in one.name]
-    beside = [one for one in beside if _within(one.name) == _within(found.body)]
+    within = _within(found.body)
+    beside = [one for one in fields if EACH not in one.name and _within(one.name) == within]
     near = [*(one for one in fields if not is_path(one.name)), *beside]
     if (own := next((one for one in near if _is_id(one, records)), None)) is not None:
         found.options["id_field"] = own.name

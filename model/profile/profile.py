@@ -38,6 +38,7 @@ from beam_topics.model.profile.fields import (
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.delimited import Layout
 from beam_topics.model.reading.found_forms import listed
+from beam_topics.model.reading.lines import peeked, unzipped
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
 from beam_topics.model.reading.text_lines import choices_of
@@ -115,10 +116,7 @@ _MOST_TEXTS = 500
 # The share of rows of another length that stops a run.
 _MOST_RAGGED = 0.2
 # Files of an export of Slack whose records are no documents.
-_METADATA = {
-    f"{name}.json"
-    for name in ("users", "channels", "groups", "dms", "mpims", "integration_logs", "canvases")
-}
+_METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.json")
 # Files of text whose lines may be documents: so few, by the characters at their beginning.
 _FEW_FILES, _BEGINNING = 3, 2**20
 # The documents for each topic below which the topics are too many.
@@ -249,7 +247,7 @@ def profile_of(
         with_language: whether the languages of its texts are found, which takes most of the time.
     """
     options, questions, remarks = _written(samples, settings, given)
-    records = _deciding(samples)
+    records = _deciding(samples)[0]
     if questions or not records:
         return Profile(samples, options=options, questions=tuple(questions), remarks=tuple(remarks))
     units = {name: unit for one in samples.sampled for name, unit in one.units.items()}
@@ -333,20 +331,16 @@ def _written(
         _find_columns(tables, options, questions)
     if "unquoted_field" not in given and (ragged := next(filter(_is_ragged, tables), None)):
         questions.append(_ragged(ragged, settings, given))
-    others = [one.path for one in samples.sampled if _is_metadata(one)]
-    if others and len(others) < len(samples.sampled):
+    if others := _deciding(samples)[1]:
         remarks.append(f"{listed(others)}: no messages; their records become dead letters.")
     return options, [*questions, *_lines(samples, given)], remarks
 
 
-def _deciding(samples: Samples) -> list[Record]:
-    """Return the records that decide the fields: not those of lists of users beside others."""
-    others = [one for one in samples.sampled if not _is_metadata(one)]
-    return [record for one in others or samples.sampled for record in one.records]
-
-
-def _is_metadata(sample: FileSample) -> bool:
-    return Path(sample.path).name in _METADATA
+def _deciding(samples: Samples) -> tuple[list[Record], list[str]]:
+    """Return the records that decide the fields, and the lists of users and others beside them."""
+    others = [one.path for one in samples.sampled if Path(one.path).name in _METADATA]
+    others = others if len(others) < len(samples.sampled) else []
+    return [r for one in samples.sampled if one.path not in others for r in one.records], others
 
 
 def _lines(samples: Samples, given: Collection[str]) -> list[Question]:
@@ -354,12 +348,14 @@ def _lines(samples: Samples, given: Collection[str]) -> list[Question]:
     few = [one for one in samples.sampled if one.format == "txt"]
     if "format" in given or not few or len(samples.files) > _FEW_FILES:
         return []
-    texts = [str(record.get("text"))[:_BEGINNING] for one in few for record in one.records]
-    if (found := choices_of(texts)) is None:
-        return []
-    what, choices = found
+    texts = []
+    for one in few:
+        with Path(one.path).open("rb") as stream:
+            head = peeked(unzipped(stream), _BEGINNING)[0]
+        texts.append(head.decode(one.encoding or "utf-8", "replace"))
+    what, choices = choices_of(texts)
     text = f"{few[0].path}: its lines look like {what}, and a file of text is one document."
-    return [Question(("format",), text, choices)]
+    return [Question(("format",), text, choices)] if choices else []
 
 
 def _find_encoding(samples: Samples, options: dict[str, str], questions: list[Question]) -> None:

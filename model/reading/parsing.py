@@ -179,17 +179,14 @@ def inner_records(
             continue
         place, record = item
         arrays = [one for one in values_of(record, path.removesuffix("[]")) if one is not None]
-        if not arrays or not all(isinstance(one, list) for one in arrays):
-            detail = f"the record has no array {path!r} (--records); it has {listed(record)}"
+        inner = [one for array in arrays for one in (array if isinstance(array, list) else [None])]
+        detail = f"the record has no array of objects {path!r} (--records); it has {listed(record)}"
+        if not arrays:
             yield dead_letter(place, WRONG_TYPE, detail, record)
-            continue
-        for number, one in enumerate((one for array in arrays for one in array), 1):
-            where = f"{place} record {number}"
-            if isinstance(one, dict):
-                yield where, one
-            else:
-                detail = f"an element of {path!r} is a {type(one).__name__}; an object is wanted"
-                yield dead_letter(where, WRONG_TYPE, detail, {path: one})
+        for number, one in enumerate(inner, 1):
+            found = f"{place} record {number}", one
+            is_record = isinstance(one, dict)
+            yield found if is_record else dead_letter(found[0], WRONG_TYPE, detail, record)
 
 
 def not_future(

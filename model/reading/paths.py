@@ -36,11 +36,6 @@ def value_of(record: Record, name: str) -> Any:
     return "\n".join(found) if all(isinstance(one, str) for one in found) else found
 
 
-def has(record: Record, name: str) -> bool:
-    """Return whether a record has a field or a path, which may be empty."""
-    return name in record or (is_path(name) and any(True for _ in values_of(record, name)))
-
-
 def is_path(name: str) -> bool:
     """Return whether a name may be a path."""
     return "." in name or EACH in name
@@ -85,11 +80,7 @@ def paths_of(records: Iterable[Record]) -> list[str]:
     found: Counter[str] = Counter()
     for record in records:
         below = (name for field, value in record.items() for name in _below(field, value, 1))
-        names = dict.fromkeys(below)
-        if len(found) < _MOST_PATHS:
-            found.update(names.keys())
-        else:
-            found.update(name for name in names if name in found)
+        found.update(dict.fromkeys(below, 1))
     return [name for name, _ in found.most_common(_MOST_PATHS)]
 
 
@@ -101,9 +92,5 @@ def _below(name: str, value: Any, depth: int) -> Iterator[str]:
     elif isinstance(value, list) and depth < _DEEPEST:
         for inner in value[:_ELEMENTS]:
             yield from _below(f"{name}{EACH}", inner, depth + name.endswith(EACH))
-    elif (
-        (depth > 1 or name.endswith(EACH))
-        and value is not None
-        and not isinstance(value, (dict, list))
-    ):
+    elif (depth > 1 or name.endswith(EACH)) and not isinstance(value, (dict, list, type(None))):
         yield name

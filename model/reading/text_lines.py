@@ -25,7 +25,7 @@ from beam_topics.model.records import DeadLetter
 
 # The marks of direction that WhatsApp writes, and the spaces within a time.
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")
-_SAID_BY_PROGRAM = "\u200e"
+_BY_PROGRAM = "\u200e"
 _SPACES = re.compile("[\u202f\u00a0]")
 _DATE = r"[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}"
 _CLOCK = r"[0-9]{1,2}[:.][0-9]{2}(?:[:.][0-9]{2})?(?: ?[AaPp]\.? ?[Mm]\.?)?"
@@ -48,11 +48,10 @@ def message_in(line: str) -> dict[str, str] | None:
     plain = _SPACES.sub(" ", _MARKS.sub("", line))
     if (stamp := _STAMP.match(plain)) is None:
         return None
-    said = _SAID.match(plain, stamp.end())
-    if said is None:
+    if (said := _SAID.match(plain, stamp.end())) is None:
         return {"time": stamp["time"], "author": "", "text": ""}
     text, author = said["text"] or "", said["nick"] or said["author"] or said["name"]
-    of_program = _SAID_BY_PROGRAM in line.partition(": ")[2][:1] or _OMITTED.fullmatch(text)
+    of_program = line.partition(": ")[2].startswith(_BY_PROGRAM) or _OMITTED.fullmatch(text)
     return {"time": stamp["time"], "author": author.strip(), "text": "" if of_program else text}
 
 
@@ -72,7 +71,8 @@ class LineFile(Table):
     def __init__(
         self, chunks: Iterable[bytes], name: str, settings: ReadSettings, *, is_chat: bool = False
     ) -> None:
-        self._lines = cut_lines(chunks, name, settings.parse.max_document_bytes)
+        self._most = settings.parse.max_document_bytes
+        self._lines = cut_lines(chunks, name, self._most)
         self._columns, self._is_chat = settings.columns, is_chat
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
@@ -82,40 +82,37 @@ class LineFile(Table):
     def _line(self, item: Any) -> Any:
         if isinstance(item, DeadLetter):
             return item
-        place, line = item
-        text = line.decode("utf-8", "surrogateescape").strip()
+        text = item[1].decode("utf-8", "surrogateescape").strip()
         if not self._columns:
-            return place, {"id": place_id(place), "text": text}
-        return place, dict(
-            zip(self._columns, text.split(None, len(self._columns) - 1), strict=False)
-        )
+            return item[0], {"id": place_id(item[0]), "text": text}
+        words = text.split(None, len(self._columns) - 1)
+        return item[0], dict(zip(self._columns, words, strict=False))
 
     def _messages(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
-        held: tuple[str, dict[str, Any]] | None = None
-        begun = False
+        held: dict[str, Any] = {}
+        place, begun = "", False
         for item in self._lines:
             if isinstance(item, DeadLetter):
                 yield item
                 continue
-            place, line = item[0], item[1].decode("utf-8", "surrogateescape").rstrip("\r")
+            line = item[1].decode("utf-8", "surrogateescape").rstrip("\r")
             found = message_in(line)
             if found is None and not line.startswith(_BETWEEN):
-                if held is not None:
-                    held[1]["text"] += "\n" + line
+                if held and len(held["text"]) <= self._most:
+                    held["text"] += "\n" + line
                 elif not begun:
                     detail = "no message with its time and author begins here; --format=lines"
-                    yield dead_letter(place, BAD_ROW, f"{detail} takes each line", item[1])
+                    yield dead_letter(item[0], BAD_ROW, f"{detail} takes each line", item[1])
                 continue
-            if held is not None:
-                yield held
-            begun, held = True, None
+            if held:
+                yield place, held
+            begun, place, held = True, item[0], {}
             if found is not None and found["author"] and found["text"]:
-                held = place, {"id": place_id(place), "author": found["author"]}
-                held[1]["text"] = found["text"]
+                held = {"id": place_id(place), "author": found["author"], "text": found["text"]}
                 if re.match(_DATE, found["time"]):
-                    held[1]["timestamp"] = found["time"]
-        if held is not None:
-            yield held
+                    held["timestamp"] = found["time"]
+        if held:
+            yield place, held
 
 
 # A text has so many characters, and lines that are documents are so many and so different.
@@ -124,28 +121,22 @@ _LEAST_LENGTH, _LEAST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 20, 0.8, 50
 _LEAST_MESSAGES = 0.1
 
 
-def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    """Return what the lines of files look like, and options for it; None if they are one text.
-
-    Args:
-        texts: The texts of the files, or their beginnings.
-    """
+def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return what the lines at the beginning of files look like, and options; none for one text."""
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
-    if len(lines) < _LEAST_LINES:
-        return None
     messages = sum(bool(found["author"]) for line in lines if (found := message_in(line)))
+    each = ("--format=lines", "--format=txt")
     if messages >= max(_LEAST_MESSAGES * len(lines), _LEAST_LINES):
-        return "the messages of a chat", ("--format=chat", "--format=lines", "--format=txt")
+        return "the messages of a chat", ("--format=chat", *each)
     long = sum(len(line) >= _LEAST_LENGTH and " " in line.strip() for line in lines)
-    if min(long, len(set(lines))) < _DIFFERENT * len(lines):
-        return None
+    if min(long, len(set(lines))) < max(_DIFFERENT * len(lines), _LEAST_LINES):
+        return "", ()
     words = [line.split(None, 2) for line in lines]
     names, classes = ({one[at] for one in words if len(one) == 3} for at in (0, 1))
     if len(names) == len(lines) and len(classes) <= min(_MOST_CLASSES, len(lines) / 5):
         named = "--format=lines --columns=id,label,text"
-        return "lines of a name, a label and a text", (named, "--format=lines", "--format=txt")
+        return "lines of a name, a label and a text", (named, *each)
     tabs = {line.count("\t") for line in lines}
     if len(tabs) == 1 and tabs != {0}:
-        rows = "--format=csv --delimiter=tab"
-        return "rows of a table", (rows, "--format=lines", "--format=txt")
-    return "documents", ("--format=lines", "--format=txt")
+        return "rows of a table", ("--format=csv --delimiter=tab", *each)
+    return "documents", each

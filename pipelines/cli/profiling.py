@@ -13,7 +13,7 @@ from beam_topics.model.files.matching import is_local, matching_files
 from beam_topics.model.options import names_in
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
-from beam_topics.model.reading.paths import has
+from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import parsed
@@ -84,7 +84,9 @@ def _kept(
     }
     for name in set(_OF_FIELDS) & set(found):
         fields = names_in(found[name]) if name == "text_field" else [found[name]]
-        if not all(any(has(one, field) for one in records) for field in fields):
+        if not all(
+            any(f in one or value_of(one, f) is not None for one in records) for f in fields
+        ):
             del found[name]
     return found
 
