@@ -39,7 +39,7 @@ Records = Sequence[Record]
 # The share of the records that have a field on which everything depends.
 MOST = 0.9
 # The records whose values are looked at.
-_LOOKED_AT = 1000
+_LOOKED_AT, _VALUES = 1000, 20_000
 _SHOWN = 60
 # A field is the text without doubt if its texts are so many times as long as those of any other.
 _CLEARLY_LONGER = 3.0
@@ -150,8 +150,13 @@ def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
     step = -(-len(records) // _LOOKED_AT) or 1
     looked = records[::step]
     names = dict.fromkeys(str(name) for record in looked for name in record)
-    names |= dict.fromkeys(paths_of(looked))
-    return [_field(name, looked, units.get(name)) for name in names]
+    paths = [name for name in paths_of(looked) if name not in names]
+    # Of very many paths, those that may hold texts or times are looked at in all records.
+    some = looked[:: 1 + len(paths) * len(looked) // _VALUES]
+    inner = [_field(name, some, None) for name in paths]
+    again = {one.name for one in inner if one.type in ("text", "time") and len(some) < len(looked)}
+    inner = [_field(one.name, looked, None) if one.name in again else one for one in inner]
+    return [*(_field(name, looked, units.get(name)) for name in names), *inner]
 
 
 def _field(name: str, records: Records, unit: Fraction | None) -> Field:
@@ -288,7 +293,9 @@ def _find_text(
     titles = [
         name
         for name in texts
-        if name != body and _within(name) == _within(body) and _is_title(texts, name, body, records)
+        if name != body
+        and _within(body).startswith(_within(name))
+        and _is_title(texts, name, body, records)
     ]
     rivals = [name for name in rivals if name not in titles]
     chosen = [name for name in texts if name == body or name in titles]
@@ -305,12 +312,12 @@ def _find_text(
             text += f" {1 - least:.0%} of the records lack one of them."
         if not likely and f"{EACH}." not in body:
             likely = (option("text_field", names_text(sets[-1])),)
-        _ask_text(text, (body, *rivals), likely, fields, found)
+        found.questions.append(_ask_text(text, (body, *rivals), likely, fields))
         return
     if f"{EACH}." in body:
         text = f"the text {body!r} is in an array: its elements are documents, or one text."
         likely = (option("text_field", names_text(chosen)),) if _filled(records, [body]) else ()
-        _ask_text(text, (body,), likely, fields, found)
+        found.questions.append(_ask_text(text, (body,), likely, fields))
         return
     found.roles |= dict.fromkeys(chosen, "text")
     if tuple(chosen) != names.texts:
@@ -331,22 +338,16 @@ def _within(path: str) -> str:
 
 
 def _ask_text(
-    text: str,
-    names: Sequence[str],
-    likely: tuple[str, ...],
-    fields: Sequence[Field],
-    found: Roles,
-) -> None:
-    """Ask for the text, and whether the elements of the arrays that hold it are the records."""
+    text: str, names: Sequence[str], likely: tuple[str, ...], fields: Sequence[Field]
+) -> Question:
+    """Return a question for the text, which may be in an array whose elements are the records."""
     arrays = [array for name in names if (array := name.rpartition(f"{EACH}.")[0])]
-    # Elements with times or ids of their own are documents.
-    own = ([one for one in fields if _within(one.name) == f"{array}{EACH}"] for array in arrays)
-    timed = [any(one.type == "time" for one in each) for each in own]
-    first = any(timed)
-    each = (option("records", arrays[timed.index(True) if first else 0]),) if arrays else ()
-    choices = each + likely if first else likely + each
+    times = {_within(one.name) for one in fields if one.type == "time"}
+    # Elements with times of their own are documents.
+    timed = [array for array in arrays if f"{array}{EACH}" in times]
+    each = tuple(option("records", array) for array in (timed or arrays)[:1])
     settles = (*SETTLED["text"], "records") if each else SETTLED["text"]
-    found.questions.append(Question(settles, text, choices))
+    return Question(settles, text, each + likely if timed else likely + each)
 
 
 def _no_text(fields: Sequence[Field], records: Records) -> Question:

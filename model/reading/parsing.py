@@ -184,9 +184,11 @@ def inner_records(
         if not arrays:
             yield dead_letter(place, WRONG_TYPE, detail, record)
         for number, one in enumerate(inner, 1):
-            found = f"{place} record {number}", one
-            is_record = isinstance(one, dict)
-            yield found if is_record else dead_letter(found[0], WRONG_TYPE, detail, record)
+            where = f"{place} record {number}"
+            if isinstance(one, dict):
+                yield where, one
+            else:
+                yield dead_letter(where, WRONG_TYPE, detail, record)
 
 
 def not_future(

@@ -42,8 +42,7 @@ _OMITTED = re.compile("<[^<>]{1,40}>")
 def message_in(line: str) -> dict[str, str] | None:
     """Return the time, the author and the text of the message that begins with a line.
 
-    Returns:
-        None if the line does not begin with a time. The author is "" if the program says it.
+    It is None if the line begins with no time. The author is "" where the program says it.
     """
     plain = _SPACES.sub(" ", _MARKS.sub("", line))
     if (stamp := _STAMP.match(plain)) is None:
@@ -58,14 +57,8 @@ def message_in(line: str) -> dict[str, str] | None:
 class LineFile(Table):
     """A file of text with a document in each line, or in each message of a chat.
 
-    The fields of a line are ``id`` and ``text``, or the columns; those of a message are ``id``,
-    ``text``, ``author`` and, where the lines have dates, ``timestamp``.
-
-    Args:
-        chunks: The bytes in UTF-8. They may raise DamagedDataError.
-        name: The name of the file, for places.
-        settings: How it is read.
-        is_chat: Whether it is a chat.
+    A line has ``id`` and ``text``, or the columns; a message ``id``, ``text``, ``author`` and,
+    where it has a date, ``timestamp``. Arguments are as of JsonFile, and whether it is a chat.
     """
 
     def __init__(
