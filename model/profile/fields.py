@@ -39,7 +39,7 @@ Records = Sequence[Record]
 # The share of the records that have a field on which everything depends.
 MOST = 0.9
 # The records whose values are looked at.
-_LOOKED_AT, _VALUES = 1000, 20_000
+_LOOKED_AT, _VALUES = 1000, 10_000
 _SHOWN = 60
 # A field is the text without doubt if its texts are so many times as long as those of any other.
 _CLEARLY_LONGER = 3.0
@@ -151,10 +151,15 @@ def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
     looked = records[::step]
     names = dict.fromkeys(str(name) for record in looked for name in record)
     paths = [name for name in paths_of(looked) if name not in names]
-    # Of very many paths, those that may hold texts or times are looked at in all records.
+    # Of very many paths, texts and times of unusual forms are looked at in all records.
     some = looked[:: 1 + len(paths) * len(looked) // _VALUES]
     inner = [_field(name, some, None) for name in paths]
-    again = {one.name for one in inner if one.type in ("text", "time") and len(some) < len(looked)}
+    again = {
+        one.name
+        for one in inner
+        if len(some) < len(looked)
+        and (one.type == "text" or (one.form is not None and one.form.forms != ("iso",)))
+    }
     inner = [_field(one.name, looked, None) if one.name in again else one for one in inner]
     return [*(_field(name, looked, units.get(name)) for name in names), *inner]
 

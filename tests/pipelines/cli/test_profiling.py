@@ -142,3 +142,15 @@ def test_lists_of_users_beside_messages_decide_no_field(here, capsys):
     out = capsys.readouterr().out
     assert "text         text\ntime         ts\n" in out
     assert "Note: 'users.json': no messages; their records become dead letters." in out
+
+
+def test_a_large_file_of_lines_is_asked_about_too(here, capsys):
+    (here / "large.txt").write_text("".join(f"{text(n, 40)} {n}\n" for n in range(5000)))
+    assert train.main(["large.txt", "--max_document_mb=1", *FAKE]) == 2
+    assert "Give --format=lines or --format=txt." in capsys.readouterr().err
+
+
+def test_a_source_without_files_refuses_records(here, capsys):
+    options = ["--source=replay", "--records=data", "--input=a.avro", "--model_store=m"]
+    assert train.main([*options, "--dead_letters=d", *FAKE]) == 2
+    assert "--records: 'data' was given" in capsys.readouterr().err
