@@ -3,7 +3,7 @@
 Fields are known by their values, because names come in all languages. A field is taken only where
 no other one may be meant; otherwise a :class:`Question` names the options that decide.
 
->>> records = [{"headline": "A ship came in", "Datum": f"2001-01-{n}"} for n in range(10, 20)]
+>>> records = [{"headline": f"Ship {n} came in", "Datum": f"2001-01-{n}"} for n in range(10, 20)]
 >>> found = roles_of(fields_of(records, {}), records, FieldNames(), set())
 >>> found.options
 {'text_field': 'headline', 'timestamp_field': 'Datum', 'id_from': 'place'}
