@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from beam_topics.model.options import names_text
+from beam_topics.model.reading.paths import is_path
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.invocation import shown
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
     from beam_topics.model.profile.profile import Profile
 
+# The paths below the top level that the table shows, beside those with a role.
+_MOST_PATHS = 20
 GROUPS = (InputOptions, FigureOptions, RecordOptions)
 REQUIRED = {"input": "data.csv"}
 
@@ -84,23 +87,31 @@ def field_table(profile: Profile) -> Table:
     for column in ("filled", "different"):
         table.add_column(column, justify="right")
     table.add_column("example", overflow="ellipsis", no_wrap=True, ratio=1)
-    for one in profile.fields:
+    below = [one for one in profile.fields if is_path(one.name) and not one.role]
+    hidden = sorted(below, key=lambda one: -one.words * one.filled)[_MOST_PATHS:]
+    for one in (one for one in profile.fields if one not in hidden):
         shares = (Text(f"{share:.0%}") for share in (one.filled, one.different))
         texts = map(plain, (one.name, one.role or "–", one.type))
         table.add_row(*texts, *shares, plain(one.example))
+    if hidden:
+        table.add_row(f"{len(hidden):,} more paths, in --json")
     return table
 
 
 def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str]) -> str:
     """Return the command that learns the input, with every option that it would choose.
 
-    A question is answered with its first choice.
+    A question is answered with its first choice. What the records are comes before their fields,
+    which train then finds.
     """
+    first = [one.choices[0] for one in profile.questions if one.choices]
+    # A path that exists is itself; commas would cut a glob.
+    paths = [one if Path(one).exists() else names_text([one]) for one in given]
+    if anew := [one for one in first if one.startswith(("--records=", "--format="))]:
+        return " ".join([shown("train"), shlex.join([*paths, *flags]), anew[0]])
     chosen = {**profile.options, **profile.learning}
     options = [*flags, *(f"--{name}={value}" for name, value in chosen.items())]
-    # A path that exists is itself; commas would cut a glob.
-    paths = (one if Path(one).exists() else names_text([one]) for one in given)
-    words = [shlex.join([*paths, *options]), *(one.choices[0] for one in profile.questions)]
+    words = [shlex.join([*paths, *options]), *first]
     return " ".join([shown("train"), *words])
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ import numpy as np
 
 from beam_topics.model.evaluation.agreement import nmi_of_table
 from beam_topics.model.publishing.store import ModelStore
+from benchmarks.first_contact import structured  # noqa: F401 - it registers its inputs
 from benchmarks.first_contact.cases import shared_cases
 from benchmarks.first_contact.inputs import INPUTS, MOST_QUESTIONS, Input
 from benchmarks.first_contact.subjects import of_words
@@ -100,7 +102,9 @@ def outcome(wanted: Input, folder: Path) -> Outcome:
         advice = [one.rstrip(".") for one in _OPTION.findall(output.splitlines()[-1])]
         if not advice:
             break
-        options.append(advice[-1].replace("'", ""))
+        choices = output.splitlines()[-1].partition(" Give ")[2].rstrip(".").split(" or ")
+        chosen = [one for one in choices if wanted.answer and one.startswith(wanted.answer)]
+        options += shlex.split(chosen[0]) if chosen else [advice[-1].replace("'", "")]
         asked += 1
     found = " ".join(_SHOWN.sub("", one).strip() for one in [*options, *_FOUND.findall(output)])
     return Outcome(

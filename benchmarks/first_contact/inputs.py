@@ -42,6 +42,8 @@ class Input:
         options: Options of the command.
         least: The least nMI between topics and subjects.
         timed: Whether the documents have times, which the run has to use.
+        answer: How the choice begins that a person takes of those of a question; "" for the last
+            option that it names.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Input:
     options: tuple[str, ...] = ()
     least: float = 0.9
     timed: bool = True
+    answer: str = ""
 
 
 INPUTS: list[Input] = []

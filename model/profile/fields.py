@@ -3,7 +3,7 @@
 Fields are known by their values, because names come in all languages. A field is taken only where
 no other one may be meant; otherwise a :class:`Question` names the options that decide.
 
->>> records = [{"headline": "A ship came in", "Datum": f"2001-01-{n}"} for n in range(10, 20)]
+>>> records = [{"headline": f"Ship {n} came in", "Datum": f"2001-01-{n}"} for n in range(10, 20)]
 >>> found = roles_of(fields_of(records, {}), records, FieldNames(), set())
 >>> found.options
 {'text_field': 'headline', 'timestamp_field': 'Datum', 'id_from': 'place'}
@@ -31,6 +31,7 @@ from beam_topics.model.reading.found_forms import (
     listed,
     looks_like_times,
 )
+from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of, values_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, ZONES_OF, number_of, read_time
 
@@ -40,7 +41,7 @@ Records = Sequence[Record]
 # The share of the records that have a field on which everything depends.
 MOST = 0.9
 # The records whose values are looked at.
-_LOOKED_AT = 1000
+_LOOKED_AT, _VALUES = 1000, 10_000
 _SHOWN = 60
 # A field is the text without doubt if its texts are so many times as long as those of any other.
 _CLEARLY_LONGER = 3.0
@@ -48,6 +49,9 @@ _CLEARLY_LONGER = 3.0
 _TITLE_WORDS, _TITLE_LENGTH, _TITLE_SHARED = 2.5, 0.5, 0.6
 # The share of different values that texts have at least. Categories have fewer.
 _DIFFERENT = 0.2
+# The words that texts have at least, on average; names have fewer.
+_FEWEST_WORDS = 2.5
+_MOST_CHOICES = 3
 # The most values of a field of classes.
 _MOST_CLASSES = 50
 # The time of creation is the earliest one, and others follow within this part of the whole span.
@@ -57,6 +61,8 @@ _LONGEST_TIME = 40
 # The forms of times that are numbers.
 _NUMBERS = {*UNITS, "year", "excel"}
 _WORD = re.compile(r"\w+")
+# An address, a digest or an id.
+_NO_TEXT = re.compile(r"\w+:/*\S+|www\.\S+|(?=.*[0-9])[0-9a-zA-Z_-]{8,}")
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,8 @@ class Field:
         type: ``text``, ``words`` (short texts), ``number``, ``time``, or the type of JSON.
         filled: the share of the records that have a value.
         different: the share of the values that are different.
-        length: the mean length of its texts in characters.
+        length: the mean length of its texts in characters; of an array, of all in a record.
+        words: the mean number of words of its texts; of a script without spaces, letters.
         example: one of its values.
         form: of a field of times, how they are written.
         unit: of a field of times, their unit in microseconds if the file says it.
@@ -80,6 +87,7 @@ class Field:
     filled: float
     different: float
     length: float
+    words: float
     example: str
     form: FoundForm | None = None
     unit: Fraction | None = None
@@ -101,7 +109,7 @@ class Question:
     choices: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.text} Give {' or '.join(self.choices)}."
+        return f"{self.text} Give {' or '.join(self.choices)}." if self.choices else self.text
 
 
 @dataclass
@@ -112,11 +120,13 @@ class Roles:
         roles: the role of each field that has one.
         options: options with their values, those that differ from the defaults.
         questions: what is not clear.
+        body: the field with most of the text, also where it is asked for.
     """
 
     roles: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
+    body: str = ""
 
 
 # Options that say the same thing in several ways: one that is given settles the others.
@@ -142,23 +152,48 @@ def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
     step = -(-len(records) // _LOOKED_AT) or 1
     looked = records[::step]
     names = dict.fromkeys(str(name) for record in looked for name in record)
-    return [_field(name, [one.get(name) for one in looked], units.get(name)) for name in names]
+    paths = [name for name in paths_of(looked) if name not in names]
+    # Of very many paths, texts and times of unusual forms are looked at in all records.
+    some = looked[:: 1 + len(paths) * len(looked) // _VALUES]
+    inner = [_field(name, some, None) for name in paths]
+    again = {
+        one.name
+        for one in inner
+        if len(some) < len(looked)
+        and (one.type == "text" or (one.form is not None and one.form.forms != ("iso",)))
+    }
+    inner = [_field(one.name, looked, None) if one.name in again else one for one in inner]
+    return [*(_field(name, looked, units.get(name)) for name in names), *inner]
 
 
-def _field(name: str, values: Sequence[object], unit: Fraction | None) -> Field:
-    full = [value for value in values if not _is_empty(value)]
+def _field(name: str, records: Records, unit: Fraction | None) -> Field:
+    each = _pieces(records, name) if EACH in name else [[one] for one in _values(records, name)]
+    full = [value for values in each for value in values if not _is_empty(value)]
+    having = sum(not all(map(_is_empty, values)) for values in each)
     texts = [value if isinstance(value, str) else _written(value) for value in full]
     form = None if unit is not None else find_form(name, full)
     return Field(
         name,
         _type(full, form is not None or unit is not None),
-        len(full) / max(len(values), 1),
+        having / max(len(records), 1),
         len(set(texts)) / max(len(texts), 1),
-        sum(map(len, texts)) / max(len(texts), 1),
+        sum(map(len, texts)) / max(having, 1),
+        sum(map(_words_of, texts)) / max(len(texts), 1),
         " ".join(texts[0].split())[:_SHOWN] if texts else "",
         form,
         unit,
     )
+
+
+def _values(records: Records, name: str) -> list[Any]:
+    return [value_of(record, name) for record in records]
+
+
+def _pieces(records: Records, name: str) -> list[list[Any]]:
+    """Return the values in an array of each record, which are judged one by one."""
+    each = [list(values_of(record, name)) for record in records]
+    texts = [[one for one in values if isinstance(one, str)] for values in each]
+    return texts if any(texts) else each
 
 
 def _is_empty(value: object) -> bool:
@@ -200,6 +235,11 @@ def _is_prose(text: str) -> bool:
     return " " in bare or sum(map(str.isalpha, bare)) >= 12 > sum(map(str.isascii, bare))
 
 
+def _words_of(text: str) -> int:
+    words = text.split()
+    return sum(any(map(str.isalpha, one)) if one.isascii() else len(one) for one in words)
+
+
 def roles_of(
     fields: Sequence[Field], records: Records, names: FieldNames, given: Collection[str]
 ) -> Roles:
@@ -234,17 +274,21 @@ def _find_text(
 ) -> None:
     if _given("text", given):
         found.roles |= dict.fromkeys(names.texts, "text")
+        found.body = names.texts[0]
         return
-    texts = {one.name: one for one in fields if one.type == "text" and one.different > _DIFFERENT}
+    texts = {
+        one.name: one
+        for one in fields
+        if one.type == "text" and one.different > _DIFFERENT and one.words >= _FEWEST_WORDS
+    }
     default = next((one for one in fields if one.name == names.text), None)
     if default is not None and default.filled >= MOST and default.type in ("text", "words"):
         texts.setdefault(default.name, default)
         body, rivals = default.name, []
     else:
-        texts = texts or {one.name: one for one in fields if one.type in ("text", "words")}
         ranked = sorted(texts, key=lambda name: -texts[name].length * texts[name].filled)
         if not ranked:
-            found.questions.append(_no_text(fields))
+            found.questions.append(_no_text(fields, records))
             return
         body, longest = ranked[0], texts[ranked[0]].length * texts[ranked[0]].filled
         rivals = [
@@ -252,23 +296,76 @@ def _find_text(
             for name in ranked[1:]
             if longest < _CLEARLY_LONGER * texts[name].length * texts[name].filled
         ]
-    titles = [name for name in texts if name != body and _is_title(texts, name, body, records)]
+    found.body = body
+    titles = [
+        name
+        for name in texts
+        if name != body
+        and _within(body).startswith(_within(name))
+        and _is_title(texts, name, body, records)
+    ]
     rivals = [name for name in rivals if name not in titles]
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
         both = [name for name in texts if name in (body, *rivals)]
-        likely = tuple(option("text_field", names_text(n)) for n in ([body], *zip(rivals), both))
+        sets = [[body], *([name] for name in rivals), both]
+        if _filled(records, both) < MOST and len(texts) > len(both):
+            sets.append([*both, *(name for name in ranked if name not in both)])
+        # A run that uses less than half of the records fails.
+        some = [each for each in sets if _filled(records, each) >= 0.5]
+        likely = tuple(option("text_field", names_text(each)) for each in some)
         text = f"the text may be in {listed((body, *rivals))}."
-        found.questions.append(Question(SETTLED["text"], text, likely))
+        if (least := min(texts[name].filled for name in (body, *rivals))) < MOST:
+            text += f" {1 - least:.0%} of the records lack one of them."
+        if not likely and f"{EACH}." not in body:
+            likely = (option("text_field", names_text(sets[-1])),)
+        found.questions.append(_ask_text(text, (body, *rivals), likely, fields))
+        return
+    if f"{EACH}." in body:
+        text = f"the text {body!r} is in an array: its elements are documents, or one text."
+        likely = (option("text_field", names_text(chosen)),) if _filled(records, [body]) else ()
+        found.questions.append(_ask_text(text, (body,), likely, fields))
         return
     found.roles |= dict.fromkeys(chosen, "text")
     if tuple(chosen) != names.texts:
         found.options["text_field"] = names_text(chosen)
 
 
-def _no_text(fields: Sequence[Field]) -> Question:
-    text = f"no field holds a text; the records have {listed(one.name for one in fields)}."
-    return Question(SETTLED["text"], text, ("--text_field=NAME with the name of one",))
+def _filled(records: Records, names: Sequence[str]) -> float:
+    """Return the share of records whose values of some fields are texts, one at least."""
+    values = ([value_of(one, name) for name in names] for one in records)
+    full = ([value for value in each if value is not None] for each in values)
+    having = sum(bool(each) and all(isinstance(one, str) for one in each) for each in full)
+    return having / max(len(records), 1)
+
+
+def _within(path: str) -> str:
+    """Return the record that holds a field: a path, or "" for the outermost one."""
+    return path.rpartition(".")[0]
+
+
+def _ask_text(
+    text: str, names: Sequence[str], likely: tuple[str, ...], fields: Sequence[Field]
+) -> Question:
+    """Return a question for the text, which may be in an array whose elements are the records."""
+    arrays = [array for name in names if (array := name.rpartition(f"{EACH}.")[0])]
+    times = {_within(one.name) for one in fields if one.type == "time"}
+    # Elements with times of their own are documents.
+    timed = [array for array in arrays if f"{array}{EACH}" in times]
+    each = tuple(option("records", array) for array in (timed or arrays)[:1])
+    settles = (*SETTLED["text"], "records") if each else SETTLED["text"]
+    return Question(settles, text, each + likely if timed else likely + each)
+
+
+def _no_text(fields: Sequence[Field], records: Records) -> Question:
+    some = [one for one in fields if one.type in ("text", "words")]
+    some = [one for one in some if one.type == "text" or not _NO_TEXT.fullmatch(one.example)]
+    likely = sorted(some, key=lambda one: -one.words * min(one.different, _DIFFERENT) * one.filled)
+    names = listed(dict.fromkeys(str(name) for record in records for name in record))
+    what = "no field holds texts for sure (several words, mostly different)"
+    text = f"{what}; the records have {names}."
+    choices = [option("text_field", names_text([one.name])) for one in likely[:_MOST_CHOICES]]
+    return Question(SETTLED["text"], text, tuple(choices))
 
 
 def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records) -> bool:
@@ -277,12 +374,13 @@ def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records
     if title.length > _TITLE_LENGTH * text.length:
         return False
     looked = records[:: -(-len(records) // _LOOKED_AT)]
-    titles = [str(one[name]).lower() for one in looked if not _is_empty(one.get(name))]
+    titles = [str(one).lower() for one in _values(looked, name) if not _is_empty(one)]
     words = list(map(_WORD.findall, titles))
-    known = {word for one in looked for word in _WORD.findall(str(one.get(body)).lower())}
+    known = {word for one in looked for word in _WORD.findall(str(value_of(one, body)).lower())}
     count = sum(map(len, words))
     # The text of a mail holds its subject.
-    held = sum(str(one.get(name)) in str(one.get(body)) for one in looked)
+    pairs = zip(_values(looked, name), _values(looked, body), strict=True)
+    held = sum(str(title) in str(text) for title, text in pairs)
     if 2 * held > len(looked):
         return False
     return (
@@ -300,7 +398,7 @@ def _find_time(
 ) -> None:
     if "time_from" in given:
         return
-    times = [one for one in fields if one.type == "time" and one.filled >= MOST]
+    times = _nearest([one for one in fields if one.type == "time" and one.filled >= MOST], found)
     chosen = next((one for one in fields if one.name == names.timestamp and one.filled), None)
     if "timestamp_field" not in given and (chosen is None or chosen not in times):
         rare = chosen is not None and chosen.filled < MOST
@@ -341,6 +439,13 @@ def _of_form(fields: Sequence[Field], records: Records, form: str) -> Field | No
             read.append(one)
     named = [one for one in read if has_time_name(one.name)]
     return (named if len(named) == 1 else read)[0] if 1 in (len(named), len(read)) else None
+
+
+def _nearest(fields: Sequence[Field], found: Roles) -> list[Field]:
+    """Return the fields of the outermost record; else those beside the text, or all."""
+    outer = [one for one in fields if not is_path(one.name)]
+    inner = [one for one in fields if EACH not in one.name]
+    return outer or [one for one in inner if _within(one.name) == _within(found.body)] or inner
 
 
 def _earliest(times: Sequence[Field], records: Records) -> Field | None:
@@ -395,7 +500,7 @@ def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -
         except ValueError:
             return None
 
-    return [read(record.get(time.name)) for record in records]
+    return [read(value) for value in _values(records, time.name)]
 
 
 def _without_time(
@@ -405,7 +510,7 @@ def _without_time(
     given: Collection[str],
     found: Roles,
 ) -> None:
-    some = times or [one for one in fields if one.type == "time"]
+    some = times or _nearest([one for one in fields if one.type == "time"], found)
     if some:
         what = f"the time may be in {listed(one.name for one in some)}"
         choices = [option("timestamp_field", one.name) for one in some]
@@ -459,7 +564,10 @@ def _find_id(
     if "id_field" in given or (default is not None and default.filled >= MOST):
         found.roles[names.id] = "id"
         return
-    if (own := next((one for one in fields if _is_id(one, records)), None)) is not None:
+    within = _within(found.body)
+    beside = [one for one in fields if EACH not in one.name and _within(one.name) == within]
+    near = [*(one for one in fields if not is_path(one.name)), *beside]
+    if (own := next((one for one in near if _is_id(one, records)), None)) is not None:
         found.options["id_field"] = own.name
         found.roles[own.name] = "id"
         return
@@ -470,7 +578,7 @@ def _is_id(one: Field, records: Records) -> bool:
     """Return whether a field has the name of an id, and another value in each record."""
     if one.type not in ("number", "words") or one.filled < 1 or not is_id_name(one.name):
         return False
-    values = [record.get(one.name) for record in records]
+    values = _values(records, one.name)
     return len({value for value in values if isinstance(value, (str, int))}) == len(values)
 
 

@@ -23,6 +23,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from beam_topics.model.profile.fields import (
@@ -39,7 +40,11 @@ from beam_topics.model.profile.fields import (
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.delimited import Layout
 from beam_topics.model.reading.files import Source, folder_of, time_of_path
+from beam_topics.model.reading.found_forms import listed
+from beam_topics.model.reading.lines import peeked, unzipped
+from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
+from beam_topics.model.reading.text_lines import choices_of
 from beam_topics.model.reading.texts import keyed_date
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
@@ -114,6 +119,10 @@ _OF_WORDS = {"stop_words", "stop_words_file", "segmenter", "key_from", "tokenise
 _MOST_TEXTS = 500
 # The share of rows of another length that stops a run.
 _MOST_RAGGED = 0.2
+# Files of an export of Slack whose records are no documents.
+_METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.json")
+# Files of text whose lines may be documents: so few, by the characters at their beginning.
+_FEW_FILES, _BEGINNING = 3, 2**20
 # The documents for each topic below which the topics are too many.
 _FEW = 5
 _MOST_NAMED = 3
@@ -244,7 +253,7 @@ def profile_of(
         with_language: whether the languages of its texts are found, which takes most of the time.
     """
     options, questions, remarks = _written(samples, settings, given)
-    records = samples.records
+    records = _deciding(samples)[0]
     if questions or not records:
         return Profile(samples, options=options, questions=tuple(questions), remarks=tuple(remarks))
     units = {name: unit for one in samples.sampled for name, unit in one.units.items()}
@@ -362,7 +371,31 @@ def _written(
         _find_columns(tables, options, questions)
     if "unquoted_field" not in given and (ragged := next(filter(_is_ragged, tables), None)):
         questions.append(_ragged(ragged, settings, given))
-    return options, questions, remarks
+    if others := _deciding(samples)[1]:
+        remarks.append(f"{listed(others)}: no messages; their records become dead letters.")
+    return options, [*questions, *_lines(samples, given)], remarks
+
+
+def _deciding(samples: Samples) -> tuple[list[Record], list[str]]:
+    """Return the records that decide the fields, and the lists of users and others beside them."""
+    others = [one.path for one in samples.sampled if Path(one.path).name in _METADATA]
+    others = others if len(others) < len(samples.sampled) else []
+    return [r for one in samples.sampled if one.path not in others for r in one.records], others
+
+
+def _lines(samples: Samples, given: Collection[str]) -> list[Question]:
+    """Return the question whether each line of a few files of text is a document."""
+    few = [one for one in samples.sampled if one.format == "txt"]
+    if "format" in given or not few or len(samples.files) > _FEW_FILES:
+        return []
+    texts = []
+    for one in few:
+        with Path(one.path).open("rb") as stream:
+            head = peeked(unzipped(stream), _BEGINNING)[0]
+        texts.append(head.decode(one.encoding or "utf-8", "replace"))
+    what, choices = choices_of(texts)
+    text = f"{few[0].path}: its lines look like {what}, and a file of text is one document."
+    return [Question(("format",), text, choices)] if choices else []
 
 
 def _find_encoding(samples: Samples, options: dict[str, str], questions: list[Question]) -> None:
@@ -462,7 +495,9 @@ def _times(
 def _texts(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
     names = [one.name for one in fields if one.role == "text"]
     looked = records[:: -(-len(records) // _MOST_TEXTS)]
-    found = ("\n".join(str(one[name]) for name in names if one.get(name)) for one in looked)
+    found = (
+        "\n".join(str(value) for name in names if (value := value_of(one, name))) for one in looked
+    )
     return [text for text in found if text.strip()]
 
 
@@ -471,14 +506,15 @@ def _repeated(samples: Samples, fields: Sequence[Field]) -> tuple[int, list[str]
     name = next((one.name for one in fields if one.role == "id"), None)
     if name is None:
         return 0, []
-    counts = Counter(str(one[name]) for one in samples.records if one.get(name) is not None)
+    ids = (value_of(one, name) for one in samples.records)
+    counts = Counter(str(one) for one in ids if one is not None)
     repeated = [value for value, count in counts.items() if count > 1]
     if not repeated:
         return 0, []
     files = [
         one.path
         for one in samples.sampled
-        if any(str(record.get(name)) == repeated[0] for record in one.records)
+        if any(str(value_of(record, name)) == repeated[0] for record in one.records)
     ]
     where = f"in {' and '.join(files[:_MOST_NAMED])}"
     seen = "" if samples.whole else " of the sample"
@@ -493,7 +529,8 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
     texts = [one for one in fields if one.role == "text"]
     found = []
     if texts:
-        full = (any(str(one.get(text.name) or "").strip() for text in texts) for one in records)
+        values = ([value_of(one, text.name) for text in texts] for one in records)
+        full = (any(str(value or "").strip() for value in each) for each in values)
         if empty := sum(not text for text in full):
             found.append(
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."

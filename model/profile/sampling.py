@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reading.chats import JsonFile, documents_of
+from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
 from beam_topics.model.reading.files import format_of, records
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
+from beam_topics.model.reading.parsing import inner_records
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
 from beam_topics.model.records import DeadLetter
 
@@ -323,7 +324,8 @@ def _objects(part: bytes, settings: ReadSettings) -> Iterator[tuple[str, Record]
                 value, at = decoder.raw_decode(text, begin.end() - 1)
             except (ValueError, RecursionError):
                 continue
-            yield from documents_of(value, "", settings)
+            found = JsonFile([json.dumps(value).encode()], "", settings).records()
+            yield from (item for item in found if not isinstance(item, DeadLetter))
 
 
 def _from_a_row(part: bytes, layout: Layout) -> bytes:
@@ -349,8 +351,10 @@ def _sample_table(
     sample.encoding, wanted = None, max(round(_RECORDS * part), _PLACES)
     largest = settings.parse.max_document_bytes
     table = TableFile(stream, Request(sample.format, sample.path, largest, sample=wanted))
-    sample.take(table.records())
-    sample.whole, sample.count = len(sample.records) == table.count, table.count
+    items = list(table.records())
+    sample.take(inner_records(items, settings.records), most=2**31)
+    sample.whole = len(items) >= table.count
+    sample.count = round((len(sample.records) + sample.unread) * table.count / max(len(items), 1))
     units = ((name, table.time_unit(name)) for name in table.names)
     sample.units = {name: unit for name, unit in units if unit is not None}
 

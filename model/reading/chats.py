@@ -23,11 +23,13 @@ a.jsonl:1 turn 2 7/2 assistant Yes.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from beam_topics.model.reading.arrays import read_json
-from beam_topics.model.reading.parsing import Table, parse_object, place_id
+from beam_topics.model.reading.parsing import Table, inner_records, parse_object, place_id
+from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.records import DeadLetter
 
@@ -57,8 +59,10 @@ class JsonFile(Table):
 
     def records(self) -> Iterator[tuple[str, Record] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""
-        parse = self._settings.parse
-        for item in read_json(self._chunks, self._name, parse.max_document_bytes):
+        parse, path = self._settings.parse, self._settings.records
+        # A record that holds records may be the whole file.
+        most = parse.max_document_bytes if path is None else sys.maxsize
+        for item in read_json(self._chunks, self._name, most):
             if isinstance(item, DeadLetter):
                 yield item
                 continue
@@ -66,7 +70,13 @@ class JsonFile(Table):
             record = parse_object(line, place)
             if isinstance(record, DeadLetter):
                 yield record
-            elif any(isinstance(record.get(name), str) for name in parse.fields.texts):
+            elif path is not None:
+                for one in inner_records([(place, record)], path):
+                    if isinstance(one, DeadLetter):
+                        yield one
+                    else:
+                        yield from documents_of(one[1], one[0], self._settings)
+            elif any(isinstance(value_of(record, name), str) for name in parse.fields.texts):
                 yield place, record
             elif place.startswith(f"{self._name} object ") and (items := _most_of(record, line)):
                 for number, inner in enumerate(items, 1):
@@ -93,7 +103,7 @@ def documents_of(
 
     A record with a text, or without turns, is one itself. Contents in pieces are joined.
     """
-    has_text = any(isinstance(record.get(name), str) for name in settings.parse.fields.texts)
+    has_text = any(isinstance(value_of(record, name), str) for name in settings.parse.fields.texts)
     turns = None if has_text else _turns_of(record)
     if turns is None:
         yield place, {**record, **_joined_pieces(record)}

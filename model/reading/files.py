@@ -34,10 +34,12 @@ from beam_topics.model.reading.parsing import (
     TOO_LARGE,
     Table,
     dead_letter,
+    inner_records,
     needed_fields,
     parse_record,
     writable,
 )
+from beam_topics.model.reading.paths import root_of
 from beam_topics.model.reading.settings import (
     BINARY_ENDINGS,
     ENCODED,
@@ -45,6 +47,7 @@ from beam_topics.model.reading.settings import (
     Format,
     ReadSettings,
 )
+from beam_topics.model.reading.text_lines import LineFile
 from beam_topics.model.reading.texts import TextFile, date_of_file
 from beam_topics.model.reading.time_forms import read_time
 from beam_topics.model.records import DeadLetter, Document
@@ -174,7 +177,7 @@ def read_file(
     source = Source(stream, name, settings, folder)
     table, shown, within = _open(source), writable(name), len(writable(source.path))
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
-    items = table.records() if isinstance(table, Table) else filter(None, [table])
+    items = _records(table, settings) if isinstance(table, Table) else filter(None, [table])
     time = time_of_path(source) if settings.time_from == "path" else None
     for number, item in enumerate(items, first):
         if settings.time_from == "order":
@@ -204,7 +207,13 @@ def records(
     if isinstance(table, DeadLetter):
         yield table
     elif table is not None:
-        yield from table.records()
+        yield from _records(table, settings)
+
+
+def _records(table: Table, settings: ReadSettings) -> Iterator[Item]:
+    """Yield the records of a table, or of the arrays in them; those of JSON are found already."""
+    items = table.records()
+    return items if isinstance(table, JsonFile) else inner_records(items, settings.records)
 
 
 def _open_json(source: Source) -> JsonFile:
@@ -231,7 +240,9 @@ def _open_table(source: Source) -> TableFile:
 
     settings = source.settings
     needed = needed_fields(settings.parse, settings.time_from == "field")
-    wanted = None if source.every_field else (*needed, *settings.parse.fields.optional())
+    # Literal names with points are wanted, too; a file without one gives the outermost field.
+    named = [settings.records] if settings.records else [*needed, *settings.parse.fields.optional()]
+    wanted = None if source.every_field else (*named, *map(root_of, named))
     kind = format_of(source.name, settings)
     largest = settings.parse.max_document_bytes
     request = Request(kind, source.path, largest, wanted, start=source.start)
@@ -240,6 +251,11 @@ def _open_table(source: Source) -> TableFile:
 
 def _open_text(source: Source) -> TextFile:
     return TextFile(source.text, source.name, source.path, source.settings)
+
+
+def _open_lines(source: Source) -> LineFile:
+    kind = format_of(source.name, source.settings)
+    return LineFile(source.text, source.path, source.settings, is_chat=kind == "chat")
 
 
 def _open_mail(source: Source) -> MailFile:
@@ -254,6 +270,8 @@ _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "avro": _open_table,
     "parquet": _open_table,
     "txt": _open_text,
+    "lines": _open_lines,
+    "chat": _open_lines,
     "mail": _open_mail,
     "xlsx": _open_table,
 }
@@ -301,7 +319,13 @@ def _open(source: Source) -> Table | DeadLetter | None:
 def _wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:
     """Return what is wrong with the field names of a file and the remedy, or None."""
     needed = needed_fields(settings.parse, settings.time_from == "field")
-    if lacking := {field: remedy for field, (_, remedy) in needed.items() if field not in names}:
+    if settings.records is not None:
+        return None
+    if lacking := {
+        field: remedy
+        for field, (_, remedy) in needed.items()
+        if field not in names and root_of(field) not in names
+    }:
         return missing("the file", lacking, names)
     if repeated := [
         field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -25,7 +25,8 @@ from typing import Any
 from beam_topics.model import checks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.blobs import escape_key
-from beam_topics.model.reading.found_forms import advice, missing
+from beam_topics.model.reading.found_forms import advice, listed, missing
+from beam_topics.model.reading.paths import value_of, values_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
 from beam_topics.model.reading.time_forms import accepted, read_time
 from beam_topics.model.records import DeadLetter, Document
@@ -163,6 +164,33 @@ def parse_record(
         return dead_letter(place, refused.reason, refused.detail, record)
 
 
+def inner_records(
+    items: Iterable[tuple[str, Mapping[str, Any]] | DeadLetter], path: str | None
+) -> Iterator[tuple[str, Mapping[str, Any]] | DeadLetter]:
+    """Yield the elements of an array within records, or the records where there is no path.
+
+    Args:
+        items: Places and records, and dead letters, which stay.
+        path: Where the array is, for example ``chats.list[].messages``.
+    """
+    for item in items:
+        if path is None or isinstance(item, DeadLetter):
+            yield item
+            continue
+        place, record = item
+        arrays = [one for one in values_of(record, path.removesuffix("[]")) if one is not None]
+        inner = [one for array in arrays for one in (array if isinstance(array, list) else [None])]
+        detail = f"the record has no array of objects {path!r} (--records); it has {listed(record)}"
+        if not arrays:
+            yield dead_letter(place, WRONG_TYPE, detail, record)
+        for number, one in enumerate(inner, 1):
+            where = f"{place} record {number}"
+            if isinstance(one, dict):
+                yield where, one
+            else:
+                yield dead_letter(where, WRONG_TYPE, detail, record)
+
+
 def not_future(
     item: Document | DeadLetter, line: bytes, place: str, came: int, most: int | None
 ) -> Document | DeadLetter:
@@ -274,7 +302,7 @@ def _document(
     unit: Fraction | None,
 ) -> Document:
     fields, needed = settings.fields, needed_fields(settings, time is None)
-    lacking = [field for field in needed if record.get(field) is None]
+    lacking = [field for field in needed if value_of(record, field) is None]
     if len(fields.texts) > 1 and not set(fields.texts) <= set(lacking):
         # One of several fields is text enough.
         lacking = [field for field in lacking if field not in fields.texts]
@@ -319,7 +347,7 @@ def _id(record: Mapping[str, Any], field: str) -> str:
 
 def _short(record: Mapping[str, Any], name: str) -> str | None:
     """Return an id, a label or a key: text, or a whole number as text."""
-    value = record.get(name)
+    value = value_of(record, name)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (str, int)):
@@ -334,7 +362,7 @@ def _short(record: Mapping[str, Any], name: str) -> str | None:
 
 def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | None) -> int:
     field = settings.fields.timestamp
-    value = record.get(field)
+    value = value_of(record, field)
     try:
         return read_time(value, settings.timestamp_format, settings.time_zone, unit)
     except ValueError as error:
@@ -349,7 +377,7 @@ def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
     """Return the text of a record: that of its field, or of several fields line by line."""
     name, texts = settings.fields.text, []
     for field in settings.fields.texts:
-        part = record.get(field)
+        part = value_of(record, field)
         if part is None and len(settings.fields.texts) > 1:
             continue
         if not isinstance(part, str):

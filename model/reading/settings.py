@@ -10,7 +10,7 @@ from beam_topics.model.reading.encodings import check_encoding
 from beam_topics.model.reading.time_forms import check_form
 from beam_topics.model.times import check_zone
 
-Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "mail", "xlsx"]
+Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "lines", "chat", "mail", "xlsx"]
 Chats = Literal["conversation", "turn"]
 Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
 TimeFrom = Literal["field", "order", "path"]
@@ -30,7 +30,7 @@ TEXT_ENDINGS = {
 }
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"}
 # Those that do not say how they are encoded, and those whose files mostly have one document.
-ENCODED = ("jsonl", "csv", "txt")
+ENCODED = ("jsonl", "csv", "txt", "lines", "chat")
 SMALL = ("txt", "mail")
 
 
@@ -47,7 +47,8 @@ class FieldNames(Record):
     )
     text: str = option(
         "text",
-        "field with the text of a document, or several with commas, which are joined",
+        "field with the text of a document, or several with commas, which are joined; in nested"
+        " records each is a path, for example payload.comment.body",
         name="text_field",
         first=True,
     )
@@ -122,16 +123,19 @@ class ReadSettings(Record):
     Attributes:
         parse: Names of the fields, largest document, form of times, and where ids come from.
         format: ``jsonl`` (also one array of records, or one object that holds it), ``csv``,
-            ``avro``, ``parquet``, ``txt`` (each file is a document), ``mail`` (a mail or a
-            mailbox), ``xlsx``, or ``auto``, which goes by the ending of the file name. All but
+            ``avro``, ``parquet``, ``txt`` (each file is a document), ``lines`` (each line is one),
+            ``chat`` (each message of a chat in lines is one), ``mail`` (a mail or a mailbox),
+            ``xlsx``, or ``auto``, which goes by the ending of the file name. All but
             ``avro``, ``parquet`` and ``xlsx`` may be gzipped.
         time_from: ``field``; ``order``: the source has no times, and its order (files by name, then
             place) takes their place; or ``path``: the date in the path of its file.
         encoding: The encoding of files of text, JSON and CSV.
         chats: Whether a conversation of a chat export is a document, or each of its turns.
         delimiter: What is between two fields of a CSV file.
-        columns: The names of the columns of CSV files without a header.
+        columns: The names of the columns of CSV files without a header, or of the words that begin
+            the lines of ``lines``; the last one is the rest of the line.
         unquoted_field: The column whose texts contain delimiters without quotes.
+        records: The path of an array whose elements are the records; None for the records.
     """
 
     parse: ParseSettings = nested(ParseSettings())
@@ -153,6 +157,12 @@ class ReadSettings(Record):
     )
     unquoted_field: str | None = option(
         None, "column whose texts contain the delimiter without quotes"
+    )
+
+    records: str | None = option(
+        None,
+        "array within each record whose elements are the records, for example"
+        " chats.list[].messages; fields of the outer record are not theirs",
     )
 
     def check(self) -> None:

@@ -67,6 +67,7 @@ READING = (
     "delimiter",
     "columns",
     "unquoted_field",
+    "records",
     "max_document_mb",
 )
 _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)

@@ -7,11 +7,13 @@ earlier run, those that name fields of this input stay; how the files are writte
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from beam_topics.model.files.matching import is_local, matching_files
 from beam_topics.model.options import names_in
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
+from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import parsed
@@ -63,26 +65,30 @@ def look_at(
     if not records and not ragged and not any(one.unread for one in samples.sampled):
         more = f" and {len(files) - 1} more files" if len(files) > 1 else ""
         raise UsageError(f"{files[0]}{more}: there is no record. Give a file with documents.")
-    kept = _kept(stored or {}, given, {str(name) for one in records for name in one})
+    kept = _kept(stored or {}, given, records)
     flags = [*(f"--{name}={value}" for name, value in kept.items()), *flags]
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
     return profile_of(samples, settings, {**given, **kept}, with_language), kept
 
 
 def _kept(
-    stored: Mapping[str, str], given: Collection[str], names: Collection[str]
+    stored: Mapping[str, str], given: Collection[str], records: Sequence[Mapping[str, Any]]
 ) -> dict[str, str]:
     """Return the options of an earlier run that are not given and fit the fields of the input."""
+    # The columns of lines are how they are told apart from lines that are texts.
+    left_out = {*_OF_FILES} - {"columns" if stored.get("format") == "lines" else ""}
     found = {
         name: value
         for name, value in stored.items()
-        if name not in given and name not in _OF_FILES and name != "timestamp_format"
+        if name not in given and name not in left_out and name != "timestamp_format"
     }
     if {"timestamp_field", "timestamp_format"} & set(given):
         found.pop("time_from", None)
     for name in set(_OF_FIELDS) & set(found):
         fields = names_in(found[name]) if name == "text_field" else [found[name]]
-        if not set(fields) <= set(names):
+        if not all(
+            any(f in one or value_of(one, f) is not None for one in records) for f in fields
+        ):
             del found[name]
     return found
 

@@ -123,6 +123,7 @@ class Files(SourceSettings):
 
     kind = "files"
     shared = ("input", "format", "encoding", "chats", "time_from", "id_from", "timestamp_format")
+    shared += ("records",)
     needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
     is_log = False
     endless = "never"

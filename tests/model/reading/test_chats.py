@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
 from beam_topics.model.records import Document
@@ -157,3 +158,14 @@ def test_damaged_objects():
     lines = b'{"id": 1,\n{"id": 2, "timestamp": 0, "text": "x"}\n'
     bad, good = read_file(io.BytesIO(lines), "a.jsonl", ReadSettings())
     assert (bad.reason, good.id) == ("not_json", "2")
+
+
+def test_the_messages_of_all_chats_are_records_of_an_object_of_any_size():
+    messages = [{"id": n, "text": ["Tea ", {"type": "bold", "text": "at four"}]} for n in range(50)]
+    data = json.dumps({"chats": {"list": [{"messages": messages}]}}).encode()
+    settings = ReadSettings(
+        parse=ParseSettings(max_document_bytes=100), records="chats.list[].messages"
+    )
+    found = list(JsonFile([data], "result.json", settings).records())
+    assert len(found) == 50 and found[1][0].endswith("record 2")
+    assert found[0][1]["text"] == "Tea  at four"
