@@ -16,9 +16,8 @@ def requirements() -> list[str]:
 
 def version() -> str:
     """Return the release, read without importing anything."""
-    found = re.search(
-        r'__version__ = "(.+)"', (HERE / "model" / "__init__.py").read_text(encoding="utf-8")
-    )
+    source = (HERE / "beam_topics" / "model" / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'__version__ = "(.+)"', source)
     assert found is not None
     return found[1]
 

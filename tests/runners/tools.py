@@ -34,6 +34,7 @@ KAFKA = "3.9.1"
 # of the newer Python SDK.
 FLINK_RUNNER = "2.70.0"
 _FETCH_SECONDS = 900
+_SAID = 3000
 # Where Go's own installer puts it, which is seldom on the path.
 _PATH = os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/local/go/bin"])
 
@@ -100,6 +101,8 @@ def fetch(*command: str, where: Path, env: dict[str, str] | None = None) -> None
         raise Unavailable(
             f"{Path(command[0]).name} fetched nothing in {_FETCH_SECONDS} s"
         ) from error
+    if "did not run successfully" in done.stderr and "No matching distr" not in done.stderr:
+        raise RuntimeError(f"it was fetched and cannot be built:\n{done.stderr[-_SAID:]}")
     if done.returncode:
         last = (done.stdout + done.stderr).strip().splitlines()[-1:] or ["no message"]
         raise Unavailable(f"{Path(command[0]).name} could not fetch it: {last[0][:300]}")
