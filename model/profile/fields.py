@@ -363,8 +363,9 @@ def _no_text(fields: Sequence[Field], records: Records) -> Question:
     likely = sorted(some, key=lambda one: -one.words * min(one.different, _DIFFERENT) * one.filled)
     names = listed(dict.fromkeys(str(name) for record in records for name in record))
     what = "no field holds texts for sure (several words, mostly different)"
-    text = f"{what}; the records have {names}."
     choices = [option("text_field", names_text([one.name])) for one in likely[:_MOST_CHOICES]]
+    remedy = "" if choices else " Name the text of a record with --text_field."
+    text = f"{what}; the records have {names}.{remedy}"
     return Question(SETTLED["text"], text, tuple(choices))
 
 

@@ -479,7 +479,7 @@ def _times(
     records, documents = samples.records, samples.documents
     time = next((one for one in fields if one.role == "time"), None)
     if time is None:
-        if any("--timestamp" in one.choices[0] for one in roles.questions):
+        if any(one.choices[:1] and "timestamp_" in one.choices[0] for one in roles.questions):
             return "", None
         last = max(documents - 1, 0) * MICROSECONDS_PER_SECOND
         return "", span_of([0, last // 4, last // 2, 3 * last // 4, last])

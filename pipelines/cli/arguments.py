@@ -34,7 +34,6 @@ from beam_topics.model.files.matching import (
 )
 from beam_topics.model.functions import Stored, check_allowed
 from beam_topics.model.options import names_in, names_text
-from beam_topics.model.reading.files import folder_of
 from beam_topics.model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
@@ -220,6 +219,9 @@ def _check_apart(inputs: Sequence[str], options: Mapping[str, str]) -> None:
     """
     for path in filter(is_local, inputs):
         if "**" in path and not Path(path).exists():
+            # Imported here, because --help reads no file.
+            from beam_topics.model.reading.files import folder_of
+
             folder = folder_of([path])
         elif Path(path).is_dir():
             folder = path

@@ -56,7 +56,7 @@ def test_options_reach_the_part_that_they_belong_to():
         (
             {"learner": "o-lda", "moves": 3},
             (
-                "--moves=3 belongs to --learner=particle-filter or incremental-gibbs;"
+                "--moves=3 belongs to --learner=particle-filter, incremental-gibbs or gibbs;"
                 " --learner=o-lda is chosen. Leave it out, or give --learner=particle-filter."
             ),
         ),

@@ -246,8 +246,8 @@ def test_several_files_and_folders(here):
         ),
         (
             {"n": 1, "date": "2001-01-31"},
-            "posts.jsonl: no field holds a text; the records have 'n', 'date'. Give"
-            " --text_field=NAME with the name of one.",
+            "posts.jsonl: no field holds texts for sure (several words, mostly different); the"
+            " records have 'n', 'date'. Name the text of a record with --text_field.",
         ),
         (
             {"text": "a ship came", "born_on": "1941-01-31", "sent_on": "2001-01-31"},
