@@ -26,6 +26,7 @@ from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.pipelines import infer, label, report, show, train
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.options import DemoOptions, DemoSettings
 from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
@@ -154,7 +155,7 @@ def step(
 ) -> None:
     """Print a command and run it in this process."""
     out.print()
-    out.print(plain(f"$ python -m {prog} {shlex.join(argv)}"), style="bold")
+    out.print(plain(f"$ {shown(prog)} {shlex.join(argv)}"), style="bold")
     if main(argv):
         raise BeamTopicsError(f"{prog} failed; its message is above")
 

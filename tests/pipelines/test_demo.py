@@ -54,3 +54,9 @@ def test_what_an_earlier_demo_wrote_is_removed(tmp_path):
     (tmp_path / "new" / "models").mkdir()
     assert demo.prepare(tmp_path / "new") == corpus
     assert not (tmp_path / "new" / "models").exists()
+
+
+def test_the_demo_prints_its_commands_as_they_can_be_typed(capsys):
+    demo.step(demo.console(), "show", lambda argv: 0, ("--model_store=m",))
+    printed = capsys.readouterr().out
+    assert printed == "\n$ python -m beam_topics.pipelines.show --model_store=m\n"
