@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from beam_topics.model import __version__
 from beam_topics.model.errors import InterruptedRunError
 from beam_topics.pipelines.cli.invocation import as_subcommand, quiet_pipes
 from beam_topics.pipelines.graphs.memory import end_uncollected
@@ -70,6 +71,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     if not given or given[0] in ("-h", "--help"):
         print(listing())
+        return 0
+    if given[0] == "--version":
+        print(f"{COMMAND} {__version__}")
         return 0
     if given[0] in COMMANDS:
         try:

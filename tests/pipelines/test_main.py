@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import beam_topics
 from beam_topics import pipelines
 from beam_topics.pipelines.__main__ import COMMANDS, main, summary
 from beam_topics.pipelines.cli.invocation import shown
@@ -42,6 +43,11 @@ def test_an_unknown_command_is_refused_with_the_nearest(capsys):
     assert capsys.readouterr().err == "beam-topics: 'trian' is no command. Did you mean train?\n"
     assert main(["zzz"]) == 2
     assert capsys.readouterr().err.endswith("beam-topics --help lists the commands.\n")
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"beam-topics {beam_topics.__version__}\n"
 
 
 def test_a_subcommand_runs_under_its_name(capsys):
