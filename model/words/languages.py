@@ -239,7 +239,8 @@ def _stored(kind: Callable[..., Any], place: Path) -> Any:
     Raises:
         DamagedDataError: Its parts do not fit one another.
     """
-    with np.load(place, allow_pickle=False) as stored:
+    # A file that is damaged is closed, too.
+    with place.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         table, prior, codes, moves, outputs, rows = (stored[name] for name in _PARTS)
     fits = (
         (table.dtype, prior.dtype, codes.dtype.kind) == (np.float16, np.float32, "U")
