@@ -23,6 +23,7 @@ WITH_MODEL = {"report.md", "inference.md", "name-topics.md", "from-gensim.md"}
 # Pages whose Python is a part of a program, as docs/checked.md says.
 FRAGMENTS = {"yaml.md"}
 LANGUAGES = ("Ships in the harbour. " * 3, "Das Schiff kam in der Nacht in den Hafen. ")
+NAMES = [f"{chr(97 + n % 26)}{chr(97 + n // 26)}ton" for n in range(120)]
 SUBJECTS = ("ship harbour sail storm captain", "court judge law trial jury")
 
 
@@ -87,7 +88,10 @@ def write_documents(folder):
     lines = "".join(json.dumps(row) + "\n" for row in spoken)
     (folder / "posts" / "2026.jsonl").write_text(lines, "utf-8")
     (folder / "seeds.yaml").write_text("sea: [ship, sail]\nlaw: [court, trial]\n", "utf-8")
-    csv = "".join(f"{row['text']},{row['timestamp']}\n" for row in rows)
+    # A field of few values would be a class and no text.
+    csv = "".join(
+        f"{row['text']} {name},{row['timestamp']}\n" for row, name in zip(rows, NAMES, strict=True)
+    )
     for name in ("data.csv", "posts.csv", "january.csv"):
         (folder / name).write_text(f"headline,date\n{csv}", "utf-8")
     later = csv.replace(",2026", ",2027")

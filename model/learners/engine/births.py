@@ -1,19 +1,21 @@
 """Topics are born one at a time, while a stream is learned.
 
-What one minibatch does (:func:`follow`), besides what :mod:`beam_topics.model.learners.engine.
-stream` does anyway:
+What one minibatch does (:func:`follow`), besides what
+:mod:`beam_topics.model.learners.engine.stream` does anyway:
 
 1. *Judge*. The pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts the
-   documents before anyone has learned them. Two wagers (:mod:`beam_topics.model.learners.engine.
-   wagers`): documents gain by it, and those of today hold it more often than those of the past.
+   documents before anyone has learned them. Two wagers
+   (:mod:`beam_topics.model.learners.engine.wagers`): documents gain by it, and those of today hold
+   it more often than those of the past.
 2. *Bear*. If it wins both, the topics that rise together are one topic with the next number, which
    gets their tokens. It is told (``StepInfo.events``).
 3. *Learn*. Of what comes, every eighth document waits 4,000 documents: a past that nobody has
    learned. Documents that a model has learned hold a candidate less, also if nothing changes.
 4. *Alarm* (:mod:`beam_topics.model.learners.engine.alarms`). Where ln p of a token falls far below
    that of the last minibatches, its first half proposes many topics, and its second half judges.
-5. *Propose*, every 600 documents, if nothing is pending (:mod:`beam_topics.model.learners.engine.
-   proposals`): words that come oftener than the snapshot of 1,200 documents ago expects, and topics
+5. *Propose*, every 600 documents, if nothing is pending
+   (:mod:`beam_topics.model.learners.engine.proposals`): words that come oftener than the snapshot
+   of 1,200 documents ago expects, and topics
    learned from documents that have two of them.
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
