@@ -392,8 +392,16 @@ class Arranged:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def ended(self) -> None:
-        """Write the options of a run that succeeded, and say what can follow."""
-        if (folder := self.folder) is not None:
+        """Write the options of a run that succeeded, and say what can follow.
+
+        A folder whose store is elsewhere would name another run to the programs that follow.
+        """
+        if (folder := self.folder) is None:
+            return
+        store = dict(_values(self.argv)).get("model_store", "")
+        if Path(store) != folder / "models":
+            _tell(f"Next: {shown('show')} {shlex.quote(f'--model_store={store}')}")
+        else:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
                 (folder / name).write_text(text, encoding="utf-8")

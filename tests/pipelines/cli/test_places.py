@@ -381,6 +381,14 @@ def test_a_text_is_labelled_by_the_only_run_of_the_folder(here, capsys):
     assert label.main(["a ship"]) == 2
 
 
+def test_a_store_elsewhere_is_named_and_leaves_no_folder_of_a_run(here, capsys):
+    assert train.main(["posts.jsonl", *FAKE, "--model_store=else where/m"]) == 0
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == "Next: python -m beam_topics.pipelines.show '--model_store=else where/m'"
+    assert not (here / "posts.topics" / "run.yaml").exists()
+    assert show.main(["--model_store=else where/m"]) == 0
+
+
 def test_a_wrong_argument_is_refused(here, capsys):
     assert show.main(["posts.jsonl"]) == 2
     assert capsys.readouterr().err == (
