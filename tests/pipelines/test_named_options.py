@@ -10,7 +10,7 @@ from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
 ROOT = Path(__file__).parents[2]
 # Flink's job server has these; no parser here knows them.
-ELSEWHERE = {"--checkpointing_interval", "--finish_bundle_before_checkpointing"}
+ELSEWHERE = {"--checkpointing_interval", "--finish_bundle_before_checkpointing", "--version"}
 
 
 def known():
