@@ -94,14 +94,6 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     return state
 
 
-def _load_topics(state: GibbsState, topics: int) -> None:
-    """Add the topics that were born."""
-    first, most = state.settings.first_topics, state.settings.topic_count
-    checks.whole("topics of a saved learner", topics, first, most + 1)
-    if topics > first:
-        state.live.add_topics(topics - first, state.settings.topic_alpha)
-
-
 def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
     words, vocabulary, wanted = (
         wire.words_from_bytes(data),
