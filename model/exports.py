@@ -37,7 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learners.particles.seeds import MOST_TOKENS
+from beam_topics.model.learners.seeds import MOST_TOKENS
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.records import FloatArray, LongArray
 from beam_topics.model.reporting.relevance import topic_shares, word_statistics
@@ -266,10 +266,10 @@ def to_seeds(shown: Shown, topics: Sequence[int] = ()) -> bytes:
         "space": "orbit^9362144 nasa^8120331 launch^4401920"
 
     Each topic has the same number of prior tokens,
-    :data:`~beam_topics.model.learners.particles.seeds.MOST_TOKENS` for all together, in proportion
+    :data:`~beam_topics.model.learners.seeds.MOST_TOKENS` for all together, in proportion
     to P(w | z). A learner that begins with them moves P(w | z) by at most n_z / (n_z + s_z) in
     total variation. Here n_z are the tokens that the topic learns and s_z its prior tokens
-    (:mod:`beam_topics.model.learners.particles.seeds`). The other topics learn as ever.
+    (:mod:`beam_topics.model.learners.seeds`). The other topics learn as ever.
 
     The file has the words that cover :data:`COVER` of P(w | z), the most probable first, and for
     all topics together at most :data:`MOST_WORDS`, because seeded words never leave the vocabulary.

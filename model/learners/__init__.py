@@ -30,8 +30,6 @@ from beam_topics.model.learners.particles.rejuvenation import (
     Reservoir,
 )
 from beam_topics.model.learners.particles.settings import (
-    Given,
-    Growing,
     IncrementalGibbs,
     InitialBatch,
     NeverResample,
@@ -51,6 +49,7 @@ from beam_topics.model.learners.variational.settings import (
     FixvocVb,
     Infvoc,
 )
+from beam_topics.model.learners.vocabularies import Given, Growing
 
 
 def learner_for(settings: LearnerSettings) -> Learner[Any]:

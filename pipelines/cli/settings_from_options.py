@@ -33,7 +33,7 @@ from beam_topics.model.files.matching import read_text
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
-from beam_topics.model.learners.particles.seeds import word_and_tokens
+from beam_topics.model.learners.seeds import word_and_tokens
 from beam_topics.model.options import options_of, plain_options
 from beam_topics.model.publishing.settings import PublishSettings, StoreSettings, VersionSettings
 from beam_topics.model.reading.settings import ReadSettings

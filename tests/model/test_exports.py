@@ -25,7 +25,7 @@ from beam_topics.model.exports import (
     to_seeds,
     write_gensim,
 )
-from beam_topics.model.learners.particles.seeds import MOST_TOKENS, seeds_of
+from beam_topics.model.learners.seeds import MOST_TOKENS, seeds_of
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.relevance import topic_shares

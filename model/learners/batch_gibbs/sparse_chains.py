@@ -22,8 +22,8 @@ from beam_topics.model.gibbs.kernels.records import (
 )
 from beam_topics.model.gibbs.packed_counts import PackedCounts
 from beam_topics.model.kernels import random
+from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.batch_gibbs.kernels.joint import joint_probability
-from beam_topics.model.learners.particles.population import over_slices
 from beam_topics.model.records import FloatArray, IntArray
 from beam_topics.model.scaled import Scaled
 

@@ -19,7 +19,7 @@ from beam_topics.model.learners.engine.proposals import TIMES
 from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
-from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers
+from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 
 MAGIC = b"BTGb"
 _NAME = "births of a saved learner"

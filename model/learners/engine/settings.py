@@ -6,11 +6,7 @@ from dataclasses import dataclass
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LearnerSettings, implemented_in
-from beam_topics.model.learners.particles.settings import (
-    VOCABULARIES,
-    Growing,
-    VocabularySettings,
-)
+from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from beam_topics.model.options import Kinds, Record, option, part
 
 # Topics are two bytes, of which one value means none.

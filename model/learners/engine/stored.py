@@ -17,7 +17,7 @@ from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers
+from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 
 MAGIC = b"BTG1"
 _FACTS = ("sequence", "documents", "tokens", "scored")

@@ -42,6 +42,7 @@ import numpy as np
 from beam_topics.model import checks
 from beam_topics.model.kernels.random import FORGETTING, FORGOTTEN_TOPIC
 from beam_topics.model.kernels.special import ln
+from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.particles.kernels.canonical_rows import tokens_by_word
 from beam_topics.model.learners.particles.kernels.copy_on_write import (
     BLOCKS_EACH,
@@ -52,7 +53,7 @@ from beam_topics.model.learners.particles.kernels.forgetting import choose_forgo
 from beam_topics.model.learners.particles.kernels.particles import GONE
 from beam_topics.model.learners.particles.kernels.parts import filled_parts
 from beam_topics.model.learners.particles.packing import Packed, pack_table, unpacked
-from beam_topics.model.learners.particles.population import joint, over_slices
+from beam_topics.model.learners.particles.population import joint
 from beam_topics.model.learners.particles.priors import parts_each, with_words, word_rows
 from beam_topics.model.learners.particles.state import ParticleState, draws, ensure_capacity
 from beam_topics.model.records import IntArray, LongArray

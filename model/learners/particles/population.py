@@ -13,10 +13,7 @@ vocabulary.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -273,30 +270,6 @@ def tokens_at_once(population: Population) -> int:
     if parts_each(population):
         return PARTS_AT_ONCE // PARTS_EACH
     return ROWS_AT_ONCE
-
-
-def over_slices(
-    particles: int, threads: int, run: Callable[[int, int, int], object], side_by_side: bool = True
-) -> None:
-    """Call run(first, last, thread) for equal slices of the particles, one in each thread.
-
-    Kernels release the interpreter's lock, so the slices run in parallel. With
-    ``side_by_side=False`` they run one after another in the calling thread; this suits work that
-    takes less time than a hand-over to another thread.
-    """
-    bounds = [particles * thread // threads for thread in range(threads + 1)]
-    if threads == 1 or not side_by_side:
-        for thread in range(threads):
-            run(bounds[thread], bounds[thread + 1], thread)
-        return
-    futures = [_pool(threads).submit(run, bounds[k], bounds[k + 1], k) for k in range(threads)]
-    for future in futures:
-        future.result()
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="particles")
 
 
 def joint(population: Population, particle: int) -> Scaled:

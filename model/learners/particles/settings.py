@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
@@ -25,108 +25,16 @@ from beam_topics.model.learners.particles.rejuvenation import (
     Never,
     Rejuvenation,
 )
-from beam_topics.model.learners.particles.seeds import (
+from beam_topics.model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
+from beam_topics.model.learners.seeds import (
     MOST_TOKENS,
     STRENGTH_FLAG,
     seeds_of,
     words_of,
 )
-from beam_topics.model.learners.particles.topic_priors import PRIORS, Hierarchical, TopicPrior
+from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from beam_topics.model.options import Kinds, Record, option, part
 from beam_topics.model.times import duration_text
-
-if TYPE_CHECKING:
-    from beam_topics.model.words.vocabulary import Vocabulary
-
-DEFAULT_MAX_WORDS = 50_000
-
-
-class VocabularySettings(Record):
-    """What the particle family asks of a vocabulary."""
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether new words join the vocabulary."""
-        return True
-
-    @property
-    def size(self) -> int:
-        """Return W, the number of words over which a flat prior spreads its mass."""
-        raise NotImplementedError
-
-    def new(self) -> Vocabulary:
-        """Return the vocabulary before the first minibatch."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class Growing(VocabularySettings):
-    """New words join; when the vocabulary would become too large, the least used words leave."""
-
-    kind = "growing"
-
-    max_words: int = option(
-        DEFAULT_MAX_WORDS,
-        "largest size of the vocabulary; beyond it the least used words leave",
-        unit="words",
-        least=1,
-        first=True,
-    )
-    word_memory: int = option(
-        100,
-        "how long a word's use counts when the least used words leave",
-        unit="minibatches",
-        least=1,
-    )
-
-    @property
-    def size(self) -> int:
-        return self.max_words
-
-    def new(self) -> Vocabulary:
-        # Imported here, because options are read without numba.
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary((), self.max_words, self.word_memory)
-
-
-@dataclass(frozen=True)
-class Given(VocabularySettings):
-    """The words of a list and no others."""
-
-    kind = "given"
-
-    words: tuple[str, ...] = option(
-        (),
-        "file with one word a line, as the tokeniser returns them",
-        name="vocabulary_file",
-        file="lines",
-    )
-
-    def check(self) -> None:
-        if not self.words:
-            raise OptionError(
-                "--vocabulary",
-                "given",
-                "a list of at least one word with it",
-                "Give the words with --vocabulary_file.",
-            )
-
-    @property
-    def is_open(self) -> bool:
-        return False
-
-    @property
-    def size(self) -> int:
-        return len(self.words)
-
-    def new(self) -> Vocabulary:
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary(self.words, len(self.words), Growing().word_memory)
-
-
-VOCABULARIES = Kinds(Growing, Given)
 
 
 class Resampling(Record):

@@ -44,12 +44,12 @@ from beam_topics.model.learners.particles.priors import (
     row_length,
 )
 from beam_topics.model.learners.particles.rejuvenation import Challengers
-from beam_topics.model.learners.particles.seeds import seeds_of, words_of
 from beam_topics.model.learners.particles.settings import (
     InitialBatch,
     NoInitialBatch,
     ParticleSettings,
 )
+from beam_topics.model.learners.seeds import seeds_of, words_of
 from beam_topics.model.records import FloatArray, IntArray, LongArray
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.character_model import CharacterModel

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.kernels.random import FIRST_PASS, MOVE
+from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import StepInfo
 from beam_topics.model.learners.particles.history import Documents
 from beam_topics.model.learners.particles.kernels import chains
@@ -57,7 +58,7 @@ from beam_topics.model.learners.particles.kernels.token_filter import (
     Rejuvenation,
     filter_tokens,
 )
-from beam_topics.model.learners.particles.population import over_slices, tokens_at_once
+from beam_topics.model.learners.particles.population import tokens_at_once
 from beam_topics.model.learners.particles.priors import parts_each
 from beam_topics.model.learners.particles.state import (
     ParticleState,

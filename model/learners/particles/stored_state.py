@@ -60,8 +60,8 @@ from beam_topics.model.learners.particles.priors import (
     with_words,
     word_rows,
 )
-from beam_topics.model.learners.particles.seeds import words_of
 from beam_topics.model.learners.particles.state import ParticleState, seed_counts
+from beam_topics.model.learners.seeds import words_of
 from beam_topics.model.records import FloatArray, LongArray
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.character_model import CharacterModel

@@ -26,8 +26,8 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
 from beam_topics.model.kernels.special import dirichlet_means, dirichlet_weights
+from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.particles.population import over_slices
 from beam_topics.model.learners.variational.fixed_vocabulary import (
     FixedVocabulary,
 )

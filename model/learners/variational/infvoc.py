@@ -34,8 +34,8 @@ import numpy.typing as npt
 
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.particles.population import over_slices
 from beam_topics.model.learners.variational.kernels.sticks import (
     Sticks,
     StickUpdate,

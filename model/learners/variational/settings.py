@@ -8,7 +8,7 @@ from typing import Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
-from beam_topics.model.learners.particles.settings import DEFAULT_MAX_WORDS, Given
+from beam_topics.model.learners.vocabularies import DEFAULT_MAX_WORDS, Given
 from beam_topics.model.options import Kinds, Record, option, part
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary
-from beam_topics.model.learners.particles.population import over_slices
 from beam_topics.model.learners.variational.kernels.variational_estep import (
     LocalSweeps,
     TopicWeights,

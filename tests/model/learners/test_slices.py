@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from beam_topics.model.learners.particles.population import over_slices
+from beam_topics.model.kernels.threads import over_slices
 
 
 @pytest.mark.parametrize("side_by_side", [True, False])

@@ -9,7 +9,7 @@ at m_wt tables (Antoniak 1974): with c = a G_w,
 The tables m_w = sum over t of m_wt are tokens of one more restaurant with the parameter a0 G0_w.
 They sit at k_w tables of tables. Then (Teh 2006, appendix A)
 
-    a  | n_t, k_t      as :func:`beam_topics.model.learners.particles.kernels.topic_weights.draw_a`,
+    a  | n_t, k_t      as :func:`~beam_topics.model.learners.engine.kernels.gammas.draw_concentration`,
     a0 | M, sum of k_w the same for one restaurant with M = sum of m_w tokens,
     G  | m             ~ Dirichlet(m_w + a0 G0_w).
 
@@ -39,8 +39,8 @@ from beam_topics.model.kernels.random import (
     uniform,
 )
 from beam_topics.model.kernels.special import ln
+from beam_topics.model.learners.engine.kernels.gammas import draw_concentration, gamma
 from beam_topics.model.learners.engine.kernels.names import Draws
-from beam_topics.model.learners.particles.kernels.topic_weights import draw_a, gamma
 
 # The first trial that is not drawn by itself.
 _OCTAVES = 9
@@ -161,5 +161,5 @@ def draw_strengths(a, totals, of_topics, a0, everyone, opened, names):
     key0, key1, epoch = names
     above = Draws(key0, key1, epoch, BASE_STRENGTH)
     counts = np.array([everyone, opened])
-    new_a0 = draw_a(a0, counts[:1], counts[1:], 0.0, above, 0, 0)[0]
-    return draw_a(a, totals, of_topics, 0.0, Draws(key0, key1, epoch, STRENGTH), 0, 0)[0], new_a0
+    new_a0 = draw_concentration(a0, counts[:1], counts[1:], above, 0)
+    return draw_concentration(a, totals, of_topics, Draws(key0, key1, epoch, STRENGTH), 0), new_a0

@@ -17,7 +17,7 @@ from beam_topics.model.learners.engine.holding import counts_of, topics_of_docum
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.learner import scaled
 from beam_topics.model.learners.engine.state import State
-from beam_topics.model.learners.particles.packing import pack_numbers
+from beam_topics.model.learners.packed_numbers import pack_numbers
 
 DOCUMENTS = topical(60, words=40, topics=3, length=30)
 ARCHIVE = made(learner="gibbs", topics=3, schedule="archive", sweeps=5)

@@ -13,7 +13,7 @@ from learner_options import made
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
-from beam_topics.model.learners.particles.packing import pack_numbers, unpack_numbers
+from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 
 SETTINGS = made(
     learner="incremental-gibbs",

@@ -17,8 +17,8 @@ from learner_variants import VARIANTS, small
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.packed_numbers import numbers_of, pack_numbers
 from beam_topics.model.learners.particles import priors, trials
-from beam_topics.model.learners.particles.packing import numbers_of, pack_numbers
 from beam_topics.model.learners.particles.population import nbytes
 from beam_topics.model.learners.particles.priors import parts_each
 

@@ -27,8 +27,8 @@ from beam_topics.model.learners import (
 from beam_topics.model.learners.particles import challengers
 from beam_topics.model.learners.particles.challengers import challenger, split_history
 from beam_topics.model.learners.particles.priors import word_rows
-from beam_topics.model.learners.particles.seeds import words_of
 from beam_topics.model.learners.particles.state import seed_counts
+from beam_topics.model.learners.seeds import words_of
 
 SEEDS = ("sea: ship harbour", "land: horse road harbour")
 S = 40

@@ -1,0 +1,102 @@
+"""The vocabulary of a learner whose words have rows of counts: :class:`Growing` or :class:`Given`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from beam_topics.model.errors import OptionError
+from beam_topics.model.options import Kinds, Record, option
+
+if TYPE_CHECKING:
+    from beam_topics.model.words.vocabulary import Vocabulary
+
+DEFAULT_MAX_WORDS = 50_000
+
+
+class VocabularySettings(Record):
+    """What a learner asks of a vocabulary."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether new words join the vocabulary."""
+        return True
+
+    @property
+    def size(self) -> int:
+        """Return W, the number of words over which a flat prior spreads its mass."""
+        raise NotImplementedError
+
+    def new(self) -> Vocabulary:
+        """Return the vocabulary before the first minibatch."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Growing(VocabularySettings):
+    """New words join; when the vocabulary would become too large, the least used words leave."""
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "largest size of the vocabulary; beyond it the least used words leave",
+        unit="words",
+        least=1,
+        first=True,
+    )
+    word_memory: int = option(
+        100,
+        "how long a word's use counts when the least used words leave",
+        unit="minibatches",
+        least=1,
+    )
+
+    @property
+    def size(self) -> int:
+        return self.max_words
+
+    def new(self) -> Vocabulary:
+        # Imported here, because options are read without numba.
+        from beam_topics.model.words.vocabulary import Vocabulary
+
+        return Vocabulary((), self.max_words, self.word_memory)
+
+
+@dataclass(frozen=True)
+class Given(VocabularySettings):
+    """The words of a list and no others."""
+
+    kind = "given"
+
+    words: tuple[str, ...] = option(
+        (),
+        "file with one word a line, as the tokeniser returns them",
+        name="vocabulary_file",
+        file="lines",
+    )
+
+    def check(self) -> None:
+        if not self.words:
+            raise OptionError(
+                "--vocabulary",
+                "given",
+                "a list of at least one word with it",
+                "Give the words with --vocabulary_file.",
+            )
+
+    @property
+    def is_open(self) -> bool:
+        return False
+
+    @property
+    def size(self) -> int:
+        return len(self.words)
+
+    def new(self) -> Vocabulary:
+        from beam_topics.model.words.vocabulary import Vocabulary
+
+        return Vocabulary(self.words, len(self.words), Growing().word_memory)
+
+
+VOCABULARIES = Kinds(Growing, Given)
