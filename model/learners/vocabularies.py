@@ -1,4 +1,4 @@
-"""The vocabulary of a learner whose words have rows of counts: :class:`Growing` or :class:`Given`."""
+"""The vocabulary of a learner that counts words: :class:`Growing` or :class:`Given`."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ import numpy.typing as npt
 
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.learners.particles import population as populations
 from beam_topics.model.learners.particles.following import (
     FIGURES,
@@ -48,9 +49,7 @@ from beam_topics.model.learners.particles.kernels.table_counts import MINIMAL, N
 from beam_topics.model.learners.particles.kernels.topic_weights import LEAST
 from beam_topics.model.learners.particles.packing import (
     Packed,
-    pack_numbers,
     pack_table,
-    unpack_numbers,
     unpacked,
 )
 from beam_topics.model.learners.particles.priors import (

@@ -9,7 +9,7 @@ at m_wt tables (Antoniak 1974): with c = a G_w,
 The tables m_w = sum over t of m_wt are tokens of one more restaurant with the parameter a0 G0_w.
 They sit at k_w tables of tables. Then (Teh 2006, appendix A)
 
-    a  | n_t, k_t      as :func:`~beam_topics.model.learners.engine.kernels.gammas.draw_concentration`,
+    a  | n_t, k_t      as :mod:`beam_topics.model.learners.engine.kernels.gammas` says,
     a0 | M, sum of k_w the same for one restaurant with M = sum of m_w tokens,
     G  | m             ~ Dirichlet(m_w + a0 G0_w).
 
