@@ -47,6 +47,12 @@ class Scaled:
             exponent += shift
         return cls.of(mantissa, exponent)
 
+    @classmethod
+    def from_log(cls, log: float) -> Scaled:
+        """Return the number with this natural logarithm."""
+        exponent = math.floor(log / math.log(2.0))
+        return cls.of(math.exp(log - exponent * math.log(2.0)), exponent)
+
     def __mul__(self, other: Scaled) -> Scaled:
         return Scaled.of(self.mantissa * other.mantissa, self.exponent + other.exponent)
 

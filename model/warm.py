@@ -20,68 +20,46 @@ from beam_topics.model.inference import METHOD, PublishedModel, inference_for, i
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.kernels.jit import remove_stale_caches
 from beam_topics.model.learners import (
-    AfterResampling,
     ArchiveSchedule,
     BatchGibbs,
     CountOnce,
-    EveryDocument,
     FixvocHybrid,
     FixvocVb,
-    Flat,
     Gibbs,
     Infvoc,
     InitialBatch,
-    NoChallengers,
     NoInitialBatch,
     OLda,
     ParticleFilter,
-    Reservoir,
     Residual,
+    StreamSchedule,
     learner_for,
 )
 from beam_topics.model.learners.base import LearnerSettings
-from beam_topics.model.learners.particles.kernels.arrivals import divergence
+from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
 _FEW = InitialBatch(documents=4, chains=2, sweeps=1)
-# The third step holds a trial after 400 documents. The documents before the newest 100 have enough
-# topics that some are merged.
-_CHALLENGED = ParticleFilter(
-    topics=16,
-    initial=InitialBatch(documents=40, chains=2, sweeps=1),
-    half_life=(1,),
-    duplicates=CountOnce(),
-    rejuvenation=EveryDocument(moves=1, history=Reservoir(newest=100)),
-)
-# What train uses without options: the first versions of small data, and a learner that goes on.
+
+
+class _SoonBorn(LocalBirths):
+    """Births whose every part runs within some hundred documents."""
+
+    apart, delay, begins, every, pasts = 3, 30, 10, 12, 2
+    level, controls, patience, hope_after = 0.9, 2, 40, 30
+    window, least, judges = 30, 1, 5
+
+
+# What train uses without options.
 _DEFAULT: tuple[LearnerSettings, ...] = (
-    ParticleFilter(
-        topics=2, initial=_FEW, rejuvenation=EveryDocument(moves=1, challengers=NoChallengers())
-    ),
-    _CHALLENGED,
+    Gibbs(topics=4, duplicates=CountOnce(), schedule=StreamSchedule(births=_SoonBorn())),
 )
 _OTHERS: tuple[LearnerSettings, ...] = (
-    ParticleFilter(
-        topics=2,
-        particles=2,
-        resampling=Residual(0.99),
-        initial=_FEW,
-        rejuvenation=EveryDocument(moves=1, challengers=NoChallengers()),
-    ),
-    ParticleFilter(
-        topics=2,
-        particles=2,
-        resampling=Residual(0.99, "token"),
-        rejuvenation=AfterResampling(unit="token"),
-        initial=NoInitialBatch(),
-    ),
-    ParticleFilter(topics="auto", max_topics=4, initial=_FEW),
-    # From 257 topics on words are in parts.
-    OLda(topics=257, initial=NoInitialBatch()),
-    BatchGibbs(topics=2, chains=1, sweeps=1, prior=Flat()),
-    Gibbs(topics=2),
     Gibbs(topics=2, schedule=ArchiveSchedule(sweeps=1)),
+    BatchGibbs(topics=2, chains=1, sweeps=1),
+    OLda(topics=2, initial=_FEW),
+    ParticleFilter(topics=2, particles=2, resampling=Residual(0.99), initial=NoInitialBatch()),
     FixvocVb(topics=2),
     FixvocHybrid(topics=2),
     Infvoc(topics=2, reorder_every=1),
@@ -103,7 +81,7 @@ def warm(everything: bool = True) -> None:
         for d in range(400)
     ]
     for settings in (*_DEFAULT, *_OTHERS) if everything else _DEFAULT:
-        size = 200 if settings is _CHALLENGED else 12
+        size = 200 if settings in _DEFAULT else 12
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
         for sequence in (1, 2):
@@ -123,8 +101,6 @@ def warm(everything: bool = True) -> None:
         warm_inference(snapshot, documents[:24], methods)
         if everything:
             evaluate(snapshot, documents[:24])
-    # A change of the stream is looked for after more documents.
-    divergence(np.ones(2), np.ones(2))
 
 
 def warm_inference(

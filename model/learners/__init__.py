@@ -15,41 +15,34 @@ from beam_topics.model.learners.base import (
     implementation_of,
     learner_names,
 )
-from beam_topics.model.learners.batch_gibbs.settings import BatchGibbs
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
 from beam_topics.model.learners.filters.settings import CountOnce, Keep
-from beam_topics.model.learners.particles.rejuvenation import (
-    AfterResampling,
-    Challengers,
-    DirectedTree,
-    EveryDocument,
-    EveryTokens,
-    FullHistory,
-    Never,
-    NoChallengers,
-    Reservoir,
-)
-from beam_topics.model.learners.particles.settings import (
-    IncrementalGibbs,
-    InitialBatch,
-    NeverResample,
-    NoInitialBatch,
-    OLda,
-    ParticleFilter,
-    Residual,
-)
-from beam_topics.model.learners.particles.topic_priors import (
-    Flat,
-    Hierarchical,
-    MinimalTables,
-    Urn,
-)
 from beam_topics.model.learners.variational.settings import (
     FixvocHybrid,
     FixvocVb,
     Infvoc,
 )
 from beam_topics.model.learners.vocabularies import Given, Growing
+from beam_topics.model.papers.rejuvenation import (
+    AfterResampling,
+    DirectedTree,
+    EveryDocument,
+    EveryTokens,
+    FullHistory,
+    Never,
+    Reservoir,
+)
+from beam_topics.model.papers.settings import (
+    BatchGibbs,
+    IncrementalGibbs,
+    InitialBatch,
+    Multinomial,
+    NeverResample,
+    NoInitialBatch,
+    OLda,
+    ParticleFilter,
+    Residual,
+)
 
 
 def learner_for(settings: LearnerSettings) -> Learner[Any]:
@@ -68,35 +61,30 @@ __all__ = [
     "AfterResampling",
     "ArchiveSchedule",
     "BatchGibbs",
-    "Challengers",
     "CountOnce",
     "DirectedTree",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",
     "FixvocVb",
-    "Flat",
     "FullHistory",
     "Gibbs",
     "Given",
     "Growing",
-    "Hierarchical",
     "IncrementalGibbs",
     "Infvoc",
     "InitialBatch",
     "Keep",
     "LearnerSettings",
-    "MinimalTables",
+    "Multinomial",
     "Never",
     "NeverResample",
-    "NoChallengers",
     "NoInitialBatch",
     "OLda",
     "ParticleFilter",
     "Reservoir",
     "Residual",
     "StreamSchedule",
-    "Urn",
     "learner_for",
     "learner_names",
 ]

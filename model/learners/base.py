@@ -118,7 +118,7 @@ class LearnerSettings(Record):
             allowed = "1 with a vocabulary that hashes words"
             raise OptionError("--max_df", self.max_df, allowed, "Use another --vocabulary.")
         if self.learns_topics and not self.can_learn_topics:
-            remedy = "Give a number, or --learner=particle-filter."
+            remedy = "Give a number, or --learner=gibbs."
             allowed = f"a number with --learner={self.kind}"
             raise OptionError("--topics", self.topics, allowed, remedy)
 
@@ -350,9 +350,7 @@ class HoldsDocuments(Protocol):
 
 
 LEARNERS = Kinds()
-LEARNER: Choice[LearnerSettings] = Choice(
-    "learner", "the algorithm that learns", LEARNERS, "particle-filter"
-)
+LEARNER: Choice[LearnerSettings] = Choice("learner", "the algorithm that learns", LEARNERS, "gibbs")
 
 _LEARNERS: Implementations[Learner[Any]] = Implementations(LEARNERS)
 

@@ -1,7 +1,7 @@
 """The directed tree of hash tables (Canini, Shi and Griffiths 2009, section 4): ``--history=tree``.
 
 It shares a past of any length between particles. It has the same meaning as
-:class:`beam_topics.model.learners.particles.kernels.copy_on_write.Table`, a logical array of rows
+:class:`beam_topics.model.papers.kernels.copy_on_write.Table`, a logical array of rows
 for each of P particles, and kernels accept either: they are compiled for it when it is first used.
 Each particle has a *node*: a hash table of the rows that it does not have from its parent.
 
@@ -34,8 +34,8 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.kernels.jit import inlined, kernel, page_inlined, page_kernel
-from beam_topics.model.learners.particles import packing
-from beam_topics.model.learners.particles.kernels import shared_rows
+from beam_topics.model.papers import packing
+from beam_topics.model.papers.kernels import shared_rows
 
 FREE_ROWS, FREE_NODES = 0, 1
 # A write may copy the old row to each child, and there are fewer than two nodes for each particle.
@@ -430,12 +430,8 @@ def _of_rows(tree: Tree) -> dict[str, npt.NDArray[Any]]:
 
 
 @shared_rows.with_capacity.register
-def _with_capacity(
-    tree: Tree, logical: int, count: int, particles: int, alone: int | None = None
-) -> Tree:
-    # Particles that do not write may get old rows of those that do.
-    everyone = count * -(-len(tree.line) // max(particles, 1))
-    return with_free_rows(tree, _ROWS_EACH * everyone)
+def _with_capacity(tree: Tree, logical: int, count: int) -> Tree:
+    return with_free_rows(tree, _ROWS_EACH * count)
 
 
 @shared_rows.replicate.register
@@ -465,14 +461,8 @@ def _unpacked(
     return build_tree(empty, logical, owner, distinct, packed.contents.astype(empty.rows.dtype))
 
 
-@kernel
-def _no_prefetch(tree, p, i):
-    """Return no row: a write of any particle may move it."""
-    return np.int64(0)
-
-
 @page_inlined
-def _own_row(tree, p, i, generation, thread, copy):
+def _own_row(tree, p, i, generation, copy):
     return own_tree_row(tree, p, i, copy)
 
 
@@ -483,7 +473,6 @@ def _has_capacity(tree, count):
 
 for operation, of_tree in (
     (shared_rows.ROW_OF, tree_row),
-    (shared_rows.PREFETCH_ROW, _no_prefetch),
     (shared_rows.OWN_ROW, _own_row),
     (shared_rows.INHERIT, tree_inherit),
     (shared_rows.HAS_CAPACITY, _has_capacity),

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from beam_topics.model.learners.particles.kernels import shared_rows as tables
 from beam_topics.model.papers import directed_tree
 from beam_topics.model.papers.directed_tree import (
     NIL,
@@ -11,6 +10,7 @@ from beam_topics.model.papers.directed_tree import (
     new_tree,
     with_free_rows,
 )
+from beam_topics.model.papers.kernels import shared_rows as tables
 
 LENGTH = 3
 
@@ -29,7 +29,7 @@ class Both:
         p, i = int(self.generator.integers(particles)), int(self.generator.integers(keys))
         copy = bool(self.generator.random() < 0.5)
         self.tree = with_free_rows(self.tree, 3 * particles)
-        row = tables.own_row(self.tree, p, i, 0, 0, copy)
+        row = tables.own_row(self.tree, p, i, 0, copy)
         place = slice(1, 2) if copy else slice(None)
         self.tree.rows[row, place] = self.plain[p, i, place] = self.generator.integers(1, 1000)
 
@@ -122,10 +122,10 @@ def test_thousands_of_random_operations(particles, keys, seed, steps):
 def test_what_a_child_sees_survives_a_write_of_its_parent():
     both = Both(2, 1, 0)
     both.tree = with_free_rows(both.tree, 20)
-    both.tree.rows[tables.own_row(both.tree, 0, 0, 0, 0, True)] = 7
+    both.tree.rows[tables.own_row(both.tree, 0, 0, 0, True)] = 7
     tables.inherit(both.tree, np.array([0, 0]))
     assert tables.row_of.py_func(both.tree, 1, 0) == tables.row_of.py_func(both.tree, 0, 0)
-    both.tree.rows[tables.own_row(both.tree, 0, 0, 0, 0, True)] = 8
+    both.tree.rows[tables.own_row(both.tree, 0, 0, 0, True)] = 8
     assert both.seen().tolist() == [[[8] * LENGTH], [[7] * LENGTH]]
 
 
@@ -133,7 +133,7 @@ def test_a_past_that_all_share_is_held_once():
     both = Both(50, 400, 0)
     both.tree = with_free_rows(both.tree, 2000)
     for i in range(400):
-        both.tree.rows[tables.own_row(both.tree, 3, i, 0, 0, False)] = i
+        both.tree.rows[tables.own_row(both.tree, 3, i, 0, False)] = i
     tables.inherit(both.tree, np.full(50, 3))
     assert np.count_nonzero(both.tree.node != NIL) == 400
     tables.inherit(both.tree, np.full(50, 9))

@@ -1,1 +1,0 @@
-"""Batch Gibbs sampling over all documents: the reference learner."""

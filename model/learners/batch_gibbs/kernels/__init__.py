@@ -1,1 +1,0 @@
-"""Kernels of batch Gibbs sampling."""

@@ -1,1 +1,0 @@
-"""The particle family: o-LDA, incremental Gibbs and the particle filter as one algorithm."""

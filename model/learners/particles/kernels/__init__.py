@@ -1,1 +1,0 @@
-"""Numba kernels of the particle family: functions of arrays."""

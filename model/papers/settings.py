@@ -1,0 +1,309 @@
+"""The settings of the learners of Canini et al. (2009), one record for each algorithm.
+
+* ``batch-gibbs`` is Alg. 1: chains of sweeps over all documents so far, anew for each version.
+* ``o-lda`` is Alg. 2: particles that draw each topic once.
+* ``incremental-gibbs`` is Alg. 3: particles that visit documents or tokens again.
+* ``particle-filter`` is Alg. 4: particles that are resampled, and visit again.
+
+All have Dirichlet priors. A learner has a field for each part that a user chooses, and a property
+for each part that the algorithm fixes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from beam_topics.model.errors import OptionError
+from beam_topics.model.learners.base import LearnerSettings, implemented_in
+from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
+from beam_topics.model.options import Kinds, Record, option, part
+from beam_topics.model.papers.rejuvenation import (
+    TRIGGERS,
+    AfterResampling,
+    EveryDocument,
+    EveryTokens,
+    Never,
+    Rejuvenation,
+)
+
+# The module of the learner of all of them.
+_MODULE = "beam_topics.model.papers.learner"
+# The number of documents of a batch that is never complete.
+ENDLESS = sys.maxsize
+
+
+class Resampling(Record):
+    """When and how particles are resampled."""
+
+    @property
+    def by_tokens(self) -> bool:
+        """Return whether the effective sample size is checked after each token."""
+        return False
+
+    def threshold(self, particles: int, islands: int) -> float:
+        """Return the effective sample size at or below which an island resamples; 0 means never."""
+        return 0.0
+
+    def check_particles(self, particles: int, islands: int) -> None:
+        """Check that the threshold can be reached by so many particles.
+
+        Raises:
+            OptionError: it cannot.
+        """
+
+
+@dataclass(frozen=True)
+class NeverResample(Resampling):
+    """No resampling: particles are independent chains."""
+
+    kind = "never"
+
+
+@dataclass(frozen=True)
+class _AtThreshold(Resampling):
+    """Resample when the effective sample size is at or below a threshold."""
+
+    ess: float = option(
+        0.5,
+        "resample at or below this effective sample size: particles, or below 1 a share of P",
+        above=0,
+        remedy="Give --resampling=never to resample never.",
+        first=True,
+    )
+    ess_check: Literal["document", "token"] = option(
+        "document",
+        "after what the effective sample size is checked; always token with --rejuvenation=tokens",
+    )
+
+    @property
+    def by_tokens(self) -> bool:
+        return self.ess_check == "token"
+
+    def threshold(self, particles: int, islands: int) -> float:
+        return self.ess * (particles // islands) if self.ess < 1 else self.ess / islands
+
+    def check_particles(self, particles: int, islands: int) -> None:
+        if particles == islands:
+            allowed = "never where an island has one particle"
+            remedy = "Give more --particles, or --resampling=never."
+            raise OptionError("--resampling", self.kind, allowed, remedy)
+        if self.ess > particles:
+            remedy = "Give a number of particles, or a share below 1."
+            raise OptionError("--ess", self.ess, f"at most --particles ({particles})", remedy)
+        threshold, island = self.threshold(particles, islands), particles // islands
+        if threshold < 1:
+            least = (
+                f"a value that comes to 1 or more of the {island} particles of an island,"
+                f" not to {threshold:g}"
+            )
+            raise OptionError(
+                "--ess", self.ess, least, "An effective sample size is never below 1."
+            )
+
+
+@dataclass(frozen=True)
+class Residual(_AtThreshold):
+    """A certain number of copies of each particle first, then draws from the remaining weights."""
+
+    kind = "residual"
+
+
+@dataclass(frozen=True)
+class Multinomial(_AtThreshold):
+    """Independent draws."""
+
+    kind = "multinomial"
+
+
+RESAMPLINGS = Kinds(Residual, Multinomial, NeverResample)
+
+
+class Initial(Record):
+    """How learning begins."""
+
+
+@dataclass(frozen=True)
+class NoInitialBatch(Initial):
+    """Learn the first document like all others."""
+
+    kind = "none"
+
+
+@dataclass(frozen=True)
+class InitialBatch(Initial):
+    """Run Gibbs chains over the first documents and start all particles from the best chain."""
+
+    kind = "batch"
+
+    documents: int = option(
+        200,
+        "size of the initial batch",
+        name="initial_documents",
+        unit="documents",
+        least=1,
+        remedy="Give --initial=none to start without.",
+    )
+    chains: int = option(
+        8,
+        "C, Gibbs chains over the initial batch; all particles start from that with the largest"
+        " P(w, z)",
+        least=1,
+    )
+    sweeps: int = option(50, "sweeps of each chain", name="initial_sweeps", least=1)
+
+
+INITIALS = Kinds(InitialBatch, NoInitialBatch)
+
+
+@dataclass(frozen=True)
+class PaperSettings(LearnerSettings):
+    """Settings that all of these learners have."""
+
+    beta: float = option(
+        0.1,
+        "Dirichlet parameter of a topic's words, for each word",
+        above=0,
+        usual="0.001 and 1",
+        first=True,
+    )
+    vocabulary: VocabularySettings = part(
+        Growing(), "which words are learned", VOCABULARIES, first=True
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        leaves = False, "--learner is gibbs: no word leaves the vocabulary of this learner"
+        return {**super().conditions(), "word_memory": leaves}
+
+    @property
+    def takes_new_words(self) -> bool:
+        return self.vocabulary.is_open
+
+    @property
+    def particles(self) -> int:
+        """Return P, over all islands."""
+        return 1
+
+    @property
+    def island_particles(self) -> int:
+        """Return the number of particles of one island."""
+        return self.particles // self.islands
+
+    @property
+    def independent_chains(self) -> int:
+        """Return C: the particles of an island, unless resampling makes copies of some of them."""
+        return self.island_particles if isinstance(self.resampling, NeverResample) else 1
+
+    @property
+    def initial(self) -> Initial:
+        """Return how learning begins."""
+        return NoInitialBatch()
+
+    @property
+    def resampling(self) -> Resampling:
+        """Return when and how particles are resampled."""
+        return NeverResample()
+
+    @property
+    def rejuvenation(self) -> Rejuvenation:
+        """Return when units of the history are visited."""
+        return Never()
+
+    @property
+    def by_tokens(self) -> bool:
+        """Return whether a unit of the filter is a token."""
+        return self.resampling.by_tokens or self.rejuvenation.every > 0
+
+
+@implemented_in(_MODULE)
+@dataclass(frozen=True)
+class BatchGibbs(PaperSettings):
+    """Chains of Gibbs sweeps over all documents so far, anew for each version (Alg. 1)."""
+
+    kind = "batch-gibbs"
+
+    chains: int = option(
+        2, "C, number of Gibbs chains, of which the best is published", least=1, first=True
+    )
+    sweeps: int = option(200, "sweeps of each chain", least=1, first=True)
+
+    @property
+    def initial(self) -> Initial:
+        return InitialBatch(documents=ENDLESS, chains=self.chains, sweeps=self.sweeps)
+
+
+@dataclass(frozen=True)
+class StreamingParticles(PaperSettings):
+    """Settings of the algorithms that learn each document once."""
+
+    particles: int = option(1, "P, the number of particles over all islands", least=1, first=True)
+    islands: int = option(
+        1,
+        "I, groups of particles that learn apart and may run on other workers; a version publishes"
+        " that of the largest evidence",
+        least=1,
+    )
+    initial: Initial = part(InitialBatch(), "how learning begins", INITIALS)
+
+    def check(self) -> None:
+        super().check()
+        if self.particles % self.islands:
+            allowed = f"a divisor of --particles ({self.particles})"
+            remedy = (
+                f"Each island holds the same number of particles: give --particles={self.islands}."
+            )
+            raise OptionError("--islands", self.islands, allowed, remedy)
+        if self.islands > 1 and isinstance(self.initial, NoInitialBatch):
+            remedy = "A shared initial batch gives all islands the same topics."
+            raise OptionError("--initial", "none", "batch when --islands is above 1", remedy)
+        self.resampling.check_particles(self.particles, self.islands)
+
+
+@implemented_in(_MODULE)
+@dataclass(frozen=True)
+class OLda(StreamingParticles):
+    """Particles that draw each topic once (Canini et al. 2009, Alg. 2)."""
+
+    kind = "o-lda"
+
+
+@implemented_in(_MODULE)
+@dataclass(frozen=True)
+class IncrementalGibbs(StreamingParticles):
+    """Particles that are rejuvenated (Canini et al. 2009, Alg. 3)."""
+
+    kind = "incremental-gibbs"
+
+    rejuvenation: Rejuvenation = part(
+        EveryDocument(), "what triggers visits of the history", Kinds(EveryDocument, EveryTokens)
+    )
+
+
+@implemented_in(_MODULE)
+@dataclass(frozen=True)
+class ParticleFilter(StreamingParticles):
+    """Particles that are resampled and rejuvenated (Canini et al. 2009, Alg. 4)."""
+
+    kind = "particle-filter"
+
+    particles: int = option(10, "P, the number of particles over all islands", least=1, first=True)
+    resampling: Resampling = part(
+        Residual(), "whether particles are resampled, and by which scheme", RESAMPLINGS
+    )
+    rejuvenation: Rejuvenation = part(
+        AfterResampling(), "what triggers visits of the history", TRIGGERS
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        by_documents = self.rejuvenation.every == 0, "--rejuvenation is not tokens"
+        return {**super().conditions(), "ess_check": by_documents}
+
+    def check(self) -> None:
+        super().check()
+        never = isinstance(self.resampling, NeverResample)
+        if never and isinstance(self.rejuvenation, AfterResampling):
+            allowed = "document, tokens or never with --resampling=never"
+            remedy = "No resampling triggers it then. Give --resampling=residual."
+            raise OptionError("--rejuvenation", "resampling", allowed, remedy)

@@ -1,0 +1,256 @@
+"""The saved state of the learners of this room: ``BTQ1``, canonical bytes.
+
+Rows that particles share are stored once for each distinct content. What is read is checked before
+a kernel sees it: every index, every length, the sums of counts, and that no document at hand has
+more tokens of a word in a topic than n_wt.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
+from beam_topics.model.papers.kernels.canonical_rows import word_in_excess
+from beam_topics.model.papers.kernels.particles import PAGE
+from beam_topics.model.papers.kernels.reservoir import KEPT, SEEN, WHOLE
+from beam_topics.model.papers.packing import Packed, pack_table, unpacked
+from beam_topics.model.papers.settings import InitialBatch, PaperSettings
+from beam_topics.model.papers.state import PaperState
+from beam_topics.model.records import IntArray, LongArray
+from beam_topics.model.scaled import Scaled
+
+MAGIC = b"BTQ1"
+_FACTS = ("sequence", "documents", "tokens", "scored")
+_BLOBS = 18
+# A sum of weights differs from 1 by rounding.
+_ROUNDING = 1e-6
+_NAME = "a saved learner"
+
+
+def state_to_bytes(state: PaperState) -> bytes:
+    """Return the state in canonical form: equal states give equal bytes."""
+    history, particles, waiting = state.history, state.particles, state.waiting or []
+    slots, past = history.slots(), history.past
+    kept = slice(0, int(past.marks[KEPT]))
+    place = np.zeros(len(history.labels) + 1, np.int64)
+    place[slots] = np.arange(len(slots))
+    tokens = [history.words_of(slot) for slot in slots.tolist()]
+    pages, lengths = history.all_pages(slots)
+    every = np.arange(len(state.vocabulary))
+    header = {
+        **{name: getattr(state, name) for name in _FACTS},
+        "seen": int(past.marks[SEEN]),
+        "ess": float(state.resampler.ess[0]).hex(),
+        "evidence": [one.to_bytes().hex() for one in (state.evidence, *state.recent)],
+        "labels": [history.labels[slot] for slot in slots.tolist()],
+        "waiting": None if state.waiting is None else [label for _, label in waiting],
+        "settings": _settings_digest(state.settings),
+    }
+    return wire.pack(
+        MAGIC,
+        header,
+        wire.words_to_bytes(tuple(state.vocabulary.words)),
+        wire.array_to_bytes(particles.weight, "<f8"),
+        wire.array_to_bytes(particles.joint, "<f8"),
+        wire.array_to_bytes(particles.joint_exponent, "<i8"),
+        pack_numbers(particles.totals),
+        *pack_table(particles.words, every, np.full(len(every), state.settings.topic_count)),
+        *pack_table(particles.topics, pages, lengths),
+        *_pack_documents([tokens for tokens, _ in waiting]),
+        *_pack_documents(tokens),
+        pack_numbers(history.arrival[slots]),
+        pack_numbers(place[past.slot[kept]]),
+        pack_numbers(past.position[kept] + 1),
+    )
+
+
+def _pack_documents(documents: list[IntArray]) -> tuple[bytes, bytes]:
+    lengths = np.array([len(tokens) for tokens in documents], np.int64)
+    return pack_numbers(lengths), pack_numbers(np.concatenate([np.zeros(0, np.int32), *documents]))
+
+
+def state_from_bytes(state: PaperState, data: bytes) -> PaperState:
+    """Fill the state of a learner before the first document, and return it.
+
+    Raises:
+        DamagedDataError: the bytes do not fit the settings, or no learner writes them.
+    """
+    header, blobs = wire.unpack(MAGIC, data, _BLOBS)
+    if header.get("settings") != _settings_digest(state.settings):
+        raise DamagedDataError(
+            "a saved learner does not fit these settings; it was made with others, or is damaged"
+        )
+    for fact in _FACTS:
+        setattr(state, fact, checks.whole(f"{fact} of {_NAME}", checks.field(header, fact)))
+    _load_words(state, wire.words_from_bytes(blobs[0]))
+    _load_evidence(state, header)
+    _load_particles(state, blobs[1:5])
+    _load_counts(state, blobs[5:8])
+    _load_waiting(state, header, blobs[11:13])
+    _load_history(state, header, blobs)
+    return state
+
+
+def _load_words(state: PaperState, words: tuple[str, ...]) -> None:
+    settings, name = state.settings.vocabulary, f"words of {_NAME}"
+    checks.distinct(name, words)
+    if settings.is_open:
+        checks.whole(name, len(words), 0, settings.size + 1)
+        state.vocabulary.extend(words)
+    else:
+        checks.equal(name, words, tuple(state.vocabulary.words))
+
+
+def _load_evidence(state: PaperState, header: dict[str, Any]) -> None:
+    found = checks.field(header, "evidence")
+    if not checks.fits(found, list[str]):
+        checks.refuse(f"evidence of {_NAME}", repr(found), "a list of numbers in digits")
+    checks.whole(f"evidence of {_NAME}", len(found), 1, (state.recent.maxlen or 0) + 2)
+    state.evidence, *recent = map(Scaled.from_hex, found)
+    state.recent.extend(recent)
+    try:
+        ess = float.fromhex(checks.field(header, "ess"))
+    except (ValueError, TypeError, OverflowError):
+        checks.refuse(f"ess of {_NAME}", repr(header["ess"]), "a number in hexadecimal digits")
+    most = 2.0 * len(state.particles.weight)
+    state.resampler.ess[0] = checks.number(f"ess of {_NAME}", ess, 0.0, most)
+
+
+def _load_particles(state: PaperState, blobs: list[bytes]) -> None:
+    """Set weights, joint probabilities and totals."""
+    particles, count = state.particles, len(state.particles.weight)
+    weight, joint = (wire.array_from_bytes(blob, "<f8") for blob in blobs[:2])
+    exponent, totals = wire.array_from_bytes(blobs[2], "<i8"), unpack_numbers(blobs[3])
+    checks.sized("weights of particles", weight, count)
+    checks.measures("weights of particles", weight, 0.0, 1.0 + _ROUNDING)
+    whole = weight.sum(keepdims=True)
+    checks.measures("sum of the particles' weights", whole, 1.0 - _ROUNDING, 1.0 + _ROUNDING)
+    checks.sized("joint probabilities", joint, count)
+    checks.measures("joint probabilities", joint, 0.5, np.nextafter(1.0, 0.0))
+    name = "exponents of joint probabilities"
+    checks.sized(name, exponent, count)
+    checks.within(name, exponent, -checks.LARGEST, checks.LARGEST)
+    particles.weight[:], particles.joint[:], particles.joint_exponent[:] = weight, joint, exponent
+    topics = state.settings.topic_count
+    particles.totals[:] = checks.shaped("tokens of a topic", totals, count, topics)
+
+
+def _load_counts(state: PaperState, blobs: list[bytes]) -> None:
+    """Set the rows of words, whose sums are the totals."""
+    particles, words = state.particles, len(state.vocabulary)
+    topics = state.settings.topic_count
+    packed = Packed.of(blobs, words, len(particles.weight), topics, checks.LARGEST)
+    if (packed.sums() != particles.totals).any():
+        raise DamagedDataError("the tokens of the state's topics are not the sums over its words")
+    rows = unpacked(particles.words, np.arange(words), words, packed)
+    state.particles = particles._replace(words=rows)
+
+
+def _load_waiting(state: PaperState, header: dict[str, Any], blobs: list[bytes]) -> None:
+    initial, labels = state.settings.initial, checks.field(header, "waiting")
+    if labels is None:
+        checks.sized("lengths of waiting documents", unpack_numbers(blobs[0]), 0)
+        state.waiting = None
+        return
+    if not isinstance(initial, InitialBatch):
+        raise DamagedDataError("the state has an initial batch, which these settings do not have")
+    found = _documents(state, "waiting documents", labels, blobs)
+    # A complete batch is learned.
+    checks.whole("waiting documents", len(found), 0, initial.documents)
+    checks.equal("documents of the state", state.documents, len(found))
+    if state.particles.totals.any():
+        raise DamagedDataError(
+            "the state has learned documents although its initial batch is incomplete"
+        )
+    state.waiting = found
+
+
+def _documents(
+    state: PaperState, name: str, labels: Any, blobs: list[bytes]
+) -> list[tuple[IntArray, str | None]]:
+    """Return documents with their labels."""
+    lengths, tokens = map(unpack_numbers, blobs)
+    if not checks.fits(labels, list[str | None]):
+        checks.refuse(f"labels of {name}", repr(labels), "a list of texts and nulls")
+    checks.sized(f"labels of {name}", labels, len(lengths))
+    checks.within(f"tokens of {name}", tokens, 0, len(state.vocabulary))
+    checks.within(f"lengths of {name}", lengths, 0, len(tokens) + 1)
+    checks.equal(f"tokens of all {name}", len(tokens), int(lengths.sum()))
+    narrow, ends = tokens.astype(np.int32), [0, *np.cumsum(lengths).tolist()]
+    parts = (narrow[first:last] for first, last in pairwise(ends))
+    return list(zip(parts, labels, strict=True))
+
+
+def _load_history(state: PaperState, header: dict[str, Any], blobs: list[bytes]) -> None:
+    """Set the documents at hand, their topics and the units of the reservoir."""
+    documents = _documents(state, "documents", checks.field(header, "labels"), blobs[13:15])
+    arrival, units, positions = map(unpack_numbers, blobs[15:18])
+    if state.waiting is not None:
+        checks.sized("documents before the initial batch is complete", documents, 0)
+    checks.sized("arrivals of documents", arrival, len(documents))
+    checks.within("arrivals of documents", arrival, 0, state.documents)
+    checks.ascending("arrivals of documents", arrival, strictly=True)
+    seen = checks.whole("units seen", checks.field(header, "seen"))
+    _check_units(state, documents, units, positions - 1, seen)
+    counts = np.bincount(units, minlength=len(documents))
+    slots = np.array(
+        [
+            state.history.begin(*document, number, count)
+            for document, number, count in zip(
+                documents, arrival.tolist(), counts.tolist(), strict=True
+            )
+        ],
+        np.int64,
+    )
+    state.history.restore(slots, seen, units, positions - 1)
+    _load_topics(state, slots, blobs[8:11])
+
+
+def _check_units(
+    state: PaperState, documents: list[Any], units: LongArray, positions: LongArray, seen: int
+) -> None:
+    """Refuse units outside the documents, documents without a unit, and wrong numbers of units."""
+    name, history = "units of the reservoir", state.history
+    lengths = np.array([len(tokens) for tokens, _ in documents], np.int64)
+    checks.sized(f"positions of the {name}", positions, len(units))
+    checks.within(f"documents of the {name}", units, 0, len(documents))
+    if state.law.visits_tokens:
+        checks.within(f"positions of the {name}", positions, 0, checks.LARGEST)
+        beyond = positions - lengths[units]
+        checks.within(f"positions of the {name}, from the end", beyond, -checks.LARGEST, 0)
+    else:
+        checks.within(f"positions of the {name}", positions, WHOLE, 0)
+    places = units * (int(lengths.max(initial=0)) + 2) + positions
+    checks.equal(f"distinct {name}", len(np.unique(places)), len(units))
+    if len(np.unique(units)) != len(documents):
+        raise DamagedDataError("the state's history has a document that no unit holds")
+    room = len(units) if history.whole else len(history.past.slot)
+    checks.equal(name, len(units), min(seen, room))
+    if history.whole:
+        checks.equal("units seen", seen, len(units))
+
+
+def _load_topics(state: PaperState, slots: LongArray, blobs: list[bytes]) -> None:
+    """Set the topics of the documents at hand, which the counts must contain."""
+    history, particles = state.history, state.particles
+    pages, lengths = history.all_pages(slots)
+    width, topics = min(int(lengths.max(initial=0)), PAGE), state.settings.topic_count
+    packed = Packed.of(blobs, len(pages), len(particles.weight), width, topics)
+    rows = unpacked(particles.topics, pages, len(history.pages.words), packed)
+    state.particles = particles._replace(topics=rows)
+    excess = word_in_excess(state.particles, history.pages, slots, len(state.vocabulary))
+    if excess >= 0:
+        raise DamagedDataError(
+            f"the state's history has more tokens of word number {excess} in a topic than were"
+            " counted"
+        )
+
+
+def _settings_digest(settings: PaperSettings) -> str:
+    """Return a digest of the settings that a saved state belongs to."""
+    return wire.digest(settings.canonical().encode()).hex()
