@@ -20,13 +20,11 @@ from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, S
 from beam_topics.model.learners.filters.settings import CountOnce, Keep
 from beam_topics.model.learners.particles.rejuvenation import (
     AfterResampling,
-    Challengers,
     DirectedTree,
     EveryDocument,
     EveryTokens,
     FullHistory,
     Never,
-    NoChallengers,
     Reservoir,
 )
 from beam_topics.model.learners.particles.settings import (
@@ -37,12 +35,6 @@ from beam_topics.model.learners.particles.settings import (
     OLda,
     ParticleFilter,
     Residual,
-)
-from beam_topics.model.learners.particles.topic_priors import (
-    Flat,
-    Hierarchical,
-    MinimalTables,
-    Urn,
 )
 from beam_topics.model.learners.variational.settings import (
     FixvocHybrid,
@@ -68,35 +60,29 @@ __all__ = [
     "AfterResampling",
     "ArchiveSchedule",
     "BatchGibbs",
-    "Challengers",
     "CountOnce",
     "DirectedTree",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",
     "FixvocVb",
-    "Flat",
     "FullHistory",
     "Gibbs",
     "Given",
     "Growing",
-    "Hierarchical",
     "IncrementalGibbs",
     "Infvoc",
     "InitialBatch",
     "Keep",
     "LearnerSettings",
-    "MinimalTables",
     "Never",
     "NeverResample",
-    "NoChallengers",
     "NoInitialBatch",
     "OLda",
     "ParticleFilter",
     "Reservoir",
     "Residual",
     "StreamSchedule",
-    "Urn",
     "learner_for",
     "learner_names",
 ]
