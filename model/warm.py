@@ -33,7 +33,7 @@ class _EarlyBirths(LocalBirths):
     """Topics are proposed and born within some dozen documents."""
 
     apart = 3
-    delay = 2 * _SIZE
+    delay = 5 * _SIZE
     begins = 10
     every = 12
     level = 0.9

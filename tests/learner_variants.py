@@ -1,7 +1,7 @@
 """Settings of every registered learner, and of the main choices of each family.
 
 The battery of learners runs over them. A learner that is added is here by itself, under its name,
-and so is a kind of a part that no other settings choose, for example a prior.
+and so is a kind of a part that no other settings choose, for example a vocabulary.
 """
 
 from dataclasses import replace
@@ -9,208 +9,106 @@ from dataclasses import replace
 from learner_options import REAL_LEARNERS, made
 
 from beam_topics.model.compositions import placements
-from beam_topics.model.learners import LEARNER, Keep
+from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.engine.settings import LocalBirths
-from beam_topics.model.learners.filters.settings import NoPhrases
-from beam_topics.model.learners.particles.settings import ParticleSettings
 from beam_topics.model.learners.variational.settings import VariationalSettings
 from beam_topics.model.options import Record, options_of
 
 # Taken where they belong.
 SMALL = {
-    "prior": "flat",
-    "discount": 0.0,
     "topics": 3,
     "particles": 4,
     "initial_documents": 15,
     "chains": 3,
     "initial_sweeps": 4,
     "moves": 3,
-    "newest": 8,
     "reservoir": 5,
     "max_words": 400,
     "sweeps": 4,
-    "resampling": "residual",
     "ess": 0.9,
 }
-UNITWISE = {"ess_check": "token", "rejuvenation": "resampling", "rejuvenation_unit": "token"}
-TOKENWISE = {**UNITWISE, "newest": 0, "reservoir": 60}
-CHALLENGED = {
-    "resampling": "never",
-    "challengers": "on",
-    "judges": 7,
-    "newest": 20,
+FILTER = {"learner": "particle-filter", "resampling": "residual"}
+UNITWISE = {
+    **FILTER,
+    "ess_check": "token",
+    "rejuvenation": "resampling",
+    "rejuvenation_unit": "token",
 }
+TOKENWISE = {**UNITWISE, "reservoir": 60}
+CHAINS = {"learner": "particle-filter", "resampling": "never"}
 PHRASES = {"phrase_npmi": 0.05, "phrase_documents": 2, "pairs_remembered": 100}
+WORDS = tuple(f"w{i}" for i in range(25))
 VARIANTS = {
     **{name: {"learner": name} for name in REAL_LEARNERS},
-    "multinomial": {"resampling": "multinomial"},
     **{
-        f"by tokens, {scheme}": {**TOKENWISE, "resampling": scheme}
+        f"{unit}, {scheme}": {**options, "resampling": scheme}
+        for unit, options in (("by documents", FILTER), ("by tokens", TOKENWISE))
         for scheme in ("residual", "multinomial")
     },
-    "no initial batch": {"initial": "none"},
-    # So many topics have words in parts.
-    "many topics": {**TOKENWISE, "topics": 520, "initial": "none", "prior": "hierarchical"},
-    "near copies once": {"duplicates": "count_once", "duplicates_remembered": 5},
-    "near copies dropped": {"duplicates": "drop", "duplicates_remembered": 5},
-    "bounded sources": {"max_source_share": 0.2, "source_window": 9},
+    "no initial batch": {**FILTER, "initial": "none"},
+    "near copies once": {**FILTER, "duplicates": "count_once", "duplicates_remembered": 5},
+    "near copies dropped": {**FILTER, "duplicates": "drop", "duplicates_remembered": 5},
+    "bounded sources": {**FILTER, "max_source_share": 0.2, "source_window": 9},
     "bounded sources, near copies once": {"max_source_share": 0.2, "duplicates": "count_once"},
-    "phrases": {"phrases": "learned", **PHRASES},
+    "phrases": {**FILTER, "phrases": "learned", **PHRASES},
     "phrases, frequent words left out": {"phrases": "learned", "max_df": 0.5, **PHRASES},
     "phrases, near copies once": {"phrases": "learned", "duplicates": "count_once", **PHRASES},
     "phrases, infvoc": {"learner": "infvoc", "phrases": "learned", **PHRASES},
-    "frequent words left out": {"max_df": 0.2},
-    "initial batch of tokens": {"initial_documents": 100, "initial_tokens": 60},
+    "frequent words left out": {**FILTER, "max_df": 0.2},
     "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
     "by tokens, whole documents": {
         **TOKENWISE,
         "rejuvenation_unit": "document",
-        "newest": 6,
         "reservoir": 3,
         "moves": 5,
         "initial": "none",
     },
-    "full history": {"history": "full"},
+    "full history": {**FILTER, "history": "full"},
     "full history, token units": {
+        **FILTER,
         "history": "full",
         "rejuvenation_unit": "token",
         "particles": 6,
         "initial": "none",
     },
     "full history, by tokens": {**UNITWISE, "history": "full"},
-    "directed tree": {"history": "tree"},
+    "directed tree": {**FILTER, "history": "tree"},
     "directed tree, by tokens": {**UNITWISE, "history": "tree"},
-    "full history, one particle": {"history": "full", "particles": 1, "resampling": "never"},
+    "full history, one particle": {**CHAINS, "history": "full", "particles": 1},
     "full history, full vocabulary": {
+        **FILTER,
         "history": "full",
         "max_words": 25,
-        "prior": "hierarchical",
         "initial": "none",
     },
-    "by tokens, after documents": {"ess_check": "token"},
+    "by tokens, after documents": {**FILTER, "ess_check": "token"},
     "incremental, every 3 tokens": {
         "learner": "incremental-gibbs",
         "rejuvenation": "tokens",
         "rejuvenate_every": 3,
         "rejuvenation_unit": "token",
     },
-    "after resampling": {"rejuvenation": "resampling"},
-    "never": {"rejuvenation": "never"},
-    "token units": {"rejuvenation_unit": "token", "newest": 20, "reservoir": 50, "moves": 30},
-    "newest only": {"reservoir": 0},
-    "reservoir only": {"newest": 0},
-    "chains": {"resampling": "never"},
+    "after resampling": {**FILTER, "rejuvenation": "resampling"},
+    "never": {**FILTER, "rejuvenation": "never"},
+    "token units": {**FILTER, "rejuvenation_unit": "token", "reservoir": 50, "moves": 30},
+    "chains": CHAINS,
     "chains, token units": {
-        "resampling": "never",
+        **CHAINS,
         "rejuvenation_unit": "token",
-        "newest": 20,
         "reservoir": 50,
         "moves": 30,
         "initial": "none",
     },
-    "chains, full vocabulary, hierarchical": {
-        "resampling": "never",
-        "prior": "hierarchical",
-        "max_words": 40,
-    },
-    "challenged": {**CHALLENGED, "prior": "hierarchical", "discount": 0.3},
-    "challenged, one particle": {
-        **CHALLENGED,
-        "particles": 1,
-        "prior": "hierarchical",
-        "initial": "none",
-    },
-    "challenged, flat": CHALLENGED,
-    "challenged, resampled": {**CHALLENGED, "resampling": "residual"},
-    "challenged, by tokens": {**CHALLENGED, "resampling": "residual", "ess_check": "token"},
-    "challenged, minimal, full vocabulary": {
-        **CHALLENGED,
-        "prior": "hierarchical",
-        "tables": "minimal",
-        "discount": 0.3,
-        "max_words": 40,
-    },
-    "half-life": {
-        **CHALLENGED,
-        "prior": "hierarchical",
-        "discount": 0.3,
-        "half_life": (6, 0),
-        "islands": 2,
-    },
-    "half-life, flat, resampled": {"half_life": (3,), "initial": "none"},
-    "half-life, without visits": {"learner": "o-lda", "half_life": (3,), "initial": "none"},
-    "half-life, chosen": {**CHALLENGED, "half_life": (), "particles": 3, "prior": "hierarchical"},
-    "half-life, by tokens": {**TOKENWISE, "half_life": (4,), "prior": "hierarchical"},
-    "half-life, full history, full vocabulary": {
-        "half_life": (5,),
-        "history": "full",
-        "max_words": 25,
-        "prior": "hierarchical",
-    },
-    "learned topics": {
-        "topics": "auto",
-        "max_topics": 4,
-        "particles": 1,
-        "resampling": "never",
-        "prior": "hierarchical",
-        "max_words": 40,
-    },
-    "learned topics, islands": {
-        "topics": "auto",
-        "max_topics": 4,
-        "islands": 4,
-        "resampling": "never",
-        "reservoir": 0,
-    },
-    "learned topics, challenged": {
-        **CHALLENGED,
-        "topics": "auto",
-        "max_topics": 6,
-        "particles": 1,
-        "prior": "hierarchical",
-        "discount": 0.3,
-    },
-    "initial nmi": {"initial_choice": "nmi"},
-    "initial posterior": {"initial_choice": "posterior"},
-    "one chain": {"chains": 1},
-    "initial batch of one": {"initial_documents": 1},
-    "initial batch never ends": {"initial_documents": 1000},
-    "batch, sparse": {"learner": "batch-gibbs", "prior": "flat"},
-    "batch, sparse, many topics": {
-        "learner": "batch-gibbs",
-        "topics": 70,
-        "chains": 2,
-    },
-    "given vocabulary": {
-        "vocabulary": "given",
-        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
-    },
-    "full vocabulary": {"max_words": 20},
-    "urn": {"prior": "urn"},
-    "hierarchical": {"prior": "hierarchical"},
-    "hierarchical, fixed, by tokens": {
-        **TOKENWISE,
-        "prior": "hierarchical",
-        "concentrations": "fixed",
-    },
-    "hierarchical, discount": {"prior": "hierarchical", "discount": 0.3, "initial": "none"},
-    "hierarchical, minimal": {"prior": "hierarchical", "tables": "minimal", "discount": 0.3},
-    "hierarchical, given": {
-        "prior": "hierarchical",
-        "vocabulary": "given",
-        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
-    },
-    "hierarchical, full vocabulary": {"prior": "hierarchical", "max_words": 30, "word_memory": 3},
-    "hierarchical, full vocabulary, tokens": {
-        **TOKENWISE,
-        "prior": "hierarchical",
-        "max_words": 25,
-        "initial_documents": 40,
-    },
-    "only unknown words": {"vocabulary": "given", "vocabulary_file": ("absent",)},
-    "one topic": {"topics": 1},
+    "one chain": {**FILTER, "chains": 1},
+    "initial batch of one": {**FILTER, "initial_documents": 1},
+    "initial batch never ends": {**FILTER, "initial_documents": 1000},
+    "batch, many topics": {"learner": "batch-gibbs", "topics": 70, "chains": 2},
+    "given vocabulary": {**FILTER, "vocabulary": "given", "vocabulary_file": WORDS},
+    "full vocabulary": {**FILTER, "max_words": 20},
+    "only unknown words": {**FILTER, "vocabulary": "given", "vocabulary_file": ("absent",)},
+    "one topic": {**FILTER, "topics": 1},
     "more topics than tokens": {
+        **FILTER,
         "topics": 7000,
         "initial_documents": 2,
         "initial_sweeps": 1,
@@ -218,10 +116,10 @@ VARIANTS = {
         "particles": 2,
         "moves": 1,
     },
-    "one particle": {"particles": 1, "resampling": "never"},
-    "an absolute threshold": {"ess": 3.0},
-    "second of two islands": {"islands": 2},
-    "every particle an island": {"islands": 4, "resampling": "never"},
+    "one particle": {**CHAINS, "particles": 1},
+    "an absolute threshold": {**FILTER, "ess": 3.0},
+    "second of two islands": {**FILTER, "islands": 2},
+    "every particle an island": {**CHAINS, "islands": 4},
     "fixvoc-vb, given": {
         "learner": "fixvoc-vb",
         "vocabulary": "given",
@@ -270,7 +168,7 @@ VARIANTS = {
     "gibbs, given": {
         "learner": "gibbs",
         "vocabulary": "given",
-        "vocabulary_file": tuple(f"w{i}" for i in range(25)),
+        "vocabulary_file": WORDS,
     },
     "gibbs, only unknown words": {
         "learner": "gibbs",
@@ -281,7 +179,7 @@ VARIANTS = {
     "gibbs, one topic": {"learner": "gibbs", "topics": 1},
     "gibbs, phrases": {"learner": "gibbs", "phrases": "learned", **PHRASES},
     "gibbs, near copies once": {"learner": "gibbs", "duplicates": "count_once"},
-    "gibbs, births": {"learner": "gibbs", "births": "on"},
+    "gibbs, no births": {"learner": "gibbs", "births": "off"},
     "gibbs, births, small": {"learner": "gibbs", "births": "small", "reservoir": 20},
     "gibbs, births, full vocabulary": {
         "learner": "gibbs",
@@ -346,14 +244,4 @@ def _left_out():
 
 
 VARIANTS |= dict(_left_out())
-# The state of a learner that filters its documents or changes their words is another one.
-PARTICLES = [
-    name
-    for name in VARIANTS
-    if isinstance(settings_of(name), ParticleSettings)
-    and isinstance(settings_of(name).duplicates, Keep)
-    and settings_of(name).max_source_share == 1
-    and isinstance(settings_of(name).phrases, NoPhrases)
-    and settings_of(name).max_df == 1
-]
 VARIATIONAL = [name for name in VARIANTS if isinstance(settings_of(name), VariationalSettings)]
