@@ -20,8 +20,7 @@ from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.kernels.jit import remove_stale_caches
-from beam_topics.model.learners import Gibbs, StreamSchedule, learner_for
-from beam_topics.model.learners.engine.settings import LocalBirths
+from beam_topics.model.learners import Gibbs, LocalBirths, StreamSchedule, learner_for
 from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 

@@ -16,7 +16,13 @@ from beam_topics.model.learners.base import (
     learner_names,
 )
 from beam_topics.model.learners.batch_gibbs.settings import BatchGibbs
-from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.settings import (
+    ArchiveSchedule,
+    Gibbs,
+    LocalBirths,
+    NoBirths,
+    StreamSchedule,
+)
 from beam_topics.model.learners.filters.settings import CountOnce, Keep
 from beam_topics.model.learners.particles.rejuvenation import (
     AfterResampling,
@@ -75,8 +81,10 @@ __all__ = [
     "InitialBatch",
     "Keep",
     "LearnerSettings",
+    "LocalBirths",
     "Never",
     "NeverResample",
+    "NoBirths",
     "NoInitialBatch",
     "OLda",
     "ParticleFilter",
