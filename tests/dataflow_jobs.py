@@ -57,6 +57,7 @@ GRAPHS = {
             _FILES,
             _NEW,
             _DEAD,
+            "--learner=particle-filter",
             "--islands=4",
             "--particles=8",
             "--initial_documents=9",
