@@ -122,36 +122,6 @@ def test_a_store_with_other_seeds_is_refused(command, tmp_path, capsys):
     assert "--seeds" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            "--half_life=30d",
-            "--seeds: '2 topics' was given; allowed is none beside --half_life. Prior tokens do not"
-            " fade. Leave one out.",
-        ),
-        (
-            "--half_life=auto --islands=3 --particles=3",
-            "--seeds: '2 topics' was given; allowed is none beside --half_life. Prior tokens do not"
-            " fade. Leave one out.",
-        ),
-        (
-            "--topics=auto --max_topics=9",
-            "--seeds: '2 topics' was given; allowed is none beside --topics=auto. Seeds need topics"
-            " that stay: give --topics a number.",
-        ),
-    ],
-)
-def test_seeds_are_refused_where_tokens_fade_or_topics_come_and_go(
-    command, tmp_path, capsys, options, message
-):
-    given = [one for one in command if not one.startswith("--topics=") or "auto" not in options]
-    given += [f"--seeds={tmp_path / 'seeds.yaml'}", *options.split()]
-    assert train.main(given) == 2
-    assert message in " ".join(capsys.readouterr().err.split())
-    assert not (tmp_path / "models").exists()
-
-
 @pytest.mark.parametrize("learner", ["infvoc", "fixvoc-vb", "fixvoc-hybrid"])
 def test_other_learners_refuse_seeds(command, tmp_path, capsys, learner):
     given = [*command, f"--learner={learner}", f"--seeds={tmp_path / 'seeds.yaml'}"]
