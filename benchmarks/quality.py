@@ -98,7 +98,7 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
         "seed": seed,
         "nmi": nmi([document.label for document in test], found),
         "seconds": seconds,
-        "moves": moves * settings.particles / tokens,
+        "moves": moves * getattr(settings, "particles", 1) / tokens,
         "log_joint": learner.summary(state).posterior.log(),
     }
 
