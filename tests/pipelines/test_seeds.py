@@ -75,7 +75,7 @@ def shares_of(path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--format=seeds", "--freeze=9"), "--freeze: 9 was given; allowed is ids of topics of"),
+        (("--format=seeds", "--freeze=99"), "--freeze: 99 was given; allowed is ids of topics of"),
         (("--format=csv", "--freeze=1"), "allowed is topics of --format=seeds. Add --format=seeds"),
     ],
 )

@@ -262,7 +262,7 @@ def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
     path = tmp_path / "words.txt"
     path.write_bytes(content)
     with pytest.raises(OptionError, match=f"--word_list: .* allowed is .*{told}"):
-        learner_settings_of(given_by(f"--word_list={path}"))
+        learner_settings_of(given_by("--learner=infvoc", f"--word_list={path}"))
 
 
 def test_outputs_on_known_file_systems():
