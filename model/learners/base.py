@@ -63,7 +63,7 @@ class LearnerSettings(Record):
     )
     topics: int | Literal["auto"] = option(
         50,
-        "T, the number of topics; auto learns it, up to --max_topics",
+        "T, the number of topics",
         least=1,
         word=AUTO,
         first=True,
