@@ -111,7 +111,7 @@ class LearnerSettings(Record):
     def check(self) -> None:
         super().check()
         if not isinstance(self.phrases, NoPhrases) and not self.takes_new_words:
-            remedy = "Use --vocabulary=growing, or --learner=infvoc."
+            remedy = "Use --vocabulary=growing with gibbs or infvoc."
             allowed = "none with words that are known in advance or may no longer join"
             raise OptionError("--phrases", self.phrases.kind, allowed, remedy)
         if self.max_df < 1 and self.hashes_words:
