@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.births import births
 from benchmarks.canini import canini
 from benchmarks.capacity import capacity
-from benchmarks.drift import drift
 from benchmarks.fanout import fanout
 from benchmarks.first_contact import first_contact
-from benchmarks.first_versions import first_versions
 from benchmarks.flood import flood
 from benchmarks.headlines import headlines
-from benchmarks.history import history
 from benchmarks.infer_memory import infer_memory
 from benchmarks.labelling import labelling
-from benchmarks.many_topics import many_topics
 from benchmarks.may import may
 from benchmarks.memory import memory
 from benchmarks.names import names
@@ -32,8 +27,7 @@ from benchmarks.scale import scale
 from benchmarks.seeds import seeds
 from benchmarks.serve import serve
 from benchmarks.soak import soak
-from benchmarks.sparse import sparse
-from benchmarks.speed import kernel, one_pass, sharing
+from benchmarks.speed import one_pass
 from benchmarks.stop_words import compare_stop_words
 from benchmarks.time_forms import time_forms
 from benchmarks.variational import variational
@@ -41,20 +35,14 @@ from benchmarks.versions import versions
 from benchmarks.yao import yao
 
 CASES = {
-    "kernel": kernel,
-    "sparse": sparse,
     "labelling": labelling,
     "fanout": fanout,
-    "sharing": sharing,
-    "history": history,
-    "many_topics": many_topics,
     "pass": one_pass,
     "variational": variational,
     "pipeline": pipeline,
     "time_forms": time_forms,
     "versions": versions,
     "first_contact": first_contact,
-    "first_versions": first_versions,
     "scale": scale,
     "capacity": capacity,
     "runners": runners,
@@ -68,8 +56,6 @@ CASES = {
     "serve": serve,
     "soak": soak,
     "headlines": headlines,
-    "drift": drift,
-    "births": births,
     "flood": flood,
     "canini": canini,
     "may": may,

@@ -44,13 +44,12 @@ from benchmarks.ledger import Ledger, Result, Run
 DATASETS = ("diff3", "rel3", "sim3", "subset20")
 PARTS = 4
 EVERYTHING = 1_000_000
-FLAT: dict[str, Any] = {
-    "prior": "flat",
+CHAIN: dict[str, Any] = {
+    "learner": "particle-filter",
     "chains": 1,
     "initial_sweeps": 200,
-    "challengers": "off",
 }
-SHARED: dict[str, Any] = {**FLAT, "particles": 100, "newest": 0, "reservoir": EVERYTHING}
+SHARED: dict[str, Any] = {**CHAIN, "particles": 100, "reservoir": EVERYTHING}
 FILTER: dict[str, Any] = {
     "particles": 100,
     "history": "tree",
@@ -71,10 +70,10 @@ ROWS: dict[str, dict[str, Any]] = {
         "rejuvenation_unit": "token",
         "moves": 4,
     },
-    "particle filter": {**FLAT, **FILTER, "rejuvenation": "resampling"},
+    "particle filter": {**CHAIN, **FILTER, "rejuvenation": "resampling"},
     "batch": {**SHARED, "particles": 1, "moves": 0},
-    "defaults": {"reservoir": EVERYTHING},
-    "defaults, shared sample": {"chains": 1, "initial_sweeps": 200, "reservoir": EVERYTHING},
+    "defaults": {"learner": "particle-filter", "reservoir": EVERYTHING},
+    "defaults, shared sample": {**CHAIN, "reservoir": EVERYTHING},
 }
 OF_SUBSET20 = {"particle filter": {"ess": 10, "moves": 10}}
 # A word in so many documents or more is kept: nearest to the vocabularies that the paper states.

@@ -25,12 +25,12 @@ from benchmarks.scale.made_up import made_up_words
 _WORDS, _FIRST, _EACH = 100, 300, 50
 # The name of a row, the options of the learner, and the number of documents that are measured.
 _ROWS: tuple[tuple[str, dict[str, Any], int], ...] = (
-    ("particle-filter (default), T = 50", {}, 600),
-    ("particle-filter, T = 20", {"topics": 20}, 600),
-    ("particle-filter, T = 200", {"topics": 200}, 200),
-    ("particle-filter, --moves=15", {"moves": 15}, 600),
-    ("particle-filter, --moves=240", {"moves": 240}, 200),
-    ("particle-filter, P = 4", {"particles": 4}, 200),
+    ("gibbs (default), T = 50", {}, 3000),
+    ("gibbs, T = 20", {"topics": 20}, 3000),
+    ("gibbs, T = 200", {"topics": 200}, 3000),
+    ("gibbs, --moves=8", {"moves": 8}, 3000),
+    ("gibbs, --moves=120", {"moves": 120}, 3000),
+    ("gibbs, --births=off", {"births": "off"}, 3000),
     ("o-lda, T = 50", {"learner": "o-lda"}, 1000),
     ("fixvoc-vb, T = 50", {"learner": "fixvoc-vb"}, 1000),
     ("infvoc, T = 50", {"learner": "infvoc"}, 600),

@@ -5,7 +5,7 @@ splits, learns and writes:
 
 * ``one pass``: ``beam-topics train`` with its default settings, in the order of dates.
 * ``small reservoir``: the same with fewer documents of the past at hand, and fewer visits.
-* ``batch``: ``beam-topics train --learner=batch-gibbs``, 200 sweeps, flat prior.
+* ``batch``: ``beam-topics train --learner=batch-gibbs``, 200 sweeps.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
   ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python
   that ``BERTOPIC_PYTHON`` names (:mod:`benchmarks.other_models`).
@@ -162,7 +162,7 @@ def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Pat
 
 def batch(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
     """Return a command of ``train`` that runs batch Gibbs sampling with the flat prior."""
-    given = "--learner=batch-gibbs", "--prior=flat", "--chains=1", "--sweeps=200"
+    given = "--learner=batch-gibbs", "--chains=1", "--sweeps=200"
     return ours(folder, seed, *given, *flags)
 
 

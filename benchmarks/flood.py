@@ -16,9 +16,10 @@ five runs of each row; the seed is that of the learner and of the flood.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,22 @@ import numpy as np
 from beam_topics.model.compositions import compose
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import EvaluationSettings, clusters
-from beam_topics.model.learners import LEARNER
+from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
 from beam_topics.model.records import Document, TokenisedDocument
-from benchmarks.drift import TRIPLES, Pass
-from benchmarks.drift_streams import posts
+from beam_topics.model.snapshot import Snapshot
+from benchmarks.corpora import SUBSETS, may_words, minibatches, records, stop_words
 
+TRIPLES = {
+    "hockey": ("rec.sport.hockey", "sci.med", "soc.religion.christian"),
+    **SUBSETS,
+    "autos": ("rec.autos", "sci.crypt", "talk.religion.misc"),
+    "sale": ("misc.forsale", "sci.electronics", "talk.politics.guns"),
+    "bikes": ("rec.motorcycles", "comp.sys.mac.hardware", "sci.med"),
+    "pc": ("comp.sys.ibm.pc.hardware", "rec.sport.hockey", "talk.politics.mideast"),
+    "x": ("comp.windows.x", "sci.space", "soc.religion.christian"),
+    "graphics": ("comp.graphics", "rec.sport.baseball", "talk.politics.misc"),
+}
+MINIBATCH = 100
 COPIES_EACH = 4
 CHANGED = 0.1
 _SHORTEST = 60
@@ -43,6 +55,52 @@ COPIES: dict[str, dict[str, Any]] = {
 SHARE = {"share .1": {"max_source_share": 0.1}}
 # Which options are tried with which stream.
 TRIED = {"no flood": {**COPIES, **SHARE}, "copies": COPIES, "author": {"keep": {}, **SHARE}}
+
+
+class Pass:
+    """One pass of a learner over documents, and its processor time."""
+
+    def __init__(self, settings: LearnerSettings) -> None:
+        self.settings = settings
+        self.learner: Any = learner_for(settings)
+        self.state = self.learner.init(settings, "", 0)
+        self.seconds, self.sequence = 0.0, 0
+
+    def learn(self, documents: Sequence[TokenisedDocument]) -> Snapshot:
+        """Learn documents and return the version after them."""
+        begin = time.thread_time()
+        for minibatch in minibatches(list(documents), MINIBATCH):
+            self.sequence += 1
+            # Event time counts documents.
+            end = self.sequence * MINIBATCH
+            minibatch = replace(minibatch, sequence=self.sequence, window_end=end)
+            self.learner.step(self.state, minibatch)
+        snapshot: Snapshot = self.learner.snapshot(self.state)
+        self.seconds += time.thread_time() - begin
+        return snapshot
+
+
+@cache
+def posts(groups: tuple[str, ...], split: str) -> tuple[TokenisedDocument, ...]:
+    """Return the posts of these groups in the order of their dates.
+
+    Args:
+        groups: the groups; all where there are none.
+        split: ``train``, ``test``, or empty for both.
+    """
+    stop = stop_words()
+    wanted = (
+        r
+        for r in records("20news-bydate")
+        if (not groups or r["label"] in groups) and (not split or r["split"] == split)
+    )
+    ordered = sorted(wanted, key=lambda record: (record["timestamp"], record["id"]))
+    return tuple(
+        TokenisedDocument.from_words(
+            Document(record["id"], 0, "", record["label"]), may_words(record["text"], stop)
+        )
+        for record in ordered
+    )
 
 
 def flooded(documents: Documents, seed: int, author: bool = False) -> list[TokenisedDocument]:

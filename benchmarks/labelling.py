@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,15 @@ from beam_topics.model.inference import (
     inference_for,
 )
 from beam_topics.model.inference.classifier import Classifier, Provenance
-from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.learners.batch_gibbs.sparse_chains import SparseChain
+from beam_topics.model.learners import ArchiveSchedule, Gibbs, Given, learner_for
 from beam_topics.model.records import FloatArray, TokenisedDocument, TopicMixture
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
-from benchmarks.corpora import numbered, vocabulary
+from beam_topics.model.snapshot import Snapshot
+from benchmarks.corpora import minibatches, numbered, vocabulary
 from benchmarks.inference import papers
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
-from benchmarks.sparse import ALPHA, BETA, seconds_of
 
 TRAINED, ITERATIONS, REPETITIONS = 100, 100, 3
+ALPHA, BETA = 0.1, 0.01
 METHODS: dict[str, dict[str, Any]] = {
     "gibbs3, 100 sweeps": {
         "method": "gibbs3",
@@ -67,14 +67,18 @@ def labelling() -> None:
     tokens, offsets = numbered(training, words)
     texts = np.split(tokens, offsets[1:-1])
     for topics in map(int, os.environ.get("BENCHMARK_TOPICS", "50,400").split(",")):
-        compare(texts, words, new, topics)
+        compare(training, texts, words, new, topics)
 
 
 def compare(
-    texts: list[Any], words: tuple[str, ...], new: list[TokenisedDocument], topics: int
+    training: list[TokenisedDocument],
+    texts: list[Any],
+    words: tuple[str, ...],
+    new: list[TokenisedDocument],
+    topics: int,
 ) -> None:
     """One number of topics."""
-    snapshot = trained(texts, words, topics)
+    snapshot = trained(training, words, topics)
     published = PublishedModel(snapshot, "nips", unfitted(snapshot))
     whole = Gibbs2(sweeps=200)
     reference = inference_for(whole).infer(inference_for(whole).prepare(whole, published), new)
@@ -104,26 +108,22 @@ def compare(
         )
 
 
-def trained(texts: list[Any], words: tuple[str, ...], topics: int) -> Snapshot:
-    """Return a model by batch Gibbs."""
-    alpha, a, base = np.full(topics, ALPHA), BETA * len(words), np.full(len(words), 1 / len(words))
-    chain = SparseChain(texts, alpha, a, base, stream_key(1, "benchmark"))
-    for _ in range(TRAINED):
-        chain.sweep()
-    dense = np.zeros((len(words), topics))
-    rows, columns, counts = chain.counts.triples()
-    dense[rows, columns] = counts
-    prior = TopicWordPrior.flat(a, len(words), len(words), topics)
-    return Snapshot.from_dense(
-        dense,
-        key="",
-        sequence=0,
-        event_time=0,
-        fingerprint="",
-        alpha=alpha,
-        prior=prior,
-        words=words,
-    )
+def trained(training: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> Snapshot:
+    """Return a model of an archive."""
+    schedule = ArchiveSchedule(sweeps=TRAINED)
+    settings = Gibbs(topics=topics, alpha=ALPHA, schedule=schedule, vocabulary=Given(words))
+    learner = learner_for(settings)
+    state = learner.init(settings, "", 0)
+    for minibatch in minibatches(training, 200):
+        learner.step(state, minibatch)
+    return learner.snapshot(state)
+
+
+def seconds_of(run: Callable[[], object]) -> float:
+    """Return the processor seconds of a call in this process."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
 
 
 def unfitted(snapshot: Snapshot) -> Classifier:

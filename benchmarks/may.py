@@ -39,7 +39,7 @@ DATASETS = ("diff3", "rel3", "sim3")
 PARTS = 10
 CANDIDATES = 20
 FILTER: dict[str, Any] = {
-    "prior": "flat",
+    "learner": "particle-filter",
     "particles": 100,
     "ess": 20,
     "ess_check": "token",
@@ -47,13 +47,11 @@ FILTER: dict[str, Any] = {
     "rejuvenation": "resampling",
     "rejuvenation_unit": "token",
     "moves": 30,
-    "newest": 0,
     "reservoir": 1000,
     "chains": 1,
     "initial_sweeps": 200,
-    "challengers": "off",
 }
-UNBOUNDED = {name: value for name, value in FILTER.items() if name not in ("newest", "reservoir")}
+UNBOUNDED = {name: value for name, value in FILTER.items() if name != "reservoir"}
 LONG = {**FILTER, "initial_sweeps": 2000}
 FIXED: dict[str, dict[str, Any]] = {
     "no rejuvenation": {**FILTER, "rejuvenation": "never"},
@@ -64,15 +62,14 @@ SIZES: dict[str, dict[str, Any]] = {
     "0 documents": {**FILTER, "initial": "none"},
     **{f"{size} documents": {**LONG, "initial_documents": size} for size in (30, 100, 300)},
 }
-BATCH = {"batch": {"learner": "batch-gibbs", "prior": "flat", "chains": 1, "sweeps": 2000}}
+BATCH = {"batch": {"learner": "batch-gibbs", "chains": 1, "sweeps": 2000}}
 TUNED: dict[str, dict[str, Any]] = {
     "one chain": FILTER,
-    "best of 20 by nMI": {**FILTER, "chains": 20, "initial_choice": "nmi"},
-    "best of 20 by perplexity": {**FILTER, "chains": 20, "initial_choice": "perplexity"},
+    "best of 20": {**FILTER, "chains": 20},
 }
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "defaults": {},
-    "defaults, no rejuvenation": {"rejuvenation": "never"},
+    "defaults": {"learner": "particle-filter"},
+    "defaults, no rejuvenation": {"learner": "particle-filter", "rejuvenation": "never"},
 }
 ROWS = {**FIXED, **SIZES, **BATCH, **TUNED, **DEFAULTS}
 

@@ -17,11 +17,10 @@ from beam_topics.model.learners import LEARNER, learner_for
 from benchmarks.corpora import abstracts, minibatches, vocabulary
 
 PASSES = 10
-# Small enough for ten passes in a few minutes; what could grow does not depend on the number of
-# particles.
+# Small enough for ten passes in a few minutes.
 SMALL: dict[str, dict[str, Any]] = {
     "o-lda": {"particles": 4},
-    "particle-filter": {"particles": 2, "moves": 2, "chains": 2, "initial_sweeps": 10},
+    "gibbs": {"moves": 2},
 }
 
 

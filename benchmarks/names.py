@@ -40,7 +40,7 @@ _FIRST = 3
 
 def learned(documents: Sequence[TokenisedDocument]) -> Snapshot:
     """Return the model after one pass."""
-    settings = compose(LEARNER, {"topics": TOPICS, "particles": 1})
+    settings = compose(LEARNER, {"topics": TOPICS})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     for minibatch in minibatches(list(documents), 200):

@@ -92,8 +92,6 @@ def main() -> None:
     for bound in arguments.max_words:
         settings = {
             "topics": 50,
-            "particles": 1,
-            "prior": "hierarchical",
             "max_words": bound,
             **json.loads(arguments.settings),
         }

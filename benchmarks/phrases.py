@@ -69,9 +69,7 @@ def _cut(texts: list[tuple[str, str]]) -> list[TokenisedDocument]:
 
 def learned(documents: list[TokenisedDocument], phrases: str, seed: int) -> tuple[Snapshot, float]:
     """Return the model after one pass, and the processor seconds that it took."""
-    settings = compose(
-        LEARNER, {"topics": TOPICS, "particles": 1, "seed": seed, "phrases": phrases}
-    )
+    settings = compose(LEARNER, {"topics": TOPICS, "seed": seed, "phrases": phrases})
     learner, start = learner_for(settings), time.process_time()
     state = learner.init(settings, "", 0)
     for minibatch in minibatches([one for one in documents if one.words], 200):

@@ -26,7 +26,7 @@ from beam_topics.model.learners import LEARNER, learner_for
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 
 CANINI: dict[str, Any] = {
-    "prior": "flat",
+    "learner": "particle-filter",
     "alpha": 0.1,
     "beta": 0.1,
     "initial_sweeps": 200,
@@ -41,7 +41,6 @@ METHODS: dict[str, dict[str, Any]] = {
         "rejuvenation": "tokens",
         "rejuvenation_unit": "token",
         "moves": 4,
-        "newest": 0,
         "reservoir": 1_000_000,
     },
     "paper-filter": {
@@ -53,15 +52,12 @@ METHODS: dict[str, dict[str, Any]] = {
         "rejuvenation": "resampling",
         "rejuvenation_unit": "token",
         "moves": 30,
-        "newest": 0,
         "reservoir": 1000,
     },
     "whole-documents": {**CANINI, "particles": 1},
     "default": {},
-    "default, resampled": {"particles": 2, "resampling": "residual"},
-    "default, flat prior": {"prior": "flat"},
+    "archive": {"schedule": "archive"},
     "batch": {
-        "prior": "flat",
         "learner": "batch-gibbs",
         "alpha": 0.1,
         "beta": 0.1,
@@ -102,7 +98,7 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
         "seed": seed,
         "nmi": nmi([document.label for document in test], found),
         "seconds": seconds,
-        "moves": moves * settings.particles / tokens,
+        "moves": moves * getattr(settings, "particles", 1) / tokens,
         "log_joint": learner.summary(state).posterior.log(),
     }
 

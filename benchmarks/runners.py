@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from beam_topics.model.learners import ParticleFilter
+from beam_topics.model.learners import Gibbs
 from benchmarks.corpora import records
 from benchmarks.pipeline import batches_of
 from benchmarks.speed import learn
@@ -44,8 +44,8 @@ def runners() -> None:
         write(few, every, FEW)
         batches = batches_of(whole)
         # The first time compiles.
-        learn(ParticleFilter(), batches)
-        bare = cost(lambda: learn(ParticleFilter(), batches))
+        learn(Gibbs(), batches)
+        bare = cost(lambda: learn(Gibbs(), batches))
         print(
             f"{documents} documents; the learner alone: {bare.clock:.1f} s ({bare.processor:.1f} of"
             " the processor)",

@@ -55,7 +55,7 @@ def first_words(
 ) -> list[list[str]]:
     """Return the first words of each topic after one pass."""
     lines = tuple(f"{name}: {' '.join(words)}" for name, words in seeds.items())
-    options = {"topics": TOPICS, "particles": 1, **given, **({"seeds": lines} if lines else {})}
+    options = {"topics": TOPICS, **given, **({"seeds": lines} if lines else {})}
     settings = compose(LEARNER, options)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)

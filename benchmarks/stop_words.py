@@ -113,7 +113,7 @@ def scored_words(train: Documents) -> frozenset[str]:
 
 def learned(documents: list[TokenisedDocument], seed: int, max_df: float) -> Snapshot:
     """Return the model after one pass."""
-    given = {"topics": TOPICS, "particles": 1, "seed": seed, "max_df": max_df}
+    given = {"topics": TOPICS, "seed": seed, "max_df": max_df}
     settings = compose(LEARNER, given)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)

@@ -66,23 +66,16 @@ def _learn(settings: LearnerSettings, batches: Iterable[Minibatch]) -> float:
 
 
 def variational() -> None:
-    """Compare infvoc, fixvoc and one particle with gensim and river: tokens a second."""
+    """Compare infvoc, fixvoc and gibbs with gensim and river: tokens a second."""
     documents = de_news()
     tokens = sum(len(document.tokens) for document in documents)
     some = documents[:RIVER_DOCUMENTS]
     batches = list(minibatches(documents, CHUNK))
-    plain: dict[str, Any] = {
-        "particles": 1,
-        "topics": TOPICS,
-        "max_words": 20_000,
-        "initial": "none",
-    }
+    plain = {"topics": TOPICS, "max_words": 20_000}
     ours = {
         **{name: compose(LEARNER, others, _COMMON) for name, others in OURS.items()},
-        "particle filter, P = 1, no rejuvenation": compose(
-            LEARNER, {**plain, "rejuvenation": "never"}
-        ),
-        "particle filter, P = 1": compose(LEARNER, plain),
+        "gibbs, no visits": compose(LEARNER, {**plain, "moves": 0}),
+        "gibbs": compose(LEARNER, plain),
     }
     gensim, river = _gensim(documents), _river(some)
     found: dict[str, list[float]] = {}

@@ -20,7 +20,7 @@ import numpy as np
 from beam_topics.model import wire
 from beam_topics.model.compositions import compose
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.learners import LEARNER, ParticleFilter, learner_for
+from beam_topics.model.learners import LEARNER, Gibbs, learner_for
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.held import Held
 from beam_topics.model.publishing.publication import Publisher, PublishHead
@@ -154,7 +154,7 @@ def published(before: Snapshot, after: Snapshot) -> tuple[float, float]:
     for _ in range(ROUNDS):
         with tempfile.TemporaryDirectory() as root:
             store, held = ModelStore(root), Held()
-            options = LearnOptions(ParticleFilter(), tokeniser_settings(), SequenceSettings(), root)
+            options = LearnOptions(Gibbs(), tokeniser_settings(), SequenceSettings(), root)
             publisher = Publisher(options, "", store, held=held)
             head = PublishHead()
             # The second version has a parent that was compared with its own, as later ones have.

@@ -148,8 +148,7 @@ _INFVOC: dict[str, Any] = {
     "truncation": 40_000,
     "max_words": types,
 }
-_CHAIN: dict[str, Any] = {"particles": 1, "alpha": 0.1, "max_words": types}
-_SHARED: dict[str, Any] = {**_CHAIN, "prior": "hierarchical"}
+_CHAIN: dict[str, Any] = {"alpha": 0.1, "max_words": types}
 
 
 def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
@@ -157,17 +156,11 @@ def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
 
 
 ROWS: dict[str, Row] = {
-    "hierarchical": learned(**_SHARED),
-    "hierarchical, minimal tables": learned(**_SHARED, tables="minimal"),
-    "hierarchical, no discount": learned(**_SHARED, discount=0.0),
-    "hierarchical, minimal, no discount": learned(**_SHARED, tables="minimal", discount=0.0),
-    "urn": learned(**_CHAIN, prior="urn"),
-    "flat": learned(**_CHAIN, prior="flat"),
-    "flat, oracle": learned(**_CHAIN, prior="flat", vocabulary="given", vocabulary_file=repeated),
-    "hierarchical, batch": learned(**_SHARED, learner="batch-gibbs", chains=1),
-    "flat, oracle, batch": learned(
+    "gibbs": learned(**_CHAIN),
+    "gibbs, oracle": learned(**_CHAIN, vocabulary="given", vocabulary_file=repeated),
+    "gibbs, archive": learned(**_CHAIN, schedule="archive"),
+    "oracle, batch": learned(
         **_CHAIN,
-        prior="flat",
         vocabulary="given",
         vocabulary_file=repeated,
         learner="batch-gibbs",

@@ -1,16 +1,16 @@
 """Compositions: settings made of options that are given by name, as on a command line.
 
 A composition begins with a :class:`Choice`, for example ``--learner``. The chosen record has
-options, and parts whose kinds are chosen by options of their own, for example ``--prior``. An
+options, and parts whose kinds are chosen by options of their own, for example ``--schedule``. An
 option that is given and is not part of what is chosen would have no effect, so it is refused, and
 the message says where it belongs:
 
 >>> from beam_topics.model.learners import LEARNER
 >>> compose(LEARNER, {"learner": "o-lda", "topics": 7}).topics
 7
->>> compose(LEARNER, {"beta": 0.01})
-Traceback (most recent call last): model.errors.MisplacedOptionError: --beta=0.01 belongs to
---prior=flat; --prior=hierarchical is chosen. Leave it out, or give --prior=flat.
+>>> compose(LEARNER, {"sweeps": 9})
+Traceback (most recent call last): model.errors.MisplacedOptionError: --sweeps=9 belongs to
+--schedule=archive; --schedule=stream is chosen. Leave it out, or give --schedule=archive.
 """
 
 from __future__ import annotations

@@ -234,8 +234,8 @@ def to_mallet(shown: Shown) -> bytes:
     Counts by word and topic are those of the model, and ``#alpha`` is its prior. MALLET has one
     ``#beta`` for all words and topics; it is the mean pseudo-count of the model's prior.
 
-    A state has whole tokens. Learners with ``--prior=flat`` count whole tokens. Counts of others
-    are discounted or expected ones, and are rounded.
+    A state has whole tokens. Counts of variational learners are
+    expected ones, and are rounded.
 
     MALLET numbers words in the order in which they come, and refuses a state with other numbers. So
     it reads this one where its instances are the texts of these documents.

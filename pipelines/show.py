@@ -14,7 +14,6 @@ from itertools import compress
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.mixed import judge
 from beam_topics.model.learner_log.restoring import documents_at_hand
-from beam_topics.model.learners.particles.settings import memory_text
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.settings import StoreSettings
@@ -95,8 +94,6 @@ def show(options: Options) -> None:
     rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
     out.print(figure_table(f"{len(history)} versions", VERSION_COLUMNS, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}\n{IN_USE}")
-    if memory := memory_text(chosen.settings.get("learner", {}), chosen.island):
-        out.print(f"\nMemory of the version (island {chosen.island}): {memory}.")
     for line in list(filter(None, map(summary_of, history)))[-_EVENTS:]:
         out.print()
         out.print(plain(line), soft_wrap=True)

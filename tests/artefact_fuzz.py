@@ -49,64 +49,38 @@ SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.
 SHARE, SLACK = 1.25, 64 << 10
 SMALL = {
-    "prior": "flat",
-    "discount": 0.0,
     "topics": 3,
     "particles": 4,
     "initial_documents": 6,
     "chains": 2,
     "initial_sweeps": 2,
     "moves": 6,
-    "newest": 5,
     "reservoir": 4,
     "max_words": 60,
     "sweeps": 2,
 }
-FILTER = {"resampling": "residual", "ess": 0.9}
+FILTER = {"learner": "particle-filter", "resampling": "residual", "ess": 0.9}
 UNITWISE = {
-    "resampling": "residual",
-    "ess": 0.9,
+    **FILTER,
     "ess_check": "token",
     "rejuvenation": "resampling",
     "rejuvenation_unit": "token",
 }
-BY_TOKENS = {**UNITWISE, "newest": 0, "reservoir": 40}
 LEARNERS = {
     "filter": FILTER,
-    "filter, hierarchical": {**FILTER, "prior": "hierarchical", "discount": 0.3},
-    "filter, hierarchical, minimal": {
-        **FILTER,
-        "prior": "hierarchical",
-        "tables": "minimal",
-        "discount": 0.3,
-    },
-    "filter, urn": {**FILTER, "prior": "urn"},
-    "by tokens": BY_TOKENS,
+    "by tokens": {**UNITWISE, "reservoir": 40},
     "full history": {**FILTER, "history": "full"},
     "full history, by tokens": {**UNITWISE, "history": "full"},
-    "chains": {
-        "learner": "incremental-gibbs",
-        "prior": "hierarchical",
-        "discount": 0.3,
-    },
-    "challenged": {
-        "prior": "hierarchical",
-        "discount": 0.3,
-        "challengers": "on",
-        "judges": 4,
-        "newest": 8,
-    },
+    "chains": {"learner": "incremental-gibbs"},
     "o-lda": {"learner": "o-lda"},
-    "words in parts": {"learner": "o-lda", "topics": 257, "initial": "none"},
     "given": {
         "vocabulary": "given",
         "vocabulary_file": tuple(f"w{i}" for i in range(25)),
         **FILTER,
     },
-    "words leave": {"max_words": 25, "prior": "hierarchical", **FILTER},
+    "words leave": {"max_words": 25, **FILTER},
     "waiting": {"initial_documents": 1000, **FILTER},
-    "batch, dense": {"learner": "batch-gibbs", "prior": "hierarchical"},
-    "batch, sparse": {"learner": "batch-gibbs", "prior": "flat"},
+    "batch": {"learner": "batch-gibbs"},
     "fixvoc-vb": {"learner": "fixvoc-vb"},
     "fixvoc-hybrid": {"learner": "fixvoc-hybrid", "vocabulary": "full-hash", "buckets": 20},
     "gibbs": {"learner": "gibbs"},
@@ -181,7 +155,7 @@ def snapshot_bytes(snapshot):
 
 
 @cache
-def snapshot_of(kind="filter, hierarchical"):
+def snapshot_of(kind="filter"):
     return snapshot_bytes(learner_for(settings_of(kind)).snapshot(state_of(kind)))
 
 
@@ -357,7 +331,7 @@ KINDS = {
     "trends": Kind(trends, Trends.from_bytes, try_trends),
     "catalogue": Kind(catalogue, Catalogue.from_bytes, try_catalogue),
     "mixtures": Kind(mixtures, MixtureBlock.from_bytes, try_mixtures),
-    "minibatch, filter": kind_of_minibatch("filter, hierarchical"),
+    "minibatch, filter": kind_of_minibatch("filter"),
     "minibatch, chains": kind_of_minibatch("chains"),
     "minibatch, fixvoc": kind_of_minibatch("fixvoc-vb"),
     "minibatch, infvoc": kind_of_minibatch("infvoc"),

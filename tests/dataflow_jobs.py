@@ -21,7 +21,7 @@ from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.learners import ParticleFilter
+from beam_topics.model.learners import Gibbs
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
@@ -57,6 +57,7 @@ GRAPHS = {
             _FILES,
             _NEW,
             _DEAD,
+            "--learner=particle-filter",
             "--islands=4",
             "--particles=8",
             "--initial_documents=9",
@@ -116,7 +117,7 @@ def prepare(folder):
         f"--dead_letters={folder}/dead",
     ]
     assert archive.main(archived) == 0
-    learning = LearnOptions(ParticleFilter(), TokeniserSettings(), SequenceSettings(), "")
+    learning = LearnOptions(Gibbs(), TokeniserSettings(), SequenceSettings(), "")
     store = ModelStore("gs://bucket/models")
     for key in ("", "x"):
         digest = store.put_snapshot(random_snapshot(key=key))

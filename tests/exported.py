@@ -30,7 +30,7 @@ def documents(count=120):
 
 def learned(root, **options):
     """What is exported of a store that learns :func:`documents`."""
-    given = {"topics": 2, "particles": 2, "initial_documents": 20, **options}
+    given = {"topics": 2, "births": "off", **options}
     given = {name: value for name, value in given.items() if value is not None}
     learn_documents(
         documents(),

@@ -55,35 +55,24 @@ END_OF_STREAM = 2**61
 TOP_WORDS = 5
 
 _SMALL = {"topics": 3, "seed": 7}
-_STREAMING = {
+_STREAM = {**_SMALL, "moves": 5, "reservoir": 10}
+_FILTER = {
     **_SMALL,
     "learner": "particle-filter",
     "initial_documents": 6,
     "chains": 2,
     "initial_sweeps": 10,
     "moves": 5,
-    "newest": 6,
-    "reservoir": 4,
-    "challengers": "off",
+    "reservoir": 10,
 }
 # The options of each store, by name.
 STORES = {
-    "particle-filter": _STREAMING,
-    "resampling": {
-        **_STREAMING,
-        "prior": "flat",
-        "beta": 0.01,
-        "resampling": "residual",
-        "particles": 8,
-    },
-    "batch-gibbs": {
-        **_SMALL,
-        "learner": "batch-gibbs",
-        "prior": "flat",
-        "beta": 0.01,
-        "chains": 2,
-        "sweeps": 20,
-    },
+    "gibbs": _STREAM,
+    "no births": {**_STREAM, "births": "off"},
+    "archive": {**_SMALL, "schedule": "archive", "sweeps": 10},
+    "particle-filter": _FILTER,
+    "resampling": {**_FILTER, "beta": 0.01, "resampling": "residual", "particles": 8},
+    "batch-gibbs": {**_SMALL, "learner": "batch-gibbs", "beta": 0.01, "chains": 2, "sweeps": 20},
     "fixvoc-vb": {
         **_SMALL,
         "learner": "fixvoc-vb",
@@ -91,13 +80,14 @@ STORES = {
         "buckets": 40,
     },
     "infvoc": {**_SMALL, "learner": "infvoc", "truncation": 20, "reorder_every": 3},
-    "islands": {**_STREAMING, "concentrations": "fixed", "particles": 4, "islands": 2},
-    "keys": {**_STREAMING, "concentrations": "fixed"},
-    "challenged": {**_STREAMING, "concentrations": "fixed", "challengers": "on", "newest": 100},
+    "islands": {**_FILTER, "particles": 4, "islands": 2},
+    "keys": _STREAM,
 }
+# The learners whose learned bits IEEE 754 fixes.
+EXACT_LEARNERS = ("particle-filter", "incremental-gibbs", "o-lda", "batch-gibbs")
 KEYS = ("en", "de/at")
 # The store whose documents are labelled by every method.
-LABELLED = "particle-filter"
+LABELLED = "gibbs"
 # Methods whose arithmetic IEEE 754 fixes. The others take logarithms and exponentials, or sum in an
 # order that the processor's linear algebra chooses.
 EXACT_METHODS = ("gibbs1", "gibbs2", "gibbs2-s", "gibbs3", "gibbs3-s")
@@ -283,9 +273,8 @@ def mixtures(stored, training, documents):
 
 
 def is_exact(stored):
-    """Whether IEEE 754 fixes every learned bit: particles without learned concentrations."""
-    prior = getattr(stored.options.settings, "prior", None)
-    return prior is not None and not prior.learns_concentrations
+    """Whether IEEE 754 fixes every learned bit."""
+    return stored.options.settings.kind in EXACT_LEARNERS
 
 
 def arithmetic():

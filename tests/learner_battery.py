@@ -90,7 +90,7 @@ def runs_come_to_the_bits_of_steps(settings):
 
 
 def evidence_is_of_the_last_minibatches(settings, window):
-    """Check the evidence of each summary; not a law, because the window is no option of all."""
+    """Check the evidence of each summary; not a law, because learners differ in their windows."""
     learner = learner_for(settings)
     state, scored = learner.init(settings, "", 0, 1), []
     for minibatch in STREAM:

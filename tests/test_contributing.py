@@ -73,7 +73,6 @@ def test_there_is_an_example_of_each_kind():
     assert sorted(EXAMPLES) == [
         "model/inference/votes.py",
         "model/learners/forgetting.py",
-        "model/learners/particles/constant.py",
         "pipelines/graphs/sources/tail.py",
         "tests/transforms/sources/test_tail.py",
     ]
@@ -105,7 +104,7 @@ def test_the_batteries_run_over_the_examples(contributed):
         contributed / "tests/transforms/sources/test_tail.py",
     ]
     options = ["-q", "-x", "-p", "examples", "-p", "no:cacheprovider", "--rootdir", ROOT]
-    wanted = "forgetting or votes or constant or prior_tokens or test_tail"
+    wanted = "forgetting or votes or test_tail"
     status, said = child(contributed, "-m", "pytest", *options, "-k", wanted, *files)
     assert status == 0, said
     assert int(re.search(r"(\d+) passed", said)[1]) > 30, said
@@ -157,7 +156,6 @@ def test_the_examples_are_in_the_help_and_their_options_belong_to_them(contribut
 
         for program, flag in (
             (train, "--learner=forgetting"),
-            (train, "--prior=constant"),
             (train, "--source=tail"),
             (infer, "--method=votes"),
         ):
@@ -168,7 +166,7 @@ def test_the_examples_are_in_the_help_and_their_options_belong_to_them(contribut
     """
     status, said = child(contributed, "-c", code)
     assert status == 0, said
-    for option in ("--fading X", "--prior_tokens X", "--tail_file X"):
+    for option in ("--fading X", "--tail_file X"):
         assert option in said
     assert "votes: each word" in said
     assert re.search(r"--moves=3 belongs to .*; --learner=forgetting is chosen", said)

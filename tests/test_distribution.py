@@ -93,7 +93,7 @@ def test_a_newcomer_comes_from_a_csv_to_topics(installed, tmp_path):
     (home / "posts.csv").write_text(CSV)
     command = installed / "beam-topics"
     assert "beam-topics train" in said(command, "--help", where=home).stdout
-    flags = ("--topics=2", "--initial=none")
+    flags = ("--topics=2",)
     assert "posts.topics/models" in said(command, "train", "posts.csv", *flags, where=home).stderr
     assert "harbour" in said(command, "show", "posts.topics", where=home).stdout
     fitted = said(installed / "python", "-c", FIT, where=home).stdout
@@ -110,7 +110,7 @@ def test_it_works_beside_folders_of_the_same_names(installed, tmp_path, initial)
     (home / "posts.csv").write_text(CSV)
     for start in ([installed / "beam-topics"], [installed / "python", "-m", "beam_topics"]):
         assert "beam-topics train" in said(*start, "--help", where=home).stdout
-    # Excel, Avro and Parquet are read in a child, and the trials' kernels are compiled in another.
-    flags = ("--topics=2", "--initial=none")
+    # Excel, Avro and Parquet are read in a child.
+    flags = ("--topics=2",)
     command = [installed / "python", "-m", "beam_topics", "train", "posts.csv", *flags]
     assert "posts.topics/models" in said(*command, where=home).stderr

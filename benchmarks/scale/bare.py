@@ -59,7 +59,7 @@ def learner(folder: str, name: str, skipped: str) -> list[float]:
     tokeniser, began = Tokeniser(cleaned), time.process_time()
     documents = [tokeniser.tokenise(document) for document in read(folder, name)]
     reading = (time.process_time() - began) / len(documents)
-    settings = compose(LEARNER, {"learner": "o-lda", "concentrations": "fixed", "topics": 20})
+    settings = compose(LEARNER, {"learner": "o-lda", "topics": 20})
     learner, seen, seconds = learner_for(settings), 0, 0.0
     state = learner.init(settings, "", 0)
     for link in sequence_documents("", documents, sequence, chain_start("", cleaned, sequence)):
@@ -80,7 +80,7 @@ def read(folder: str, name: str) -> list[Document]:
 def topics(name: str, number: str, words: str, count: str) -> list[float]:
     """Learn documents of many words, make a snapshot and a checkpoint; the seconds of it all."""
     began = time.process_time()
-    settings = compose(LEARNER, {"learner": name, "topics": int(number), "initial": "none"})
+    settings = compose(LEARNER, {"learner": name, "topics": int(number)})
     learner = learner_for(settings)
     state, generator = learner.init(settings, "", 0), np.random.default_rng(1)
     bounds = np.cumsum(1.0 / np.arange(1, int(words) + 1))

@@ -5,6 +5,6 @@ from __future__ import annotations
 # Windows of a month, and one version.
 PUBLISHING = ("--window=30d", "--publish_every=3650d")
 # Cheap learning, so that what is around it shows.
-CHEAP = ("--learner=o-lda", "--concentrations=fixed")
+CHEAP = ("--learner=o-lda",)
 LEARNING = (*CHEAP, "--topics=20")
 TRAINING = (*LEARNING, *PUBLISHING)

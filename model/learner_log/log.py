@@ -433,8 +433,7 @@ class Session(Replayer):
             raise MemoryLimitError(
                 f"{self.learner_name()}: the learner holds {size / _MB:.1f} MB, above"
                 f" --max_state_mb ({most:g}). Raise it, or give an empty model store and fewer"
-                " --particles, more --islands (each is a learner of its own), or a smaller"
-                " --max_words, --newest or --reservoir."
+                " --topics, or a smaller --max_words or --reservoir."
             )
         return size
 

@@ -122,7 +122,7 @@ class LearnOptions:
                 self.settings.topic_count,
                 f"a number whose learner fits into --max_state_mb ({most:g} MB)",
                 f"It needs at least {math.ceil(least):,} MB. Give fewer topics, fewer words"
-                " (--max_words), --challengers=off, or a larger --max_state_mb.",
+                " (--max_words), or a larger --max_state_mb.",
             )
 
     def __getstate__(self) -> dict[str, Any]:

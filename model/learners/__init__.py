@@ -15,7 +15,13 @@ from beam_topics.model.learners.base import (
     implementation_of,
     learner_names,
 )
-from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.settings import (
+    ArchiveSchedule,
+    Gibbs,
+    LocalBirths,
+    NoBirths,
+    StreamSchedule,
+)
 from beam_topics.model.learners.filters.settings import CountOnce, Keep
 from beam_topics.model.learners.variational.settings import (
     FixvocHybrid,
@@ -76,9 +82,11 @@ __all__ = [
     "InitialBatch",
     "Keep",
     "LearnerSettings",
+    "LocalBirths",
     "Multinomial",
     "Never",
     "NeverResample",
+    "NoBirths",
     "NoInitialBatch",
     "OLda",
     "ParticleFilter",

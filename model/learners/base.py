@@ -63,7 +63,7 @@ class LearnerSettings(Record):
     )
     topics: int | Literal["auto"] = option(
         50,
-        "T, the number of topics; auto learns it, up to --max_topics",
+        "T, the number of topics",
         least=1,
         word=AUTO,
         first=True,
@@ -111,7 +111,7 @@ class LearnerSettings(Record):
     def check(self) -> None:
         super().check()
         if not isinstance(self.phrases, NoPhrases) and not self.takes_new_words:
-            remedy = "Use --vocabulary=growing with a learner of the particle family, or infvoc."
+            remedy = "Use --vocabulary=growing with gibbs or infvoc."
             allowed = "none with words that are known in advance or may no longer join"
             raise OptionError("--phrases", self.phrases.kind, allowed, remedy)
         if self.max_df < 1 and self.hashes_words:
@@ -229,9 +229,8 @@ class Summary:
     """Where a learner stands: figures to compare islands by, and figures for the manifest.
 
     Attributes:
-        evidence: P(last minibatches | everything before), over ``--evidence_window`` minibatches.
-            Islands are compared by it. A learner without islands has no such option, and may give
-            the evidence of everything.
+        evidence: P(minibatches | everything before), of the last ones or of all. Islands are
+            compared by it.
         posterior: P(w, z) of the best particle.
         documents: documents learned so far.
         tokens: tokens learned so far.
@@ -240,8 +239,7 @@ class Summary:
         scored_tokens: tokens that ``log_evidence`` covers.
         ess: effective sample size now.
         in_sample_nmi: nMI of topics and labels over the labelled documents in the history. None
-            where there are none, and for ``batch-gibbs`` with prior tokens or tables, which has no
-            history.
+            where there are none.
     """
 
     evidence: Scaled

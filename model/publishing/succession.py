@@ -8,7 +8,7 @@ two topics is the Bhattacharyya coefficient of their word frequencies, sum over 
 sqrt(p(w) q(w)). It is 1 for equal topics and 0 for topics without a common word. Words that only
 one model knows add nothing.
 
-**Ids.** A place can get another topic, for example when a challenger replaces topics or when a
+**Ids.** A place can get another topic, for example when another particle is published or when a
 topic has lost all its tokens. The topic that had it has died then, and the new one is born, with an
 id of its own:
 
@@ -22,8 +22,8 @@ So ids are 0 to T - 1 until a topic dies, no id is used twice, and ``id % T`` is
 
 The topic of a place is another one if its similarity to the one that the parent has there is below
 :data:`SAME`. On a stream of three unrelated domains the similarity of topics that continue is .29
-or more from the second version on (after 700 documents; .46 and more later), and that of the 25
-topics which a challenger replaced is .28 or less, of 23 of them .24 or less.
+or more from the second version on (after 700 documents; .46 and more later), and that of 25
+topics which were replaced is .28 or less, of 23 of them .24 or less.
 
 **Changes** are words that enter and leave the first words of a topic. The rank of a word in a topic
 is its place in the order of :meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the
@@ -50,11 +50,9 @@ import numpy.typing as npt
 from beam_topics.model.events import (
     BIRTH,
     DEATH,
-    DOCUMENT_IDS,
     FIRST_WORDS,
     LEAST_DOCUMENTS,
     SIMILARITY,
-    TOPICS_REPLACED,
     Event,
     events_from_json,
     renumbered,
@@ -425,7 +423,6 @@ class Succession:
             documents=_sum(self.placed(candidate.topic_documents), born),
             tokens=_sum(self.placed(candidate.topic_tokens), born),
             topics=born,
-            ids=_of_documents(noted, born),
         )
         death = replace(about, kind=DEATH, documents=0, tokens=0, topics=died)
         return [event for event in (birth, death) if event.topics]
@@ -437,12 +434,6 @@ class Succession:
             words=[] if event.kind == DEATH else _first_words(self.after, places),
             words_before=_first_words(self.before, places) if self.before else [],
         )
-
-
-def _of_documents(noted: Sequence[Event], born: Sequence[int]) -> list[str]:
-    """Return documents of the last duel that made some of the topics."""
-    made = (e for e in reversed(noted) if e.kind == TOPICS_REPLACED and {*e.topics} & {*born})
-    return next((event.ids for event in made), [])[:DOCUMENT_IDS]
 
 
 def _sum(counts: Sequence[N], topics: Sequence[int]) -> N:

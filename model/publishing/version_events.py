@@ -17,14 +17,12 @@ from beam_topics.model import wire
 from beam_topics.model.events import (
     BIRTH,
     CHAIN_REPLACED,
-    CHANGE,
     DEATH,
     FLOOD,
     LEAST_DOCUMENTS,
     OMITTED,
     SIMILARITY,
     SUPERSEDED,
-    TOPICS_REPLACED,
     WORDS_CHANGED,
     Event,
     events_from_json,
@@ -33,10 +31,6 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.times import to_iso
 
 _SHOWN_TOPICS, _SHOWN_WORDS = 5, 3
-_FIGURES = {
-    "evidence": "the log evidence per token",
-    "shares": "the divergence of topic shares",
-}
 _FLOODS = {
     "near_copies": "they are near copies of others",
     "over_share": "their sources have their share already",
@@ -166,21 +160,11 @@ def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
 
 def _told(event: Event) -> str:
     figures, documents = event.figures, _number(event.documents, "document")
-    if event.kind == CHANGE and {"found", "usual"} <= figures.keys():
-        what = _FIGURES.get(event.by, "the figure")
-        return (
-            f"the stream changed. For the {documents} since then {what} is {figures['found']:.3f};"
-            f" usual is {figures['usual']:.3f}. Topics that grew: {_topics(event)}"
-        )
     if event.kind == FLOOD:
         return (
             f"a flood. {documents} of a block were not learned, {figures.get('share', 0):.0%}:"
             f" {_FLOODS.get(event.by, event.by)}"
         )
-    if event.kind == TOPICS_REPLACED:
-        topics = _number(len(event.topics), "topic")
-        won = f"a challenger won that learned the newest {documents} anew"
-        return f"{won}; new are {topics}: {_topics(event)}"
     if event.kind == BIRTH:
         topics = _number(len(event.topics), "topic")
         return f"{topics} born, with {documents}: {_topics(event)}"

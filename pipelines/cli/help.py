@@ -1,8 +1,8 @@
 """The text of ``--help``: the options that matter, those of one choice, or all.
 
 * ``--help`` shows the options of the first rank.
-* ``--learner=infvoc --help`` shows the options of that learner, and no others. ``--prior=flat``
-  beside ``--help`` leaves out the options of other priors.
+* ``--learner=infvoc --help`` shows the options of that learner, and no others. ``--births=on``
+  beside ``--help`` leaves out the options of other kinds.
 * ``--help=all`` shows every option, with what it belongs to.
 """
 
@@ -13,7 +13,7 @@ import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from beam_topics.model.compositions import Choice, Placement, chosen, placements
+from beam_topics.model.compositions import Choice, Placement, check_placed, chosen, placements
 from beam_topics.model.options import Option
 from beam_topics.pipelines.cli.groups import Groups
 from beam_topics.pipelines.cli.settings_options import described
@@ -94,12 +94,17 @@ def _of_group(
 
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
-    """Return the kinds that the command line chooses, without those that it does not name."""
+    """Return the kinds that the command line chooses, without those that it does not name.
+
+    Raises:
+        OptionError: one belongs to what is not chosen.
+    """
     names = {
         choice.name,
         *(place.option.name for place in placements(choice) if place.option.kinds is not None),
     }
     found = {name: value for name in names if (value := getattr(given, name, None)) is not None}
+    check_placed(choice, found)
     kinds = chosen(choice, found).kinds
     return {name: kinds[name] for name in (choice.name, *found)} if found else {}
 

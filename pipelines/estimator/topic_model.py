@@ -24,7 +24,6 @@ from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
-from beam_topics.model.learners.particles.ahead import compiling_ahead
 from beam_topics.model.options import record_from_json
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
@@ -310,8 +309,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         learning = replace(learning, run=replace(learning.run, add_documents=adds))
         form = getattr(self, "_form", "iso")
         read, letters = _read(X, given, form, learning, store if adds else None)
-        shown = progress() if self.verbose else nullcontext()
-        with shown, compiling_ahead(learning.settings):
+        with progress() if self.verbose else nullcontext():
             made = learn_documents(read, learning, letters.append)
         self.dead_letters_, self.versions_ = letters, [one.version for one in made]
         return self._use("latest")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Sequence as Several
-from contextlib import nullcontext
 from shlex import quote
 from typing import Any, NamedTuple
 
@@ -26,7 +25,6 @@ from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learner_log.restoring import find_start
-from beam_topics.model.learners.particles.ahead import compiling_ahead
 from beam_topics.model.publishing.checkpoint_store import rollback
 from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings
@@ -57,7 +55,7 @@ from beam_topics.pipelines.graphs.adding import (
     print_start,
 )
 from beam_topics.pipelines.graphs.execute import run
-from beam_topics.pipelines.graphs.runners import is_local, streams
+from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
 from beam_topics.transforms.learn import Learn
 from beam_topics.transforms.metrics import LOST, WITHOUT_WORDS
@@ -147,11 +145,8 @@ def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Optio
     began = additions_began(options)
     store = ModelStore(settings_of(options, StoreSettings).root)
     before = store.latest("")
-    settings = learner_settings_of(options)
-    is_here = is_local(options.runner)
     try:
-        with compiling_ahead(settings) if is_here else nullcontext():
-            run(build, options, lambda counted: check_learned(counted, options))
+        run(build, options, lambda counted: check_learned(counted, options))
     except BaseException as error:
         if INTERRUPTS.asked:
             raise interrupted(options, began) from error

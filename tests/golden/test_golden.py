@@ -312,7 +312,10 @@ def test_fields_of_a_later_release_are_kept_and_the_store_is_gone_on_with(case, 
     [
         (lambda learner: learner.update(later=1), "learner.later is not known here. Another"),
         (lambda learner: learner.pop("alpha"), "learner.alpha is missing. Another release"),
-        (lambda learner: learner["prior"].pop("discount"), "learner.prior.discount is missing."),
+        (
+            lambda learner: learner["vocabulary"].pop("max_words"),
+            "learner.vocabulary.max_words is missing.",
+        ),
     ],
 )
 def test_settings_with_a_field_that_is_not_known_or_not_there_are_refused(

@@ -2,7 +2,7 @@ import pytest
 
 from beam_topics.model.compositions import chosen, compose, option_names, placements
 from beam_topics.model.errors import MisplacedOptionError, OptionError
-from beam_topics.model.learners import LEARNER, Flat, OLda, ParticleFilter, Residual
+from beam_topics.model.learners import LEARNER, Gibbs, OLda, ParticleFilter, Residual
 
 
 def refused(**given):
@@ -12,7 +12,7 @@ def refused(**given):
 
 
 def test_without_options_there_are_the_defaults():
-    assert compose(LEARNER, {}) == ParticleFilter()
+    assert compose(LEARNER, {}) == Gibbs()
     assert compose(LEARNER, {"learner": "o-lda"}) == OLda()
 
 
@@ -25,32 +25,31 @@ def test_options_reach_the_part_that_they_belong_to():
     made = compose(
         LEARNER,
         {
-            "prior": "flat",
-            "beta": 0.01,
+            "learner": "particle-filter",
             "resampling": "residual",
             "ess": 1.5,
             "topics": 3,
             "particles": 2,
         },
     )
-    assert made == ParticleFilter(topics=3, prior=Flat(0.01), particles=2, resampling=Residual(1.5))
+    assert made == ParticleFilter(topics=3, particles=2, resampling=Residual(1.5))
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         (
-            {"beta": 0.01},
+            {"sweeps": 9},
             (
-                "--beta=0.01 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out,"
-                " or give --prior=flat."
+                "--sweeps=9 belongs to --schedule=archive; --schedule=stream is chosen. Leave it"
+                " out, or give --schedule=archive."
             ),
         ),
         (
-            {"prior": "urn", "discount": 0.1},
+            {"schedule": "archive", "births": "off"},
             (
-                "--discount=0.1 belongs to --prior=hierarchical; --prior=urn is chosen. Leave it"
-                " out, or give --prior=hierarchical."
+                "--births=off belongs to --schedule=stream; --schedule=archive is chosen. Leave it"
+                " out, or give --schedule=stream."
             ),
         ),
         (
@@ -72,27 +71,20 @@ def test_options_reach_the_part_that_they_belong_to():
             "--vocabulary=null belongs to --learner=fixvoc-hybrid or fixvoc-vb; ",
         ),
         (
-            {"word_list": ("a", "b"), "prior": "flat"},
-            "--word_list=(2 words) belongs to --prior=urn or hierarchical; --prior=flat is",
+            {"vocabulary_file": ("a", "b")},
+            "--vocabulary_file=(2 words) belongs to --vocabulary=given; --vocabulary=growing is",
         ),
         (
-            {"initial": "none", "chains": 2},
+            {"learner": "particle-filter", "initial": "none", "chains": 2},
             "--chains=2 belongs to --initial=batch; --initial=none is chosen.",
         ),
         (
-            {"chains": 1, "initial_choice": "posterior"},
-            "--initial_choice=posterior has an effect only where --chains is above 1.",
-        ),
-        (
-            {"evidence_window": 20},
-            "--evidence_window=20 has an effect only where --islands is above 1. Leave it out.",
-        ),
-        (
-            {"moves": 0, "rejuvenation_unit": "token", "challengers": "off"},
+            {"learner": "particle-filter", "moves": 0, "rejuvenation_unit": "token"},
             "--rejuvenation_unit=token has an effect only where --moves is above 0.",
         ),
         (
             {
+                "learner": "particle-filter",
                 "particles": 2,
                 "resampling": "residual",
                 "rejuvenation": "tokens",
@@ -112,18 +104,15 @@ def test_an_option_without_effect_is_refused_with_where_it_belongs(given, told):
 
 def test_an_option_that_is_misplaced_is_known_by_its_error():
     with pytest.raises(MisplacedOptionError) as error:
-        compose(LEARNER, {"beta": 0.01})
-    assert error.value.option == "--beta"
+        compose(LEARNER, {"sweeps": 9})
+    assert error.value.option == "--sweeps"
 
 
 def test_what_is_chosen_lists_the_options_that_belong_to_it():
     found = chosen(LEARNER, {"learner": "incremental-gibbs", "rejuvenation": "tokens"})
-    assert found.kinds["rejuvenation"] == "tokens" and found.kinds["prior"] == "hierarchical"
-    assert (
-        "rejuvenate_every" in found.options
-        and "ess" not in found.options
-        and "beta" not in found.options
-    )
+    assert found.kinds["rejuvenation"] == "tokens" and found.kinds["vocabulary"] == "growing"
+    assert "rejuvenate_every" in found.options
+    assert not {"ess", "vocabulary_file", "births"} & set(found.options)
 
 
 @pytest.mark.parametrize("name", option_names(LEARNER))

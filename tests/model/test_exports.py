@@ -50,7 +50,7 @@ def exported(root):
 @pytest.fixture(scope="module")
 def flat(tmp_path_factory):
     """A model whose counts are whole."""
-    return learned(tmp_path_factory.mktemp("flat"), prior="flat")
+    return learned(tmp_path_factory.mktemp("flat"))
 
 
 def shown_by(exported, catalogue):

@@ -44,10 +44,10 @@ def test_the_copy_of_the_tree_is_imported_as_the_tree_is(tmp_path):
 
 def test_a_fault_in_a_kernel_is_compiled_into_all_that_uses_it():
     root = mutants.ROOT
-    tables = Path("model/learners/particles/kernels/table_counts.py")
-    found, package = compiled.users_of(root, tables), root / "beam_topics"
-    assert package / tables in found
-    assert package / "model/learners/particles/kernels/first_pass.py" in found
+    gammas = Path("model/learners/engine/kernels/gammas.py")
+    found, package = compiled.users_of(root, gammas), root / "beam_topics"
+    assert package / gammas in found
+    assert package / "model/learners/engine/kernels/tables.py" in found
     assert package / "model/inference/kernels/mean_field.py" not in found
     everywhere = compiled.users_of(root, Path("model/kernels/jit.py"))
     assert len(everywhere) > 20 and everywhere > found
@@ -56,7 +56,7 @@ def test_a_fault_in_a_kernel_is_compiled_into_all_that_uses_it():
 def test_machine_code_that_a_fault_does_not_touch_is_taken_over(tmp_path):
     tree, copy, source, target = (tmp_path / name for name in ("tree", "copy", "from", "to"))
     untouched = Path("model/inference/kernels/mean_field.py")
-    changed = Path("model/learners/particles/kernels/table_counts.py")
+    changed = Path("model/learners/engine/kernels/gammas.py")
     for path in (untouched, changed):
         for root in (tree / "beam_topics", copy / "beam_topics"):
             (root / path).parent.mkdir(parents=True)

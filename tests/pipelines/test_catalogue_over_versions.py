@@ -76,7 +76,7 @@ def test_it_outlives_a_run_that_is_resumed(tmp_path):
     (tmp_path / "first.jsonl").write_text("\n".join(map(json.dumps, documents[:48])))
     (tmp_path / "both.jsonl").write_text("\n".join(map(json.dumps, documents)))
     store = tmp_path / "models"
-    common = [f"--model_store={store}", "--topics=5", "--particles=1", "--window=1d"]
+    common = [f"--model_store={store}", "--topics=5", "--births=off", "--window=1d"]
     common += [f"--dead_letters={tmp_path / 'dead'}"]
     assert train.main([*common, f"--input={tmp_path / 'first.jsonl'}"]) == 0
     named_and_merged(store)

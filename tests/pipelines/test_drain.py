@@ -113,7 +113,7 @@ def test_drained_between_two_windows_it_comes_to_the_bits_of_a_run_that_nothing_
 
 @pytest.mark.slow
 def test_drained_twice_and_with_islands(tmp_path):
-    islands = ["--islands=3", "--particles=6", "--initial_documents=9"]
+    islands = ["--learner=particle-filter", "--islands=3", "--particles=6", "--initial_documents=9"]
     whole = end_of(learn(tmp_path, ROWS, *islands, store="whole"))
     again = next(at for at, row in enumerate(ROWS) if time_of(row) // WEEK == WINDOWS[-1])
     learn(tmp_path, ROWS[:BOUNDARY], *islands)

@@ -16,7 +16,6 @@ FLAGS = [
     "--publish_every=10d",
     "--minibatch_size=10",
     "--topics=4",
-    "--initial_documents=50",
     "--checkpoint_tokens=2000",
 ]
 

@@ -19,7 +19,7 @@ COUNT, KEYS = 30, sorted(GIVEN)
 TRAINING = [
     "--key_from=language",
     "--stop_words=language",
-    *("--topics=2", "--particles=2", "--initial=none"),
+    *("--topics=2", "--births=off"),
     *("--window=7d", "--publish_every=14d", "--minibatch_size=5"),
 ]
 

@@ -10,14 +10,14 @@ from beam_topics.model.settings import TokeniserSettings
 from beam_topics.pipelines import show
 
 DAY = 86_400_000_000
-FIGURES = {"found": 0.5, "usual": 0.1, "bound": 0.2}
+FIGURES = {"gain": 0.5, "usual": 0.1, "rise": 0.2}
 CAME = [[8.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 8.0, 0.0], [1.0, 2.0, 1.0, 5.0, 1.0]]
 
 
-def published(root, **learner):
+def published(root):
     """A store with three versions, a day apart; the last one comes from another particle."""
     store, parent = ModelStore(str(root)), None
-    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json(), "learner": learner}
+    settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json(), "learner": {}}
     replaced = {"island": 0, "particle": 1, "versions": 3, "since": 2 * DAY}
     for number, came in enumerate(CAME):
         manifest = manifest_of(
@@ -58,18 +58,10 @@ def test_one_line_says_that_a_version_comes_from_another_particle(tmp_path, caps
     assert "better in 3 versions in a row, since 1970-01-03" in told
 
 
-def test_a_line_says_what_the_version_remembers(tmp_path, capsys):
-    told = printed(published(tmp_path / "a", half_life=[], topics=5), capsys)
-    assert "Memory of the version (island 0): nothing is forgotten." in told
-    told = printed(published(tmp_path / "b", half_life=[90 * DAY], topics=5), capsys)
-    assert "Memory of the version (island 0): half-life of 12w6d." in told
-    assert "Memory" not in printed(published(tmp_path / "c", topics=5), capsys)
-
-
 def test_the_last_versions_with_events_are_listed_in_their_order(tmp_path, capsys):
     store, parent = ModelStore(str(tmp_path)), None
     for number in range(1, 8):
-        told = Event("change", 9, 99, [1], "shares", FIGURES, time=number * DAY)
+        told = Event("birth", 99, 999, [1], "wagers", FIGURES, time=number * DAY)
         manifest = manifest_of(
             number,
             parent,
@@ -80,9 +72,9 @@ def test_the_last_versions_with_events_are_listed_in_their_order(tmp_path, capsy
             new_words=[{"topic": 1, "words": ["a"]}] * (number == 7),
         )
         parent = store.publish(manifest).version
-    told = [line for line in printed(store, capsys).splitlines() if "the stream changed" in line]
+    told = [line for line in printed(store, capsys).splitlines() if "1 topic born" in line]
     assert [line[:10] for line in told] == [f"1970-01-{n + 1:02}" for n in range(3, 8)]
-    assert "the divergence of topic shares is 0.500" in told[0]
+    assert "with 99 documents: 1" in told[0]
     assert told[-1].endswith("; new words in 1 topic: 1 (a)")
 
 

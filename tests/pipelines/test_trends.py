@@ -131,7 +131,7 @@ def test_a_stream_groups_by_a_field(tmp_path):
     write_jsonl(tmp_path / "new.jsonl", grouped_documents())
     given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends", "output")]
     given += [f"--model_store={tmp_path / 'models'}", f"--input={tmp_path / 'new.jsonl'}"]
-    given += ["--window=5d", "--publish_every=10d", "--topics=5", "--particles=1"]
+    given += ["--window=5d", "--publish_every=10d", "--topics=5", "--births=off"]
     given += ["--trends_window=30d", "--trends_by=group", "--group_field=region"]
     assert stream.main(given) == 0
     rows = [row for row in rows_of(tmp_path / "trends") if row["topic"] is None]

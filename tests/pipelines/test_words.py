@@ -25,7 +25,7 @@ TEXTS = [
 def root(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp("models"))
     words = {"segmenter": "chinese", "stop_words": "zh", "strip": "html"}
-    TopicModel(topics=2, particles=2, initial_documents=16, model_store=folder, **words).fit(TEXTS)
+    TopicModel(topics=2, births="off", model_store=folder, **words).fit(TEXTS)
     return folder
 
 

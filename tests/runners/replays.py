@@ -39,7 +39,6 @@ FLAGS = [
     "--key_field=key",
     "--minibatch_size=5",
     "--topics=4",
-    "--initial_documents=40",
     "--checkpoint_tokens=1500",
     "--trends_window=10d",
     "--trends_typical=2",

@@ -36,8 +36,7 @@ FLAGS = [
     "--minibatch_size=1000",
     "--learner=o-lda",
     "--topics=2",
-    "--particles=1",
-    "--initial_documents=100",
+    "--initial=none",
 ]
 IDLE = "--idle_after=15s"
 

@@ -33,7 +33,7 @@ def settings_of(name, **others):
         "max_words": 50,
         "sweeps": 3,
     }
-    return made({**small, "newest": 10, "reservoir": 5, "moves": 4}, learner=name, **others)
+    return made({**small, "reservoir": 5, "moves": 4}, learner=name, **others)
 
 
 def expected(settings):

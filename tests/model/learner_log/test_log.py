@@ -432,7 +432,7 @@ def test_other_settings_are_refused(tmp_path):
 
 def test_a_large_learner_is_refused_with_advice(tmp_path):
     with pytest.raises(
-        MemoryLimitError, match=r"--max_state_mb \(0.001\).*fewer --particles.*--islands"
+        MemoryLimitError, match=r"--max_state_mb \(0.001\).*fewer --topics.*--reservoir"
     ):
         Worker(tmp_path / "s", max_state_mb=0.001).bundle(LINKS)
 

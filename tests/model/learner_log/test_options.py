@@ -5,12 +5,12 @@ import pytest
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
-from beam_topics.model.learners import FixvocVb, Given, ParticleFilter
+from beam_topics.model.learners import FixvocVb, Gibbs, Given
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 
 
 def options(**learner):
-    return LearnOptions(ParticleFilter(**learner), TokeniserSettings(), SequenceSettings(), "store")
+    return LearnOptions(Gibbs(**learner), TokeniserSettings(), SequenceSettings(), "store")
 
 
 def test_a_manifest_names_long_lists():
@@ -21,7 +21,7 @@ def test_a_manifest_names_long_lists():
         "words": 2,
         "sha256": hashlib.sha256(b'["ship","sea"]').hexdigest(),
     }
-    assert named["topics"] == 3 and named["prior"]["word_list"] == []
+    assert named["topics"] == 3
 
 
 def test_without_lists_nothing_is_changed():
@@ -41,8 +41,6 @@ def test_a_pickled_step_carries_the_fields_and_nothing_that_was_derived_from_the
 @pytest.mark.parametrize(
     ("settings", "least"),
     [
-        # Losses of all pairs of topics in a trial: 8 bytes x T x T.
-        (ParticleFilter(topics=20_000), "3,053"),
         # Counts of all words: 8 bytes x T x words.
         (FixvocVb(topics=6000), "2,289"),
     ],
@@ -53,11 +51,7 @@ def test_what_cannot_fit_is_refused_before_the_first_record(settings, least):
     assert str(error.value) == (
         f"--topics: {settings.topics} was given; allowed is a number whose learner fits into"
         f" --max_state_mb (2048 MB). It needs at least {least} MB. Give fewer topics, fewer words"
-        " (--max_words), --challengers=off, or a larger --max_state_mb."
+        " (--max_words), or a larger --max_state_mb."
     )
     run = RunSettings(max_state_mb=1e6)
     LearnOptions(settings, TokeniserSettings(), SequenceSettings(), "store", run)
-
-
-def test_five_thousand_topics_may_fit():
-    assert options(topics=5000).settings.least_bytes < 2**28

@@ -28,11 +28,26 @@ SETTINGS = made(
 )
 STREAM = minibatches_of(topical(30, words=30, length=12), 5)
 MAGIC = b"BTQ1"
-PARTS = (
-    ["words", "weight", "joint", "exponent", "totals"]
-    + ["distinct", "owner", "contents", "page distinct", "page owner", "topics"]
-    + ["waiting", "waiting tokens", "lengths", "tokens", "arrival", "units", "positions"]
-)
+PARTS = [
+    "words",
+    "weight",
+    "joint",
+    "exponent",
+    "totals",
+    "distinct",
+    "owner",
+    "contents",
+    "page distinct",
+    "page owner",
+    "topics",
+    "waiting",
+    "waiting tokens",
+    "lengths",
+    "tokens",
+    "arrival",
+    "units",
+    "positions",
+]
 
 
 @cache

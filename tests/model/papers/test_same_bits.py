@@ -1,4 +1,4 @@
-"""The papers' learners compute the same bits in other ways: other histories, other sweeps of rows."""
+"""The learners of the papers compute the same bits with other histories and other sweeps of rows."""
 
 import pytest
 from learner_battery import plain, results, run

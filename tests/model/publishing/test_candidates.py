@@ -5,7 +5,7 @@ from made import CANDIDATE
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.head import fingerprinter
-from beam_topics.model.learners import ParticleFilter
+from beam_topics.model.learners import Gibbs
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.choice import Rival, Standing
 
@@ -53,11 +53,11 @@ def test_values_that_no_candidate_has_are_refused(field, value, told):
 
 
 def test_fingerprints_differ_by_settings_island_and_chain():
-    settings = ParticleFilter()
+    settings = Gibbs()
     found = {
         fingerprinter(settings, 0)(b"h"),
         fingerprinter(settings, 1)(b"h"),
         fingerprinter(settings, 0)(b"g"),
         fingerprinter(replace(settings, alpha=0.2), 0)(b"h"),
     }
-    assert len(found) == 4 and fingerprinter(ParticleFilter(), 0)(b"h") in found
+    assert len(found) == 4 and fingerprinter(Gibbs(), 0)(b"h") in found

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from made import CANDIDATE, snapshot_of
 
-from beam_topics.model.events import BIRTH, TOPICS_REPLACED, Event
+from beam_topics.model.events import BIRTH, FLOOD, Event
 from beam_topics.model.publishing.succession import Succession
 
 WORDS = ("a", "b", "c", "d", "e", "f")
@@ -33,13 +33,12 @@ def test_a_replaced_topic_is_born_under_a_new_id_and_is_no_change():
     assert found.order == [2, 1, 0] and found.placed([10, 11, 12]) == [12, 11, 10]
     assert found.turnover.ids == [0, 7, 2]
     assert [(one["topic"], set(one["entered"])) for one in found.changes()] == [(0, {"c"})]
-    noted = Event(TOPICS_REPLACED, 40, 20, [1], "duel", ids=["x", "y"])
-    other = Event(TOPICS_REPLACED, 40, 20, [0], "duel", ids=["z"])
-    events = found.events(candidate(events=[noted.to_json(), other.to_json()], particle=1))
-    replaced, _, birth, death = map(Event(kind="").__class__.from_json, events, "abcd")
-    assert replaced.topics == [7] and replaced.words == [["e", "f"]]
+    noted = Event(FLOOD, 40, 20, [1], "over_share", ids=["x", "y"])
+    events = found.events(candidate(events=[noted.to_json()], particle=1))
+    told, birth, death = map(Event.from_json, events, "abc")
+    assert told.topics == [7] and told.words == [["e", "f"]]
     assert (birth.kind, birth.topics, birth.by) == ("birth", [7], "similarity")
-    assert (birth.documents, birth.tokens, birth.ids) == (7, 20.0, ["x", "y"])
+    assert (birth.documents, birth.tokens, birth.ids) == (7, 20.0, [])
     assert birth.words == [["e", "f"]] and birth.words_before == [["c"]]
     assert (birth.particle, birth.sequence, birth.time) == (1, 3, 9)
     assert (death.kind, death.topics, death.documents, death.ids) == ("death", [4], 0, [])

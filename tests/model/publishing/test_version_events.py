@@ -7,20 +7,18 @@ from made import manifest_of
 
 from beam_topics.model.events import (
     BIRTH,
-    CHANGE,
     FLOOD,
     LEAST_DOCUMENTS,
     OMITTED,
-    TOPICS_REPLACED,
     Event,
 )
 from beam_topics.model.publishing.version_events import events_of, line_of, records_of, summary_of
 
 DAY = 86_400_000_000
 WORDS = [["ship", "sea", "gold", "war"], ["tax"]]
-FIGURES = {"found": -9.31, "usual": -8.1, "bound": -8.6}
+FIGURES = {"gain": 0.31, "rise": 0.2, "usual": 0.01}
 TOLD = Event(
-    CHANGE, 100, 9300, [3, 5], "evidence", FIGURES, ["a", "b"], 0, 4, DAY, WORDS, [["x"], ["y"]]
+    BIRTH, 100, 9300, [3, 5], "wagers", FIGURES, ["a", "b"], 0, 4, DAY, WORDS, [["x"], ["y"]]
 )
 REPLACED = {"island": 1, "particle": 1, "versions": 3, "since": DAY}
 
@@ -97,10 +95,10 @@ def test_a_record_has_the_version_and_a_number():
     made = version(events=[TOLD.to_json()], new_words=[new(2, 9)])
     first, second = map(json.loads, records_of(made))
     assert (first["version"], first["number"], second["number"]) == (made.version, 0, 1)
-    assert (first["kind"], second["kind"]) == ("change", "words_changed")
+    assert (first["kind"], second["kind"]) == ("birth", "words_changed")
     assert first["time"] == "1970-01-02T00:00:00.000000Z" and first["key"] == ""
     assert first["topics"] == [3, 5] and first["words"] == WORDS
-    assert first["document_ids"] == ["a", "b"] and first["by"] == "evidence"
+    assert first["document_ids"] == ["a", "b"] and first["by"] == "wagers"
     assert first["figures"] == FIGURES
     assert set(first) == set(second)
 
@@ -111,18 +109,9 @@ def line(event, **others):
 
 
 def test_the_wording_of_lines():
-    assert line(TOLD) == (
-        "the stream changed. For the 100 documents since then the log"
-        " evidence per token is -9.310; usual is -8.100. Topics that grew: 3 (ship sea gold),"
-        " 5 (tax)"
-    )
-    shares = Event(CHANGE, 1, 9, by="shares", figures={**FIGURES, "found": 0.12}, time=DAY)
-    assert "For the 1 document since then the divergence of topic shares is 0.120;" in line(shares)
-    duel = Event(TOPICS_REPLACED, 1200, 9000, list(range(7)), "duel", time=DAY)
-    assert line(duel) == (
-        "a challenger won that learned the newest 1,200 documents anew;"
-        " new are 7 topics: 0, 1, 2, 3, 4, 2 more"
-    )
+    assert line(TOLD) == "2 topics born, with 100 documents: 3 (ship sea gold), 5 (tax)"
+    many = Event(BIRTH, 1, 9, list(range(7)), "wagers", time=DAY)
+    assert line(many) == "7 topics born, with 1 document: 0, 1, 2, 3, 4, 2 more"
     flood = Event(FLOOD, 80, by="near_copies", figures={"share": 0.784}, ids=["a"], time=DAY)
     assert line(flood) == (
         "a flood. 80 documents of a block were not learned, 78%: they are near copies of others"

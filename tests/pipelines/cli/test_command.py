@@ -162,7 +162,7 @@ def test_help_shows_our_groups_with_defaults_and_not_beams(capsys):
         "Minibatches:",
         "(required)",
         "(default: 1h)",
-        "default: particle-filter)",
+        "default: gibbs)",
     ):
         assert part in text
     assert "Beam's own options may be given too" in text
@@ -181,7 +181,7 @@ def shown(capsys, *flags):
 def test_plain_help_shows_what_matters(capsys):
     found = shown(capsys, "--help")
     assert {"--input", "--learner", "--topics", "--window", "--model_store"} <= found
-    assert not found & {"--newest_share", "--kappa", "--max_document_mb"}
+    assert not found & {"--reservoir", "--kappa", "--max_document_mb"}
     assert len(found) <= 24
 
 
@@ -193,9 +193,14 @@ def test_help_of_a_learner_shows_its_options_alone(capsys):
 
 
 def test_help_of_a_choice_leaves_the_other_kinds_out(capsys):
-    found = shown(capsys, "-h", "--prior=flat", "--resampling=residual")
-    assert {"--beta", "--ess", "--moves", "--history", "--newest"} <= found
-    assert not found & {"--concentration", "--discount", "--kappa", "--input"}
+    found = shown(capsys, "-h", "--learner=particle-filter", "--resampling=residual")
+    assert {"--beta", "--ess", "--moves", "--history", "--reservoir"} <= found
+    assert not found & {"--births", "--sweeps", "--kappa", "--input"}
+
+
+def test_help_of_a_choice_that_belongs_elsewhere_says_where(capsys):
+    with pytest.raises(OptionError, match="--resampling=residual belongs to --learner=particle-fi"):
+        parse(["-h", "--resampling=residual"], "x", "What it does.", GROUPS, REQUIRED)
 
 
 def test_help_of_a_source_shows_what_it_shares_with_other_choices(capsys):

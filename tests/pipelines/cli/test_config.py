@@ -31,14 +31,14 @@ def learning(*argv) -> LearnOptions:
 def test_the_settings_are_those_of_the_command_line(tmp_path):
     path = file(
         tmp_path,
-        "topics: 7\nwindow: 1d\npublish_every: 4windows\nmax_word_length: 9\nprior: flat\n",
+        "topics: 7\nwindow: 1d\npublish_every: 4windows\nmax_word_length: 9\nmoves: 5\n",
     )
     flags = [
         "--topics=7",
         "--window=1d",
         "--publish_every=4windows",
         "--max_word_length=9",
-        "--prior=flat",
+        "--moves=5",
     ]
     expected = learning("--model_store=m", *flags)
     assert learning("--model_store=m", f"--config={path}") == expected

@@ -12,10 +12,12 @@ from beam_topics.model.inference import Gibbs3, inference_names
 from beam_topics.model.learners import (
     LEARNER,
     BatchGibbs,
+    Gibbs,
     InitialBatch,
-    MinimalTables,
+    NoBirths,
     ParticleFilter,
     Residual,
+    StreamSchedule,
 )
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
@@ -46,7 +48,7 @@ def test_defaults_are_those_of_the_settings():
     assert read_settings_of(given_by()) == ReadSettings()
     assert tokeniser_settings_of(given_by()) == TokeniserSettings()
     assert sequence_settings_of(given_by()) == SequenceSettings()
-    assert learner_settings_of(given_by()) == ParticleFilter()
+    assert learner_settings_of(given_by()) == Gibbs()
     assert inference_settings_of(given_by()) == Gibbs3()
 
 
@@ -89,21 +91,19 @@ def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own
 def test_values_reach_the_settings():
     made = learner_settings_of(
         given_by(
+            "--learner=particle-filter",
             "--topics=7",
             "--particles=6",
             "--islands=3",
             "--resampling=residual",
             "--ess=4.5",
-            "--tables=minimal",
             "--chains=3",
         )
     )
     assert (made.topics, made.particles, made.islands) == (7, 6, 3)
-    assert (made.resampling, made.prior.tables, made.initial) == (
-        Residual(4.5),
-        MinimalTables(),
-        InitialBatch(chains=3),
-    )
+    assert (made.resampling, made.initial) == (Residual(4.5), InitialBatch(chains=3))
+    made = learner_settings_of(given_by("--births=off", "--moves=9"))
+    assert made.schedule == StreamSchedule(moves=9, births=NoBirths())
     assert learner_settings_of(given_by("--learner=batch-gibbs", "--chains=3")) == BatchGibbs(
         chains=3
     )
@@ -146,18 +146,13 @@ def test_values_reach_the_settings():
         ),
         (
             learner_settings_of,
-            "--islands=3",
+            "--learner=particle-filter --islands=3",
             "--islands: 3 was given; allowed is a divisor of --particles",
         ),
         (
             learner_settings_of,
-            "--resampling=residuum",
+            "--learner=particle-filter --resampling=residuum",
             "--resampling: 'residuum' was given; allowed is one of never, residual",
-        ),
-        (
-            learner_settings_of,
-            "--newest_share=3",
-            "--newest_share: 3.0 was given",
         ),
         (
             learner_settings_of,
@@ -200,14 +195,14 @@ def test_values_reach_the_settings():
         ),
         (
             learner_settings_of,
-            "--tables=round",
-            "--tables: 'round' was given; allowed is one of ",
+            "--schedule=batch",
+            "--schedule: 'batch' was given; allowed is one of stream, archive.",
         ),
         (
             learner_settings_of,
             "--truncation=20",
             (
-                "--truncation=20 belongs to --learner=infvoc; --learner=particle-filter is"
+                "--truncation=20 belongs to --learner=infvoc; --learner=gibbs is"
                 " chosen. Leave it out, or give --learner=infvoc"
             ),
         ),
@@ -253,9 +248,10 @@ def test_a_vocabulary_that_cannot_be_read(tmp_path):
 def test_a_word_list_is_cut_as_the_documents_are(tmp_path):
     path = tmp_path / "words.txt"
     path.write_text("\ufeffShips\nthe\nship's\nAnchor\nships\n", encoding="utf-8")
-    made = learner_settings_of(given_by(f"--word_list={path}", "--stemmer=english"))
-    assert made.prior.word_list == ("anchor", "ship")
-    assert made.canonical() != learner_settings_of(given_by()).canonical()
+    given = "--learner=infvoc", "--reorder_every=2"
+    made = learner_settings_of(given_by(*given, f"--word_list={path}", "--stemmer=english"))
+    assert made.word_list == ("anchor", "ship")
+    assert made.canonical() != learner_settings_of(given_by(*given)).canonical()
 
 
 @pytest.mark.parametrize(
@@ -266,7 +262,7 @@ def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
     path = tmp_path / "words.txt"
     path.write_bytes(content)
     with pytest.raises(OptionError, match=f"--word_list: .* allowed is .*{told}"):
-        learner_settings_of(given_by(f"--word_list={path}"))
+        learner_settings_of(given_by("--learner=infvoc", f"--word_list={path}"))
 
 
 def test_outputs_on_known_file_systems():

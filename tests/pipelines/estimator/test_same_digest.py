@@ -97,7 +97,8 @@ def test_every_file_of_the_store_is_the_same(learner, tmp_path):
 
 
 def test_islands_and_threads(tmp_path):
-    options = {**OPTIONS, "islands": 2, "particles": 4, "threads": 2, "initial_documents": 12}
+    own = {"learner": "particle-filter", "islands": 2, "particles": 4, "initial_documents": 12}
+    options = {**OPTIONS, **own, "threads": 2}
     flags = [f"--{name}={value}" for name, value in options.items()]
     command(train, tmp_path, written(tmp_path / "rows.jsonl", ROWS), *flags)
     TopicModel(**options, model_store=str(tmp_path / "python")).fit(texts(ROWS), **given(ROWS))

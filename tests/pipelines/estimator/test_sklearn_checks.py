@@ -58,7 +58,7 @@ class OfNumbers(TopicModel):
 
 
 def made():
-    return OfNumbers(topics=2, particles=2, initial="none")
+    return OfNumbers(topics=2, births="off")
 
 
 def test_every_check_holds_but_those_that_are_named():
@@ -79,7 +79,7 @@ def test_a_fault_is_found():
             return self
 
     with pytest.raises(AssertionError, match="should not change or mutate"):
-        check_estimators_overwrite_params("Forgetful", Forgetful(topics=2, initial="none"))
+        check_estimators_overwrite_params("Forgetful", Forgetful(topics=2, births="off"))
 
 
 def test_of_texts_only_the_interface_is_checked():

@@ -33,7 +33,7 @@ KINDS = [0, 0, 1, 1] * 20
 
 
 def made(**others):
-    return TopicModel(**{"topics": 2, "particles": 2, "initial_documents": 16, **others})
+    return TopicModel(**{"topics": 2, "births": "off", **others})
 
 
 @pytest.fixture(scope="module")
@@ -96,14 +96,12 @@ def test_times_may_be_written_in_several_ways(model):
 
 
 def test_parameters_are_the_options():
-    assert {"topics", "window", "prior", "threads", "method", "stop_words"} <= set(
+    assert {"topics", "window", "schedule", "threads", "method", "stop_words"} <= set(
         parameters.names()
     )
     assert not {"add_documents", "resume_from", "events", "input"} & set(parameters.names())
     assert set(TopicModel().get_params()) == set(parameters.names())
-    assert repr(made(window="1d")) == (
-        "TopicModel(initial_documents=16, particles=2, topics=2, window='1d')"
-    )
+    assert repr(made(window="1d")) == ("TopicModel(births='off', topics=2, window='1d')")
     assert clone(made(seed=7)).get_params() == made(seed=7).get_params()
 
 
@@ -126,10 +124,10 @@ def test_parameters_are_the_options():
             "--topics: 0 was given; allowed is 1 or more, or auto. Correct the value.",
         ),
         (
-            {"beta": 0.1},
+            {"sweeps": 9},
             OptionError,
-            "--beta=0.1 belongs to --prior=flat; --prior=hierarchical is chosen. Leave it out, or"
-            " give --prior=flat.",
+            "--sweeps=9 belongs to --schedule=archive; --schedule=stream is chosen. Leave it out,"
+            " or give --schedule=archive.",
         ),
         (
             {"method": "maxent"},
@@ -259,8 +257,7 @@ def test_loaded_parameters_are_those_that_were_given(tmp_path):
     given = {
         "learner": "o-lda",
         "topics": 3,
-        "prior": "flat",
-        "beta": 0.02,
+        "initial": "none",
         "window": "1d",
         "publish_every": "4windows",
         "stop_words_file": ("full", "high"),
