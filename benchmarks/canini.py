@@ -26,15 +26,15 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from beam_topics.model.learners.particles.initial_batch import most_frequent_topics
+from beam_topics.model.learners.particles.population import best_particle
+from beam_topics.model.learners.particles.state import ParticleState
 
 from beam_topics.model.compositions import compose
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters as fixed_clusters
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.learners.particles.initial_batch import most_frequent_topics
-from beam_topics.model.learners.particles.population import best_particle
-from beam_topics.model.learners.particles.state import ParticleState
 from beam_topics.model.records import Minibatch, TokenisedDocument
 from benchmarks.canini_report import report
 from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabulary

@@ -1,4 +1,4 @@
-"""The learners of the papers compute the same bits with other histories and other sweeps of rows."""
+"""The learners of the papers give the same bits with other histories, and other sweeps."""
 
 import pytest
 from learner_battery import plain, results, run
