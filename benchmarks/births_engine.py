@@ -121,7 +121,8 @@ def told(state: Any, event: Any, rows: list[Text]) -> dict[str, Any]:
     figures = {name: round(value, 4) for name, value in event.figures.items()}
     best = [words[w] for w in order[:8].tolist()]
     return {
-        "topics": len(event.topics),
+        "kind": event.kind,
+        "topics": event.topics,
         "documents": event.documents,
         "ids": [rows[int(d)].label for d in event.ids],
         **figures,

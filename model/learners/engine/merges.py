@@ -40,11 +40,11 @@ def ids_for(stream: Stream, count: int, gain: float) -> list[int]:
     """
     live, nursery = stream.live, stream.nursery
     unused = min(count, nursery.most - live.topics)
-    found = live.add_topics(unused, nursery.alpha) if unused else []
-    taken = nursery.endings.ended[: count - len(found)]
-    if taken:
-        empty(stream, taken)
-    found += taken
+    found = nursery.endings.ended[: count - unused]
+    if found:
+        empty(stream, found)
+    if unused:
+        found += live.add_topics(unused, nursery.alpha)
     if len(found) < count:
         for cost, x, y in cheapest(stream):
             if len(found) == count or cost > gain / count:

@@ -76,7 +76,8 @@ def judge_twins(stream: Stream) -> None:
         pair.gain.add((BOUND * gains).tolist())
         pair.judges += len(gains)
         if pair.gain.log > -math.log(nursery.law.level):
-            nursery.endings.ended.append(merge(stream, *both))
+            gone = merge(stream, *both)
+            nursery.endings.ended.append(gone)
             forget(nursery)
             break
         if pair.judges >= PATIENCE or pair.gain.log < HOPELESS:
