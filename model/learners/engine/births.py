@@ -60,6 +60,7 @@ def follow(stream: Stream) -> tuple[float, int]:
     """
     live, nursery, arrived, marks = stream.live, stream.nursery, stream.arrived, stream.marks
     nursery.events = []
+    live.alpha[[t for t in nursery.endings.ended if not live.totals[t]]] = 0.0
     missing = live.size - nursery.uses.shape[1]
     nursery.uses = np.pad(nursery.uses, ((0, 0), (0, missing)))
     judge(stream)
@@ -79,6 +80,8 @@ def follow(stream: Stream) -> tuple[float, int]:
     revisit(stream, len(now) + len(late))
     watch(stream, now)
     remember(stream, np.concatenate([now, late]))
+    # Topics have one alpha between minibatches.
+    live.alpha[: live.topics] = nursery.alpha
     return fit, tokens
 
 

@@ -1,10 +1,11 @@
 """Topics end, and come back.
 
-A document is *about* a topic if more than .4 of its tokens have it. Other documents hold a topic
-that has gone, too, a quarter as often, so that a smaller share never tells of an end. r is the rate
-of such documents, with a half-life of 4,000 documents. A topic is *settled* once some 1,500
-documents were counted for it, and *known* if ten of these are about it: what fewer documents hold
-is not told.
+A document is *about* a topic if more than .4 of its tokens have it. Posts of other groups hold a
+topic with less, a quarter as often as its own group does, so a smaller share never tells of an end.
+r is the rate of such documents, with a half-life of 2,000 documents. A topic is *settled* once
+2,000 were counted, some 3,400 after its birth: a young model dissolves some of its first topics,
+and r then is what is left of them. A topic is *known* if ten of these documents are about it: what
+fewer documents hold is not told.
 
 H0 of a known topic: its rate is at least r / 2. A document that is about it adds ln(1/6) to a sum,
 and any other adds
@@ -33,9 +34,9 @@ from beam_topics.model.events import LEAST_DOCUMENTS
 from beam_topics.model.learners.engine.state import Array, State
 
 # The share of a document that is about a topic; the half-life of r in documents.
-ABOUT, HALF_LIFE = 0.4, 4000
-# Documents before a topic is settled. With 1,000, young models have false ends.
-SETTLED = 1500
+ABOUT, HALF_LIFE = 0.4, 2000
+# Documents, with the half-life, before a topic is settled; with 1,500 young models have false ends.
+SETTLED = 2000
 # The ratio of the two rates; nats of an end, and its documents; nats of a return.
 RATIO, END, SILENT, BACK = 6.0, 10.0, 1000, math.log(100)
 # The figures of a topic.

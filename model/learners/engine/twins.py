@@ -16,7 +16,8 @@ subject different by chance within some hundred documents, and the two then are 
 by up to .001 nats: a smaller bound keeps them apart.
 
 A pair that 1,500 documents do not join is left alone for 3,000. The id without tokens counts as
-ended: it is the next one but for earlier ends that a birth takes.
+ended, so a birth takes it later. Until then its alpha is 0 while documents are learned, or it would
+take the half of another topic.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ def judge_twins(stream: Stream) -> None:
         if pair.gain.log > -math.log(nursery.law.level):
             gone = merge(stream, *both)
             nursery.endings.ended.append(gone)
+            live.alpha[gone] = 0.0
             forget(nursery)
             break
         if pair.judges >= PATIENCE or pair.gain.log < HOPELESS:
