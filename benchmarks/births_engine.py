@@ -2,15 +2,17 @@
 
     python -m benchmarks.births_engine inside --names sci.crypt rec.sport.hockey --seeds 1 2
     python -m benchmarks.births_engine unchanged --names news arxiv --seeds 1
+    python -m benchmarks.births_engine pause --names sci.crypt --seeds 1
     python -m benchmarks.births_engine change --seeds 1
 
 ``inside``: 4,000 posts of nineteen newsgroups, then every twelfth post is of one more. A line says
 how many of its posts came until it was told, and which share of the documents that hold a born
-topic is of it. ``unchanged``: a corpus in random order; every birth is false. ``change``: 3,000
-abstracts, then 6,000 posts. ``cost`` is the share of seconds that births take, beside the same
-learner without births; ``--cost`` runs it. ``accuracy`` of a change is
-that of a linear SVM on the roots of mixtures, for 3,000 posts that nobody has learned: with births,
-without them, and of the posts learned alone.
+topic is of it. ``unchanged``: a corpus in random order; every event is false. ``pause``: 6 % of
+10,000 posts are of a newsgroup that writes nothing from 4,000 to 7,000; ``holder`` is the topic
+that holds most of its posts after that, and their share. ``change``: 3,000 abstracts, then 6,000
+posts. ``cost`` is the share of seconds that births take, beside the same learner without births;
+``--cost`` runs it. ``accuracy`` of a change is that of a linear SVM on the roots of mixtures, for
+3,000 posts that nobody has learned: with births, without them, and of the posts learned alone.
 
 Words have three letters or more, are no stop words, and five documents or more have them, and at
 most a tenth. Documents are cut at 200 words. Minibatches have 300 documents.
@@ -30,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.events import BIRTH
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
@@ -39,6 +42,7 @@ from benchmarks.corpora import records, stop_words
 
 LONGEST, LEAST, MOST, SIZE = 200, 5, 0.1, 300
 OLD, EVERY, STREAM = 4000, 12, 9000
+LONG, PAUSE, SHARE = 10_000, range(4000, 7000), 0.06
 FILES = {"news": "20news-bydate", "arxiv": "arxiv-cs-1994-2019"}
 TOPICS = {"news": 30, "arxiv": 50}
 _WORD = re.compile(r"[a-z]{3,}")
@@ -96,7 +100,7 @@ def minibatches(rows: list[Text]) -> Iterator[Minibatch]:
 
 
 def run(rows: list[Text], seed: int, **options: Any) -> tuple[float, list[dict[str, Any]], Any]:
-    """Learn a stream; return (seconds, births, the state)."""
+    """Learn a stream; return (seconds, events, the state)."""
     settings = compose(LEARNER, {"learner": "gibbs", "seed": seed, **options})
     learner, found = learner_for(settings), []
     state = learner.init(settings, "", 0)
@@ -121,13 +125,32 @@ def told(state: Any, event: Any, rows: list[Text]) -> dict[str, Any]:
     figures = {name: round(value, 4) for name, value in event.figures.items()}
     best = [words[w] for w in order[:8].tolist()]
     return {
-        "topics": len(event.topics),
+        "kind": event.kind,
+        "topics": event.topics,
         "documents": event.documents,
         "ids": [rows[int(d)].label for d in event.ids],
         **figures,
         "words": " ".join(best),
         "labels": of.most_common(3),
     }
+
+
+def paused(group: str, seed: int) -> list[Text]:
+    """Return posts of which a group has a share, but for PAUSE."""
+    rows, generator = texts("news", seed), np.random.default_rng(seed)
+    own = iter([row for row in rows if row.label == group])
+    others = iter([row for row in rows if row.label != group])
+    return [
+        next(own if d not in PAUSE and generator.random() < SHARE else others) for d in range(LONG)
+    ]
+
+
+def holder(state: Any, rows: list[Text], name: str) -> tuple[int, float]:
+    """Return the topic that holds most posts of a group after the pause, and their share."""
+    mine = [d >= PAUSE.stop and rows[d].label == name for d in state.marks.tolist()]
+    main = topics_of_documents(state.live)[mine]
+    counts = np.bincount(main[main >= 0])
+    return int(counts.argmax()), round(float(counts.max() / counts.sum()), 3)
 
 
 def accuracy(state: Any, rows: list[Text]) -> float:
@@ -152,7 +175,7 @@ def accuracy(state: Any, rows: list[Text]) -> float:
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["inside", "unchanged", "change"])
+    parser.add_argument("what", choices=["inside", "unchanged", "pause", "change"])
     parser.add_argument("--names", nargs="+", default=["news"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--documents", type=int, default=STREAM)
@@ -168,17 +191,23 @@ def line(args: argparse.Namespace, name: str, seed: int) -> dict[str, Any]:
     topics, found = TOPICS.get(name, 30), {"what": args.what, "name": name, "seed": seed}
     if args.what == "inside":
         rows = inside(name, seed)
+    elif args.what == "pause":
+        rows = paused(name, seed)
     elif args.what == "unchanged":
         rows = texts(name, seed)[: args.documents]
     else:
         rows, topics = texts("arxiv", seed)[:3000] + texts("news", seed)[:6000], 50
-    seconds, births, state = run(rows, seed, topics=topics, births="on")
-    found |= {"births": births, "topics": state.live.topics, "seconds": round(seconds, 1)}
+    seconds, events, state = run(rows, seed, topics=topics, births="on")
+    found |= {"events": events, "topics": state.live.topics, "seconds": round(seconds, 1)}
+    found["ended"] = state.nursery.endings.ended
+    births = [event for event in events if event["kind"] == BIRTH]
     if args.what == "inside":
         mine = [b for b in births if b["labels"] and b["labels"][0][0] == name]
         until = mine[0]["at"] if mine else None
         found["posts"] = until and sum(row.label == name for row in rows[:until])
         found["others"] = len(births) - len(mine)
+    if args.what == "pause":
+        found["holder"] = holder(state, rows, name)
     if args.what == "change":
         unseen = texts("news", seed)[6000:9000]
         others = [run(some, seed, topics=topics)[2] for some in (rows, rows[3000:])]

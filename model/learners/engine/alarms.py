@@ -7,7 +7,8 @@ before anyone has learned the documents.
 The minibatch is taken out of the counts again. Of its first half, the documents with two words in
 excess beside the topics of now propose half of all topics, or fewer if they are few. Its second
 half judges: documents gain by the new topics (the wager of gain; there is no past to compare with).
-Then all new topics are born that the judges hold.
+Then all new topics are born that the judges hold, those first that they hold most, as long as there
+are ids.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from beam_topics.model.learners.engine.candidates import HOLDS, MOST_A, Learned, Prior, learn
 from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.merges import ids_for
 from beam_topics.model.learners.engine.nursery import Nursery, Stream, forget, told
 from beam_topics.model.learners.engine.proposals import excess, expect
 from beam_topics.model.learners.engine.snapshots import (
@@ -86,13 +88,17 @@ def bear_domain(stream: Stream, now: Array) -> None:
         return
     topics, width, new = live.topics, found.old.phi.shape[1], found.made.new
     shares = found.both.mixtures(found.texts, 2)[:, topics : topics + new]
-    kept = np.flatnonzero(shares.sum(axis=0) > PRESENT * len(shares))
-    born = live.add_topics(len(kept), nursery.alpha) if len(kept) else []
+    held = shares.sum(axis=0)
+    order = np.argsort(-held, kind="stable")
+    each = float(gains.sum()) / max(int((found.texts.lengths // 2).sum()), 1)
+    born = ids_for(stream, int((held > PRESENT * len(shares)).sum()), each)
+    if not born:
+        return
     ids = np.full(width + new, NONE, np.uint16)
-    ids[:topics], ids[width + kept] = np.arange(topics), born
+    ids[:topics] = np.arange(topics)
+    ids[born], ids[width + order[: len(born)]] = NONE, born
     live.recount(live.places(found.documents)[0], ids[found.made.topics])
-    tokens = int((found.texts.lengths // 2).sum())
-    figures = {"gain": float(gains.sum()) / max(tokens, 1), "log_gain": gain.log}
+    figures = {"gain": each, "log_gain": gain.log}
     # The judges are the last documents of the minibatch.
     mine = np.concatenate([np.zeros(len(stream.arrived) - len(shares)), shares.sum(axis=1)])
     told(stream, born, "evidence", int((mine > HOLDS).sum()), figures, mine)
@@ -112,7 +118,6 @@ def propose_domain(stream: Stream, now: Array) -> Domain | None:
     uses = (old.mixtures(half)[:, : past.topics] * half.lengths[:, None]).sum(axis=0)
     found = excess(half, expect(stream, texts.ids, phi, uses), MOST)
     count = int(nursery.most / 2 * min(1.0, found.share / WHOLE))
-    count = min(nursery.most - live.topics, count)
     if found.chosen.sum() < nursery.law.least or count < 1:
         return None
     some = half.of(found.chosen)

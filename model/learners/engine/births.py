@@ -13,17 +13,21 @@ What one minibatch does (:func:`follow`), besides what
    learned. Documents that a model has learned hold a candidate less, also if nothing changes.
 4. *Alarm* (:mod:`beam_topics.model.learners.engine.alarms`). Where ln p of a token falls far below
    that of the last minibatches, its first half proposes many topics, and its second half judges.
-5. *Propose*, every 600 documents, if nothing is pending
+5. *Watch* (:mod:`beam_topics.model.learners.engine.endings`). Topics that hardly any document is
+   about any more have ended, and are told.
+6. *Propose*, every 600 documents, if nothing is pending
    (:mod:`beam_topics.model.learners.engine.proposals`): words that come oftener than the snapshot
-   of 1,200 documents ago expects, and topics
-   learned from documents that have two of them.
+   of 1,200 documents ago expects, and topics learned from documents that have two of them. Pairs of
+   topics that may be one (:mod:`beam_topics.model.learners.engine.twins`) are sought whether or not
+   a candidate is pending, and judged after it.
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
 500 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
 documents stay at hand beside the sample.
 
-T topics are there at the start, and up to T are born. alpha of a topic is a number, so the sum of
-alpha is at most twice that of the start. Topics do not split, merge, end or come back.
+T topics are there at the start, and up to T unused ids are for births. Then a birth takes the id of
+an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a topic is
+a number, so the sum of alpha is at most twice that of the start. Topics do not split.
 """
 
 from __future__ import annotations
@@ -33,11 +37,13 @@ import numpy as np
 from beam_topics.model.learners.engine.alarms import bear_domain, is_alarm
 from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, held_shares, may_hold
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.nursery import Stream, forget, told
+from beam_topics.model.learners.engine.merges import ids_for
+from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
 from beam_topics.model.learners.engine.proposals import propose
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, again, visit
+from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
 from beam_topics.model.learners.engine.wagers import BLOCK
 
 # ln of the wealth of a rise below which a candidate ends; above which topics are one birth.
@@ -54,9 +60,11 @@ def follow(stream: Stream) -> tuple[float, int]:
     """
     live, nursery, arrived, marks = stream.live, stream.nursery, stream.arrived, stream.marks
     nursery.events = []
+    live.alpha[[t for t in nursery.endings.ended if not live.totals[t]]] = 0.0
     missing = live.size - nursery.uses.shape[1]
     nursery.uses = np.pad(nursery.uses, ((0, 0), (0, missing)))
     judge(stream)
+    judge_twins(stream)
     waits = nursery.waits(marks[arrived])
     now = arrived[~waits]
     fit, tokens = visit(live, now, stream.seen, stream.pool), stream.tokens(now)
@@ -70,7 +78,10 @@ def follow(stream: Stream) -> tuple[float, int]:
         visit(live, late, stream.seen, stream.pool)
     nursery.waiting = np.concatenate([nursery.waiting[~due], marks[arrived[waits]]])
     revisit(stream, len(now) + len(late))
+    watch(stream, now)
     remember(stream, np.concatenate([now, late]))
+    # Topics have one alpha between minibatches.
+    live.alpha[: live.topics] = nursery.alpha
     return fit, tokens
 
 
@@ -118,7 +129,8 @@ def remember(stream: Stream, learned: Array) -> None:
         return
     nursery.due = stream.seen + law.every
     after = stream._replace(arrived=stream.arrived[:0])
-    if nursery.pending is None and len(nursery.pasts) == law.pasts and live.topics < nursery.most:
+    seek_twins(after)
+    if nursery.pending is None and len(nursery.pasts) == law.pasts:
         propose(after, nursery.pasts[0])
     nursery.pasts = [*nursery.pasts, Past.of(live, stream.seen)][-law.pasts :]
 
@@ -178,14 +190,20 @@ def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
 
 
 def bear(stream: Stream, candidate: Candidate, shares: Array) -> None:
-    """Give a number to the topics that rise together, and the tokens that they have."""
+    """Give an id to the topics that rise together, if there is one, and the tokens they have."""
     live, logs = stream.live, [rise.log for rise in candidate.rises]
     rising = [j for j, log in enumerate(logs[:-1]) if log > TOGETHER]
     if not rising:
         rising = [int(np.argmax([rise.now for rise in candidate.rises[:-1]]))]
-    born = live.add_topics(1, stream.nursery.alpha)
+    gain = candidate.gained / max(candidate.tokens, 1)
+    born = ids_for(stream, 1, gain)
+    if not born:
+        stream.nursery.pending = None
+        return
     ids = np.full(candidate.width + candidate.count, NONE, np.uint16)
     ids[: candidate.past.topics] = np.arange(candidate.past.topics)
+    # Tokens of the topic that had the id are drawn anew.
+    ids[born] = NONE
     ids[candidate.width + np.array(rising)] = born[0]
     live.recount(live.places(stream.at(candidate.documents))[0], ids[candidate.topics])
     recent = stream.learned_since(candidate.past.seen)
@@ -194,7 +212,7 @@ def bear(stream: Stream, candidate: Candidate, shares: Array) -> None:
             visit(live, recent[part : part + SMALL], stream.seen, stream.pool)
     rise = max(candidate.rises, key=lambda one: one.log)
     figures = {
-        "gain": candidate.gained / max(candidate.tokens, 1),
+        "gain": gain,
         "rise": rise.now / max(rise.today, 1),
         "usual": rise.then / max(rise.past, 1),
         "log_gain": candidate.gain.log,

@@ -13,17 +13,19 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.learners.engine.alarms import KNOWN
 from beam_topics.model.learners.engine.candidates import NEAR, Candidate
+from beam_topics.model.learners.engine.endings import FIGURES
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.nursery import Nursery
+from beam_topics.model.learners.engine.nursery import Nursery, Pair
 from beam_topics.model.learners.engine.proposals import TIMES
 from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.twins import PATIENCE
 from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 
 MAGIC = b"BTGb"
 _NAME = "births of a saved learner"
-_OF_PAST, _OF_CANDIDATE = 4, 4
+_FIRST, _OF_PAST, _OF_CANDIDATE = 4, 4, 4
 _MOST, _MOST_COUNT = 1e15, 2**31 - 1
 
 
@@ -31,12 +33,16 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
     """Return it in canonical form."""
     pending, pasts = nursery.pending, list(nursery.pasts)
     blobs = [pack_numbers(nursery.waiting), *map(pack_numbers, nursery.uses)]
+    blobs.append(wire.array_to_bytes(nursery.endings.figures.ravel(), "<f8"))
     header: dict[str, Any] = {
         "sweeps": nursery.names.used,
         "due": nursery.due,
         "changed": nursery.changed + 1,
         "levels": nursery.levels,
         "excesses": nursery.excesses,
+        "ended": nursery.endings.ended,
+        "twins": [[pair.x, pair.y, pair.judges, pair.gain.logs] for pair in nursery.twins],
+        "apart": [[*pair, at] for pair, at in nursery.apart.items()],
         "pasts": len(pasts),
         "candidate": None,
     }
@@ -88,8 +94,10 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
         DamagedDataError: the bytes do not fit the rest of the state.
     """
     header, blobs = wire.unpack(MAGIC, data)
-    checks.whole(f"parts of {_NAME}", len(blobs), 3, 2**20)
+    checks.whole(f"parts of {_NAME}", len(blobs), _FIRST, 2**20)
     _load_facts(nursery, header, seen)
+    _load_endings(nursery, header, live.topics, blobs[3])
+    _load_twins(nursery, header, live.topics, seen)
     nursery.waiting = _at_hand("waiting documents", unpack_numbers(blobs[0]), marks)
     _check_waiting(nursery, live, marks)
     nursery.uses = np.array([_words(blob, live.size) for blob in blobs[1:3]])
@@ -97,11 +105,11 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
         f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1
     )
     is_pending = checks.field(header, "candidate") is not None
-    wanted = 3 + _OF_PAST * (pasts + is_pending) + _OF_CANDIDATE * is_pending
+    wanted = _FIRST + _OF_PAST * (pasts + is_pending) + _OF_CANDIDATE * is_pending
     checks.equal(f"parts of {_NAME}", len(blobs), wanted)
     found = []
     for k in range(pasts + is_pending):
-        first = 3 + _OF_PAST * k
+        first = _FIRST + _OF_PAST * k
         found.append(_load_past(header, k, live, seen, blobs[first : first + _OF_PAST]))
     nursery.pasts = found[:pasts]
     if is_pending:
@@ -123,6 +131,37 @@ def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:
         setattr(
             nursery, name, [checks.number(f"{name} of {_NAME}", v, -_MOST, _MOST) for v in values]
         )
+
+
+def _load_endings(nursery: Nursery, header: dict[str, Any], topics: int, blob: bytes) -> None:
+    name, figures = f"ended topics of {_NAME}", wire.array_from_bytes(blob, "<f8")
+    checks.sized(name, figures, FIGURES * nursery.most)
+    checks.measures(name, figures, 0.0, _MOST)
+    figures = figures.reshape(FIGURES, nursery.most).copy()
+    if figures[:, topics:].any() or (figures[[0, 2]] > figures[[1, 3]]).any():
+        checks.refuse(name, "others", "documents of topics, and no more than all documents")
+    ended = checks.field(header, "ended")
+    if not checks.fits(ended, list[int]):
+        checks.refuse(name, repr(ended), "topics")
+    checks.distinct(name, [str(topic) for topic in ended])
+    nursery.endings.ended = [checks.whole(name, topic, 0, topics) for topic in ended]
+    nursery.endings.figures = figures
+
+
+def _load_twins(nursery: Nursery, header: dict[str, Any], topics: int, seen: int) -> None:
+    name = f"twins of {_NAME}"
+    twins, apart = checks.field(header, "twins"), checks.field(header, "apart")
+    for values, length in ((twins, 4), (apart, 3)):
+        if not isinstance(values, list) or len(values) > topics**2:
+            checks.refuse(name, repr(values), "pairs of topics")
+        for value in values:
+            if not isinstance(value, list) or len(value) != length:
+                checks.refuse(name, repr(value), f"{length} values")
+            checks.whole(name, value[0], 0, checks.whole(name, value[1], 0, topics))
+    for x, y, judges, logs in twins:
+        gain = _gain({"gain": logs})
+        nursery.twins.append(Pair(x, y, gain, checks.whole(name, judges, 0, PATIENCE)))
+    nursery.apart = {(x, y): checks.whole(name, at, 0, seen + 1) for x, y, at in apart}
 
 
 def _at_hand(what: str, found: Array, marks: Array) -> Array:

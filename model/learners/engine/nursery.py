@@ -12,11 +12,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.events import BIRTH, DOCUMENT_IDS, Event
+from beam_topics.model.events import BIRTH, DEATH, DOCUMENT_IDS, Event
 from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, Names
+from beam_topics.model.learners.engine.endings import Endings, about_of
 from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.wagers import Gain
+
+
+@dataclass
+class Pair:
+    """Two topics that may be one (:mod:`beam_topics.model.learners.engine.twins`).
+
+    Attributes:
+        x, y: the topics, x < y.
+        gain: the wager that documents lose nothing if they are one.
+        judges: documents that have judged.
+    """
+
+    x: int
+    y: int
+    gain: Gain = field(default_factory=Gain)
+    judges: int = 0
 
 
 @dataclass(eq=False)
@@ -36,6 +54,9 @@ class Nursery:
         excesses: the excess of the last times.
         changed: documents before the last birth of a domain; -1 without one.
         pending: the candidate.
+        endings: which topics have ended.
+        twins: pairs of topics that are judged.
+        apart: pairs that are two topics, and documents before that was known.
         events: what the last step told; not saved.
     """
 
@@ -51,7 +72,19 @@ class Nursery:
     excesses: list[float] = field(default_factory=list)
     changed: int = -1
     pending: Candidate | None = None
+    endings: Endings = field(init=False)
+    twins: list[Pair] = field(default_factory=list)
+    apart: dict[tuple[int, int], int] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.endings = Endings(self.most)
+
+    def leave(self, topics: list[int]) -> None:
+        """Know nothing of topics whose tokens have gone to others."""
+        self.endings.leave(topics)
+        self.twins = [pair for pair in self.twins if not {pair.x, pair.y} & {*topics}]
+        self.apart = {pair: at for pair, at in self.apart.items() if not {*pair} & {*topics}}
 
     def waits(self, marks: Array) -> Array:
         """Return which documents wait when they come, bool[n]."""
@@ -82,7 +115,7 @@ class Nursery:
     def nbytes(self) -> int:
         """Return the memory of the arrays."""
         pasts = self.pasts + ([self.pending.past] if self.pending else [])
-        own = self.uses.nbytes + self.waiting.nbytes
+        own = self.uses.nbytes + self.waiting.nbytes + self.endings.figures.nbytes
         return own + sum(past.counts.nbytes + past.base.nbytes for past in pasts)
 
 
@@ -143,3 +176,14 @@ def told(
 def forget(nursery: Nursery) -> None:
     """Drop what knows nothing of a birth."""
     nursery.pending, nursery.pasts, nursery.levels, nursery.excesses = None, [], [], [0.0]
+
+
+def watch(stream: Stream, learned: Array) -> None:
+    """Count which topics documents are about, and tell those that end."""
+    endings = stream.nursery.endings
+    for topic in endings.watch(about_of(stream.live, learned), len(learned)):
+        usual, whole, now, silent, _ = endings.figures[:, topic].tolist()
+        figures = {"usual": usual / whole, "rate": now / silent, "silent": silent}
+        stream.nursery.events.append(
+            Event(DEATH, int(now), topics=[topic], by="wagers", figures=figures)
+        )

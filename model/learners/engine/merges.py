@@ -1,0 +1,135 @@
+"""Two topics become one, and a birth finds an id.
+
+A birth takes an unused id; without any, that of the topic that ended first
+(:mod:`beam_topics.model.learners.engine.endings`); without any, that of the cheapest merge, if it
+costs less than the birth gains.
+
+What a merge costs follows from a sample of the documents at hand. With p = phi_wx and q = phi_wy,
+and n_dx and n_dy without the token itself, a token of topic x has the probability
+
+    two   (n_dx + alpha) p + (n_dy + alpha) q
+    one   (n_dx + n_dy + 2 alpha) (n_x p + n_y q) / (n_x + n_y),
+
+but for a factor, and the cost is the mean of ln(two / one), 0 for tokens of other topics: nats a
+token of all that came. Only settled topics merge, because nobody knows what a young one will be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from beam_topics.model.learners.engine.kernels.draw import NONE
+from beam_topics.model.learners.engine.nursery import Stream
+from beam_topics.model.learners.engine.snapshots import phi_of
+from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import SMALL, drawn, visit
+
+# Documents that tell what merges cost: some ten tokens of each pair. PART of them take memory.
+SAMPLE, PART = 800, 100
+
+
+def ids_for(stream: Stream, count: int, gain: float) -> list[int]:
+    """Return ids of topics without tokens for births, fewer where merges cost too much.
+
+    Args:
+        stream: the stream.
+        count: births.
+        gain: nats a token that they bring together.
+    """
+    live, nursery = stream.live, stream.nursery
+    unused = min(count, nursery.most - live.topics)
+    found = nursery.endings.ended[: count - unused]
+    if found:
+        empty(stream, found)
+    if unused:
+        found += live.add_topics(unused, nursery.alpha)
+    if len(found) < count:
+        for cost, x, y in cheapest(stream):
+            if len(found) == count or cost > gain / count:
+                break
+            found.append(merge(stream, x, y))
+    return found
+
+
+def empty(stream: Stream, topics: list[int]) -> None:
+    """Take all tokens from topics; those in reach get other topics."""
+    live, nursery = stream.live, stream.nursery
+    theirs = np.flatnonzero(np.isin(live.z[: live.tokens], topics))
+    documents = np.unique(np.searchsorted(live.offsets[: live.documents + 1], theirs, "right") - 1)
+    live.z[theirs] = NONE
+    live.rows[:, topics], live.totals[topics] = 0, 0
+    # The draws of these tokens must not choose the topics again.
+    live.alpha[topics] = 0.0
+    for part in range(0, len(documents), SMALL):
+        visit(live, documents[part : part + SMALL], stream.seen, stream.pool)
+    live.alpha[topics] = nursery.alpha
+    nursery.leave(topics)
+
+
+def merge(stream: Stream, x: int, y: int) -> int:
+    """Give the tokens of the smaller of two topics to the other; return the one without tokens."""
+    live = stream.live
+    into, gone = (x, y) if live.totals[x] >= live.totals[y] else (y, x)
+    live.z[: live.tokens][live.z[: live.tokens] == gone] = into
+    for counts in (live.rows, live.totals):
+        counts[..., into] += counts[..., gone]
+        counts[..., gone] = 0
+    # The rate of documents about the one does not follow from those about the two.
+    stream.nursery.leave([into, gone])
+    return gone
+
+
+def cheapest(stream: Stream) -> Iterator[tuple[float, int, int]]:
+    """Yield (cost, x, y) of merges of settled topics, the cheapest first; no topic comes twice."""
+    live, nursery = stream.live, stream.nursery
+    learned = stream.learned_since(0)
+    if not len(learned):
+        return
+    sample = drawn(live, min(SAMPLE, len(learned)), learned)
+    settled = np.flatnonzero(nursery.endings.settled[: live.topics])
+    table = costs(live, sample, nursery.alpha)[np.ix_(settled, settled)]
+    left, right = np.triu_indices(len(settled), 1)
+    values, used = table[left, right], set[int]()
+    for k in np.argsort(values, kind="stable").tolist():
+        x, y = int(settled[left[k]]), int(settled[right[k]])
+        if not {x, y} & used:
+            used |= {x, y}
+            yield float(values[k]), x, y
+
+
+def costs(live: State, documents: Array, alpha: float) -> Array:
+    """Return what each merge costs, nats a token, float64[T, T].
+
+    Args:
+        live: the model.
+        documents: int64[D], the sample; all are learned.
+        alpha: of each topic.
+    """
+    found, tokens = np.zeros((live.topics, live.topics)), 0
+    for first in range(0, len(documents), PART):
+        z, losses = _losses(live, documents[first : first + PART], alpha)
+        order = np.argsort(z, kind="stable")
+        topics, starts = np.unique(z[order], return_index=True)
+        if len(z):
+            found[topics] += np.add.reduceat(losses[order], starts, axis=0)
+        tokens += len(z)
+    return (found + found.T) / max(tokens, 1)
+
+
+def _losses(live: State, documents: Array, alpha: float) -> tuple[Array, Array]:
+    """Return z of all tokens, and ln(two / one) beside each other topic, float64[N, T]."""
+    (places, offsets), topics = live.places(documents), live.topics
+    words, z = live.words[places], live.z[places].astype(np.int64)
+    where, each = np.repeat(np.arange(len(documents)), np.diff(offsets)), np.arange(len(z))
+    cells = np.bincount(where * topics + z, minlength=len(documents) * topics)
+    inside = cells.reshape(-1, topics)[where] + alpha
+    totals = live.totals[:topics].astype(np.float64)
+    q = phi_of(live.rows[words, :topics], totals, live.base_mean()[words], live.a)
+    own, p = inside[each, z, None] - 1.0, q[each, z, None].astype(np.float64)
+    mine = totals[z, None]
+    mixed = (mine * p + totals * q) / (mine + totals)
+    found = np.log((own * p + inside * q) / ((own + inside) * mixed))
+    found[each, z] = 0.0
+    return z, found
