@@ -22,6 +22,7 @@ from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.seeds import prior_tokens, words_of
 from beam_topics.model.records import Minibatch
 from beam_topics.model.words.known_words import first_uses
 from beam_topics.model.words.vocabulary import Vocabulary
@@ -81,11 +82,22 @@ class GibbsState:
     def __post_init__(self) -> None:
         self.live = new_model(self.settings, self.key)
         self.vocabulary = self.settings.vocabulary.new()
+        self.vocabulary.keep_always(words_of(self.settings.seeds))
         self.live.add_words(len(self.vocabulary))
+        self.live.add_prior_tokens(*self.prior)
         self.arrived = np.zeros((2, self.settings.topic_count))
         if law := self.settings.births:
             most = self.settings.topic_count
             self.nursery = Nursery(law, self.settings.topic_alpha, most, Names(self.live.key))
+
+    @property
+    def prior(self) -> tuple[Array, Array]:
+        """Return the numbers of the words of seeds, int32[n], and their prior tokens, int64[n, m].
+
+        The columns are the first topics.
+        """
+        seeds, strength = self.settings.seeds, self.settings.seed_strength
+        return self.vocabulary.numbers(words_of(seeds)), prior_tokens(seeds, strength)
 
     @property
     def is_archive(self) -> bool:
@@ -163,6 +175,8 @@ def learn_archive(state: GibbsState) -> Current:
     rows[np.concatenate([used, unused])] = np.arange(held.size)
     live = new_model(state.settings, state.key)
     live.add_words(held.size)
+    numbers, tokens = state.prior
+    live.add_prior_tokens(rows[numbers], tokens)
     live.add_documents(rows[words], lengths)
     schedule = state.settings.schedule
     assert isinstance(schedule, ArchiveSchedule)

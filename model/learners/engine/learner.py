@@ -82,6 +82,9 @@ class GibbsLearner:
         # Topics that are not yet born have no tokens, and as good as no weight.
         alpha = np.full(state.settings.topic_count, LEAST_ALPHA)
         alpha[: live.topics] = live.alpha[: live.topics]
+        factors = _without_prior_tokens(state, live)
+        strengths = np.full(len(alpha), strength)
+        strengths[: live.topics] *= factors
         unseen = max(0.0, 1.0 - live.known_share) if live.unseen else 0.0
         return Snapshot(
             key=state.key,
@@ -89,18 +92,18 @@ class GibbsLearner:
             event_time=0,
             fingerprint="",
             alpha=alpha,
-            prior=TopicWordPrior(np.full(len(alpha), strength), mean, unseen),
+            prior=TopicWordPrior(strengths, mean, unseen),
             words=state.vocabulary.words,
             offsets=np.searchsorted(words, np.arange(len(rows) + 1)).astype(np.int64),
             topics=topics.astype(np.int32),
-            counts=counts[words, topics].astype(np.float64),
+            counts=counts[words, topics] * factors[topics],
         )
 
     def summary(self, state: GibbsState, chain: int | None = None) -> Summary:
         current = state.current()
         return Summary(
             evidence=scaled(state.log_evidence),
-            posterior=scaled(_log_joint(current.live)),
+            posterior=scaled(_log_joint(state, current)),
             documents=state.documents,
             tokens=state.tokens,
             words=len(state.vocabulary),
@@ -196,12 +199,31 @@ def _keep_sample(state: GibbsState) -> None:
         state.labels = [state.labels[d] for d in staying.tolist()]
 
 
-def _log_joint(live: State) -> float:
-    """Return ln P(w, z)."""
+def _without_prior_tokens(state: GibbsState, live: State) -> Array:
+    """Return the factors that scale topics to the tokens that they really have, float64[T].
+
+    P(w | t) is a ratio of the two, so it stays what it is. The share of a topic in a model is then
+    that of its tokens, not of the strength of its seed.
+    """
+    given = state.prior[1].sum(axis=0)
+    totals, factors = live.totals[: len(given)], np.ones(live.topics)
+    # A topic without tokens of its own counts as one token.
+    factors[: len(given)] = np.maximum(totals - given, 1) / totals
+    return factors
+
+
+def _log_joint(state: GibbsState, current: Current) -> float:
+    """Return ln P(w, z) given the prior tokens of seeds."""
+    live, (words, tokens) = current.live, state.prior
     strength, size = live.a or first_strength(live.size), live.size
     offsets, shares = live.offsets[: live.documents + 1], strength * live.base[:size]
     counts = live.rows[:size], live.totals
-    return float(log_joint(offsets, live.z, *counts, shares, strength, live.alpha))
+    found = log_joint(offsets, live.z, *counts, shares, strength, live.alpha)
+    if len(words):
+        rows = current.rows[words]
+        counts = tokens.astype(np.int32), tokens.sum(axis=0)
+        found -= log_joint(offsets[:1], live.z, *counts, shares[rows], strength, live.alpha)
+    return float(found)
 
 
 def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LearnerSettings, implemented_in
+from beam_topics.model.learners.seeds import DEFAULT_STRENGTH, check_seeds, seeds_of
 from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from beam_topics.model.options import Kinds, Record, option, part
 
@@ -115,9 +117,26 @@ class Gibbs(LearnerSettings):
     vocabulary: VocabularySettings = part(
         Growing(), "which words are learned", VOCABULARIES, first=True
     )
+    seeds: tuple[str, ...] = option(
+        (),
+        "YAML file of topics to begin with: names, each with a list of words; topic 0 is the first",
+        file="seeds",
+        absent=(),
+    )
+    seed_strength: int = option(
+        DEFAULT_STRENGTH,
+        "prior tokens of each word of --seeds in its topic",
+        unit="tokens",
+        least=1,
+        absent=DEFAULT_STRENGTH,
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {**super().conditions(), "seed_strength": (bool(self.seeds), "--seeds is given")}
 
     def check(self) -> None:
         super().check()
+        check_seeds(self.seeds, self.seed_strength, self.topics, self.vocabulary)
         most = MOST_TOPICS // (2 if self.births else 1)
         if self.topics != AUTO and self.topics > most:
             allowed = f"at most {most} with --learner={self.kind}"
@@ -125,6 +144,10 @@ class Gibbs(LearnerSettings):
         if self.alpha != AUTO and self.alpha < LEAST_ALPHA:
             allowed = f"at least {LEAST_ALPHA} with --learner={self.kind}"
             raise OptionError("--alpha", self.alpha, allowed, "Give a larger number.")
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        return tuple(seed.name for seed in seeds_of(self.seeds))
 
     @property
     def takes_new_words(self) -> bool:

@@ -6,7 +6,7 @@ The model of T topics over W words is
 
 The state consists of the topic z of each token of the documents in reach, the counts n_wt and n_t,
 the parameters G, a, a0 and alpha, and the number of epochs, which names the draws. Counts may
-exceed what z explains: of documents that have left.
+exceed what z explains: by those of documents that have left, and by prior tokens.
 
 Arrays have room: they are longer than what is in use, and double when it ends. So minibatches add
 documents and words in amortised constant time. Only what is in use enters a digest.
@@ -213,6 +213,17 @@ class State:
         else:
             self.base[:size] = 1.0 / (size + self.unseen)
         self.size = size
+
+    def add_prior_tokens(self, words: Array, counts: Array) -> None:
+        """Add tokens that belong to no document, so that no draw takes them out.
+
+        Args:
+            words: int[n], distinct words.
+            counts: int[n, m], for each word its tokens in the topics 0, ..., m - 1.
+        """
+        topics = np.arange(counts.shape[1])
+        self.rows[words[:, None], topics] += counts.astype(np.int32)
+        self.totals[topics] += counts.sum(axis=0)
 
     def add_topics(self, count: int, alpha: float) -> list[int]:
         """Add topics without tokens; return their numbers, from T on.

@@ -18,6 +18,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
+from beam_topics.model.learners.seeds import words_of
 
 MAGIC = b"BTG1"
 _FACTS = ("sequence", "documents", "tokens", "scored")
@@ -86,6 +87,7 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
         state.live.add_topics(born, settings.topic_alpha)
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
     _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
+    _check_seeds(state)
     _load_shared(state, header, blobs[5:8])
     _load_documents(state, *map(unpack_numbers, blobs[8:12]))
     _load_facts(state, header)
@@ -103,8 +105,11 @@ def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
     checks.distinct("words of a saved learner", words)
     if wanted.is_open:
         checks.whole("words of a saved learner", len(words), 0, wanted.size + 1)
-        vocabulary.extend(words)
-        state.live.add_words(len(words))
+        first, more = words[: vocabulary.always], words[vocabulary.always :]
+        if tuple(first) != words_of(state.settings.seeds):
+            raise DamagedDataError("the state's first words are not those of the seeds")
+        vocabulary.extend(more)
+        state.live.add_words(len(more))
     else:
         checks.equal("words of a saved learner", words, tuple(vocabulary.words))
     checks.sized("uses of a saved learner's words", use, len(words))
@@ -123,6 +128,7 @@ def _load_counts(live: State, lengths: Array, topics: Array, counts: Array) -> N
     checks.within(name, counts, 1, _MOST_COUNT)
     words = np.repeat(np.arange(live.size), lengths)
     checks.ascending(f"topics of {name}", words * live.topics + topics, strictly=True)
+    live.rows[:] = 0
     live.rows[words, topics] = counts
     live.totals = live.rows[: live.size].sum(axis=0, dtype=np.int64)
 
@@ -166,18 +172,25 @@ def _load_documents(
     checks.within(f"marks of {name}", marks, 0, 2**62)
     if not state.is_archive:
         checks.ascending(f"marks of {name}", marks, strictly=True)
-        _check_counted(live, words, topics - 1)
+        _check_counted(state, words, topics - 1)
     live.add_documents(words, lengths)
     live.z[: live.tokens] = np.where(topics > 0, topics - 1, NONE)
     state.marks = marks
 
 
-def _check_counted(live: State, words: Array, topics: Array) -> None:
-    """Refuse documents with more tokens of a word in a topic than n_wt."""
-    words, topics = words[topics >= 0], topics[topics >= 0]
-    np.subtract.at(live.rows, (words, topics), 1)
-    checks.within("counts of a saved learner without its documents", live.rows, 0, _MOST_COUNT)
-    np.add.at(live.rows, (words, topics), 1)
+def _check_seeds(state: GibbsState) -> None:
+    """Refuse counts without the prior tokens of the seeds."""
+    words, tokens = state.prior
+    if (state.live.rows[words, : tokens.shape[1]] < tokens).any():
+        raise DamagedDataError("the state has fewer tokens of a seed than its prior tokens")
+
+
+def _check_counted(state: GibbsState, words: Array, topics: Array) -> None:
+    """Refuse documents with more tokens of a word in a topic than n_wt without prior tokens."""
+    rows, (seeded, tokens) = state.live.rows.copy(), state.prior
+    rows[seeded, : tokens.shape[1]] -= tokens.astype(np.int32)
+    np.subtract.at(rows, (words[topics >= 0], topics[topics >= 0]), 1)
+    checks.within("counts of a saved learner without its documents", rows, 0, _MOST_COUNT)
 
 
 def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
