@@ -28,13 +28,13 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.vocabularies import VocabularySettings
-from beam_topics.model.records import LongArray
+
+if TYPE_CHECKING:
+    from beam_topics.model.records import LongArray
 
 FLAG, STRENGTH_FLAG = "--seeds", "--seed_strength"
 # Prior tokens of all seeds together; counts of 32 bits hold them.
@@ -119,6 +119,9 @@ def prior_tokens(lines: tuple[str, ...], strength: int) -> LongArray:
     Returns:
         int64[words, seeds]; row i is that of the i-th of :func:`words_of`.
     """
+    # Imported here, because options are listed without NumPy.
+    import numpy as np
+
     rows = {word: row for row, word in enumerate(words_of(lines))}
     counts = np.zeros((len(rows), len(lines)), np.int64)
     for topic, seed in enumerate(seeds_of(lines)):

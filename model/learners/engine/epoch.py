@@ -101,7 +101,8 @@ def sample_and_merge(state: State, chosen: Array, shards: int, pool: Executor | 
         return float(draw(state.reach, topics, shard, work.scratch(longest), part, *names))
 
     fits = each(pool, sample, shards)
-    ranges = ranges_of(state.size)
+    # Sums of integers have no order, so one call does all without threads.
+    ranges = ranges_of(state.size) if pool else [(0, state.size)]
     each(pool, lambda r: merge(*ranges[r], state.rows, slots, work.pools), len(ranges))
     state.totals += (totals - state.totals).sum(axis=0)
     return sum(fits)

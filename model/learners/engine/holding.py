@@ -20,8 +20,9 @@ from beam_topics.model.learners.engine.candidates import Names
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
-from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs
+from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
 from beam_topics.model.records import Minibatch
 from beam_topics.model.words.known_words import first_uses
@@ -56,9 +57,11 @@ class GibbsState:
         log_evidence: ln P of them, each minibatch given all before it.
         marks: int64[D], for each document at hand how many came before it; in an archive a hash
             of its id and words.
+        places: float64[D], the uniforms by which documents stay at hand; not saved, and none in an
+            archive.
         labels: their labels.
-        arrived: float64[2, T], the tokens and documents of each topic in the last minibatch; not
-            saved.
+        arrived: float64[2, T], the tokens and documents of each topic in the minibatches of the
+            last call; not saved.
         learned: the model of an archive, if it was made since the last minibatch; not saved.
         nursery: what births need, if topics are born.
     """
@@ -74,6 +77,7 @@ class GibbsState:
     scored: int = 0
     log_evidence: float = 0.0
     marks: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: Array = field(default_factory=lambda: np.zeros(0))
     labels: list[str | None] = field(default_factory=list)
     arrived: Array = field(init=False)
     learned: Current | None = None
@@ -123,12 +127,26 @@ class GibbsState:
         marks = np.arange(self.documents, self.documents + len(minibatch))
         if self.is_archive:
             marks = np.array([_mark(minibatch, d) for d in range(len(minibatch))], np.int64)
+        else:
+            self.places = np.concatenate([self.places, places_of(self.live, marks)])
         self.marks = np.concatenate([self.marks, marks])
         self.labels += minibatch.labels
         self.sequence, self.learned = minibatch.sequence, None
         self.documents += len(minibatch)
         self.tokens += int(known.sum())
         return arrived
+
+    def keep_sample(self) -> None:
+        """Let documents leave that are more than the settings allow."""
+        schedule = self.settings.schedule
+        if not isinstance(schedule, StreamSchedule) or len(self.marks) <= schedule.reservoir:
+            return
+        wanted = self.nursery.wanted(self.marks, self.documents) if self.nursery else None
+        staying = keep_sample(self.live, self.places, schedule.reservoir, wanted)
+        # Few leave, and most of them have come last.
+        first = int(np.count_nonzero(staying == np.arange(len(staying))))
+        self.labels[first:] = [self.labels[d] for d in staying[first:].tolist()]
+        self.marks, self.places = self.marks[staying], self.places[staying]
 
     def _number_words(self, minibatch: Minibatch) -> Array:
         """Return the number of each word of a minibatch, int32; new words join."""

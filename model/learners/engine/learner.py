@@ -33,7 +33,7 @@ from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.nursery import Nursery, Stream
 from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State, first_strength
-from beam_topics.model.learners.engine.stream import keep_sample, learn
+from beam_topics.model.learners.engine.stream import learn
 from beam_topics.model.records import Minibatch
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
@@ -47,32 +47,14 @@ class GibbsLearner:
         return GibbsState(settings, key, threads)
 
     def step(self, state: GibbsState, minibatch: Minibatch) -> StepInfo:
-        before, visits = state.tokens, state.live.visits
-        arrived = state.take(minibatch)
-        known, fit = state.tokens - before, 0.0
-        scored, events = 0 if state.is_archive else known, tuple[Event, ...]()
-        if state.nursery and len(minibatch):
-            fit, scored, events = _follow(state, state.nursery, arrived, minibatch.ids)
-        elif known and not state.is_archive:
-            fit = _learn(state, arrived)
-        elif not state.is_archive:
-            state.arrived[:] = 0.0
-        _keep_sample(state)
+        return self.steps(state, [minibatch])[0]
+
+    def steps(self, state: GibbsState, minibatches: Sequence[Minibatch]) -> list[StepInfo]:
+        state.arrived = np.zeros_like(state.arrived)
+        infos = [_step(state, minibatch) for minibatch in minibatches]
         # It takes memory, and holds nothing between epochs.
         state.live.workspace = None
-        state.scored, state.log_evidence = state.scored + scored, state.log_evidence + fit
-        return StepInfo(
-            documents=len(minibatch),
-            tokens=len(minibatch.tokens),
-            unknown_tokens=len(minibatch.tokens) - known,
-            moves=state.live.visits - visits,
-            resamplings=0,
-            ess=1.0,
-            log_evidence=fit,
-            words=len(state.vocabulary),
-            scored_tokens=scored,
-            events=events,
-        )
+        return infos
 
     def snapshot(self, state: GibbsState, chain: int | None = None) -> Snapshot:
         live, rows, _ = state.current()
@@ -161,12 +143,38 @@ class GibbsLearner:
         ]
 
 
+def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
+    """Learn a minibatch, and add its tokens and documents to what arrived."""
+    before, visits = state.tokens, state.live.visits
+    arrived = state.take(minibatch)
+    known, fit = state.tokens - before, 0.0
+    scored, events = 0 if state.is_archive else known, tuple[Event, ...]()
+    if state.nursery and len(minibatch):
+        fit, scored, events = _follow(state, state.nursery, arrived, minibatch.ids)
+    elif known and not state.is_archive:
+        fit = _learn(state, arrived)
+    state.keep_sample()
+    state.scored, state.log_evidence = state.scored + scored, state.log_evidence + fit
+    return StepInfo(
+        documents=len(minibatch),
+        tokens=len(minibatch.tokens),
+        unknown_tokens=len(minibatch.tokens) - known,
+        moves=state.live.visits - visits,
+        resamplings=0,
+        ess=1.0,
+        log_evidence=fit,
+        words=len(state.vocabulary),
+        scored_tokens=scored,
+        events=events,
+    )
+
+
 def _learn(state: GibbsState, arrived: Array) -> float:
-    """Learn the documents that arrived; note their topics, and return ln P of their words."""
+    """Learn the documents that arrived; count their topics, and return ln P of their words."""
     schedule = state.settings.schedule
     assert isinstance(schedule, StreamSchedule)
     fit = learn(state.live, arrived, state.documents, schedule.moves, state.pool)
-    state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
+    state.arrived += counts_of(state.live, int(arrived[0]), state.settings.topic_count)
     return fit
 
 
@@ -183,20 +191,9 @@ def _follow(
     about = state.documents, arrived, tuple(ids), schedule.moves, state.pool
     stream = Stream(state.live, state.marks, nursery, *about)
     fit, scored = follow(stream)
-    state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
+    state.arrived += counts_of(state.live, int(arrived[0]), state.settings.topic_count)
     state.arrived += labelled(stream)
     return fit, scored, tuple(nursery.events)
-
-
-def _keep_sample(state: GibbsState) -> None:
-    """Let documents leave that are more than the settings allow."""
-    schedule = state.settings.schedule
-    if isinstance(schedule, StreamSchedule) and len(state.marks) > schedule.reservoir:
-        nursery = state.nursery
-        wanted = nursery.wanted(state.marks, state.documents) if nursery else None
-        staying = keep_sample(state.live, state.marks, schedule.reservoir, wanted)
-        state.marks = state.marks[staying]
-        state.labels = [state.labels[d] for d in staying.tolist()]
 
 
 def _without_prior_tokens(state: GibbsState, live: State) -> Array:

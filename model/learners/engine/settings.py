@@ -73,16 +73,16 @@ class StreamSchedule(Schedule):
     kind = "stream"
 
     moves: int = option(
-        30,
+        100,
         "R, documents that are visited for each one that arrives; more while there are few",
-        unit="documents or tokens",
+        unit="documents",
         least=0,
         first=True,
     )
     reservoir: int = option(
         20_000,
         "size of the uniform sample of all documents that can be visited",
-        unit="documents or tokens",
+        unit="documents",
         least=0,
     )
     births: Births = part(

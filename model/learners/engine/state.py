@@ -300,10 +300,12 @@ class State:
         Args:
             staying: int64[m], the documents that stay, ascending; they get the numbers 0, 1, ...
         """
-        lengths = np.diff(self.offsets[: self.documents + 1])
         stays = np.zeros(self.documents, np.bool_)
         stays[staying] = True
-        self._keep_tokens(np.repeat(stays, lengths), lengths[staying])
+        # Documents before the first that leaves are where they were.
+        first = int(np.argmin(stays)) if len(staying) < self.documents else self.documents
+        lengths = np.diff(self.offsets[first : self.documents + 1])
+        self._keep_tokens(np.repeat(stays[first:], lengths), lengths[stays[first:]], first)
 
     def keep_words(self, staying: Array) -> None:
         """Let words leave, with their counts, their tables and their tokens in reach.
@@ -324,14 +326,15 @@ class State:
         if size:
             self.base *= self.known_share / self.base.sum()
 
-    def _keep_tokens(self, stays: Array, lengths: Array) -> None:
-        """Keep some tokens, of documents of these lengths."""
-        tokens, self.documents = self.tokens, len(lengths)
-        kept = int(np.count_nonzero(stays))
+    def _keep_tokens(self, stays: Array, lengths: Array, first: int = 0) -> None:
+        """Keep some tokens of the documents from ``first`` on, which have these lengths then."""
+        begin, end = int(self.offsets[first]), self.tokens
+        kept = begin + int(np.count_nonzero(stays))
         for array in (self.words, self.z):
-            array[:kept] = array[:tokens][stays]
-        self.z[kept:tokens] = NONE
-        self.offsets[: len(lengths) + 1] = np.concatenate([[0], np.cumsum(lengths)])
+            array[begin:kept] = array[begin:end][stays]
+        self.z[kept:end] = NONE
+        self.documents = first + len(lengths)
+        self.offsets[first + 1 : self.documents + 1] = begin + np.cumsum(lengths)
 
     def room_for(self, shards: int) -> Workspace:
         """Return memory for as many shards."""

@@ -17,6 +17,7 @@ from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.learners.seeds import words_of
 
@@ -176,6 +177,8 @@ def _load_documents(
     live.add_documents(words, lengths)
     live.z[: live.tokens] = np.where(topics > 0, topics - 1, NONE)
     state.marks = marks
+    if not state.is_archive:
+        state.places = places_of(live, marks)
 
 
 def _check_seeds(state: GibbsState) -> None:
