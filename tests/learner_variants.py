@@ -288,6 +288,14 @@ VARIANTS = {
     "gibbs, phrases": {"learner": "gibbs", "phrases": "learned", **PHRASES},
     "gibbs, near copies once": {"learner": "gibbs", "duplicates": "count_once"},
     "gibbs, births": {"learner": "gibbs", "births": "on"},
+    "gibbs, births, learned topics": {"learner": "gibbs", "births": "on", "topics": "auto"},
+    "gibbs, births, one topic learned": {
+        "learner": "gibbs",
+        "births": "on",
+        "topics": "auto",
+        "max_topics": 1,
+        "reservoir": 3,
+    },
     "gibbs, births, small": {"learner": "gibbs", "births": "small", "reservoir": 20},
     "gibbs, births, full vocabulary": {
         "learner": "gibbs",

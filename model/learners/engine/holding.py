@@ -21,6 +21,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.start import begin_anew, choose_topics
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
@@ -64,6 +65,8 @@ class GibbsState:
             last call; not saved.
         learned: the model of an archive, if it was made since the last minibatch; not saved.
         nursery: what births need, if topics are born.
+        first: T, the topics with which learning began; 0 while too few documents came to choose it
+            (:mod:`beam_topics.model.learners.engine.start`).
     """
 
     settings: Gibbs
@@ -82,8 +85,11 @@ class GibbsState:
     arrived: Array = field(init=False)
     learned: Current | None = None
     nursery: Nursery | None = None
+    first: int = 0
 
     def __post_init__(self) -> None:
+        if not self.settings.learns_topics:
+            self.first = self.settings.first_topics
         self.live = new_model(self.settings, self.key)
         self.vocabulary = self.settings.vocabulary.new()
         self.vocabulary.keep_always(words_of(self.settings.seeds))
@@ -93,6 +99,22 @@ class GibbsState:
         if law := self.settings.births:
             most = self.settings.topic_count
             self.nursery = Nursery(law, self.settings.topic_alpha, most, Names(self.live.key))
+
+    @property
+    def alpha(self) -> float:
+        """Return alpha of each topic."""
+        return self.settings.alpha_of(self.first or self.live.topics)
+
+    def have_topics(self, count: int) -> None:
+        """Add topics until there are so many, before T is chosen."""
+        self.live.add_topics(max(count - self.live.topics, 0), 0.0)
+        self.live.alpha[: self.live.topics] = self.alpha
+
+    def choose_topics(self) -> None:
+        """Choose T by the first documents; the model begins anew, with all documents at hand."""
+        assert self.nursery
+        self.first = choose_topics(self.live, self.settings, self.pool)
+        self.live, self.nursery.alpha = begin_anew(self.live, self.first, self.alpha), self.alpha
 
     @property
     def prior(self) -> tuple[Array, Array]:
@@ -139,7 +161,10 @@ class GibbsState:
     def keep_sample(self) -> None:
         """Let documents leave that are more than the settings allow."""
         schedule = self.settings.schedule
-        if not isinstance(schedule, StreamSchedule) or len(self.marks) <= schedule.reservoir:
+        # All documents choose how many topics there are.
+        if not isinstance(schedule, StreamSchedule) or not self.first:
+            return
+        if len(self.marks) <= schedule.reservoir:
             return
         wanted = self.nursery.wanted(self.marks, self.documents) if self.nursery else None
         staying = keep_sample(self.live, self.places, schedule.reservoir, wanted)

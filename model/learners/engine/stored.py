@@ -16,6 +16,7 @@ from beam_topics.model.learners.engine.births_stored import load_nursery, nurser
 from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.start import CHOOSING
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
@@ -39,6 +40,7 @@ def state_to_bytes(state: GibbsState) -> bytes:
         **{name: getattr(state, name) for name in _FACTS},
         **{name: getattr(live, name) for name in _COUNTERS},
         **{name: float(getattr(live, name)) for name in ("a", "a0")},
+        "first": state.first,
         "log_evidence": state.log_evidence,
         "labels": state.labels,
         "settings": _settings_digest(state.settings),
@@ -80,12 +82,7 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
             "a saved learner does not fit these settings; it was made with others, or is damaged"
         )
     state = GibbsState(settings, key, threads)
-    born = len(wire.array_from_bytes(blobs[7], "<f8")) - state.live.topics
-    checks.whole(
-        "born topics of a saved learner", born, 0, settings.topic_count - state.live.topics + 1
-    )
-    if born:
-        state.live.add_topics(born, settings.topic_alpha)
+    _load_topics(state, header, len(wire.array_from_bytes(blobs[7], "<f8")))
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
     _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
     _check_seeds(state)
@@ -95,6 +92,21 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     if state.nursery:
         load_nursery(state.nursery, state.live, state.marks, state.documents, blobs[12])
     return state
+
+
+def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
+    """Set T, and add the topics that came later."""
+    settings, before, name = state.settings, state.live.topics, "topics of a saved learner"
+    checks.whole(name, count, before, settings.topic_count + 1)
+    state.first = checks.whole(f"first {name}", checks.field(header, "first"), 0, count + 1)
+    if settings.learns_topics:
+        documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
+        checks.equal(f"first {name}", state.first > 0, documents >= CHOOSING)
+    else:
+        checks.equal(f"first {name}", state.first, settings.first_topics)
+    state.have_topics(count)
+    if state.nursery:
+        state.nursery.alpha = state.alpha
 
 
 def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
@@ -145,7 +157,7 @@ def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) 
     checks.sized(f"base of {name}", base, size)
     checks.measures(f"base of {name}", base, _LEAST_SHARE, 1.0)
     checks.sized(f"alpha of {name}", alpha, live.topics)
-    checks.equal(f"alpha of {name}", alpha.tolist(), [state.settings.topic_alpha] * len(alpha))
+    checks.equal(f"alpha of {name}", alpha.tolist(), [state.alpha] * len(alpha))
     live.tables[:size], live.base[:size], live.alpha[: live.topics] = tables, base, alpha
     a = checks.number(f"a of {name}", checks.field(header, "a"), 0.0, _MOST)
     least = 0.0 if not a else max(_LEAST_A, _LEAST_SHARE / float(base.min(initial=1.0)))
@@ -162,6 +174,7 @@ def _load_documents(
     if isinstance(schedule, StreamSchedule):
         births = state.settings.births
         more = births.window + births.delay + births.patience if births else 0
+        more += CHOOSING if state.settings.learns_topics else 0
         checks.whole(name, len(lengths), 0, schedule.reservoir + more + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
     checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))
@@ -207,6 +220,8 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
     checks.whole(f"documents at hand of {name}", len(state.marks), 0, most)
+    if not state.first:
+        checks.equal(f"documents at hand of {name}", len(state.marks), state.documents)
     if not state.is_archive:
         checks.within(f"marks of {name}", state.marks, 0, state.documents)
     labels = checks.field(header, "labels")
