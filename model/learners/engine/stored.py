@@ -13,6 +13,7 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners.engine.births_stored import load_nursery, nursery_to_bytes
+from beam_topics.model.learners.engine.epoch import MOST_COUNT
 from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
@@ -28,7 +29,6 @@ _COUNTERS = ("epochs", "visits", "reseated")
 _BLOBS = 12
 # Bounds of what is drawn; beyond them a mass in float32 could vanish.
 _LEAST_SHARE, _LEAST_A, _MOST = 1e-25, 1e-12, 1e15
-_MOST_COUNT = 2**31 - 1
 
 
 def state_to_bytes(state: GibbsState) -> bytes:
@@ -138,7 +138,7 @@ def _load_counts(live: State, lengths: Array, topics: Array, counts: Array) -> N
     checks.sized(f"topics of {name}", topics, int(lengths.sum()))
     checks.sized(name, counts, len(topics))
     checks.within(f"topics of {name}", topics, 0, live.topics)
-    checks.within(name, counts, 1, _MOST_COUNT)
+    checks.within(name, counts, 1, MOST_COUNT + 1)
     words = np.repeat(np.arange(live.size), lengths)
     checks.ascending(f"topics of {name}", words * live.topics + topics, strictly=True)
     live.rows[:] = 0
@@ -206,7 +206,7 @@ def _check_counted(state: GibbsState, words: Array, topics: Array) -> None:
     rows, (seeded, tokens) = state.live.rows.copy(), state.prior
     rows[seeded, : tokens.shape[1]] -= tokens.astype(np.int32)
     np.subtract.at(rows, (words[topics >= 0], topics[topics >= 0]), 1)
-    checks.within("counts of a saved learner without its documents", rows, 0, _MOST_COUNT)
+    checks.within("counts of a saved learner without its documents", rows, 0, MOST_COUNT + 1)
 
 
 def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
