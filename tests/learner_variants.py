@@ -168,9 +168,23 @@ VARIANTS = {
     },
     "gibbs, full vocabulary": {"learner": "gibbs", "max_words": 20, "word_memory": 3},
     "gibbs, one topic": {"learner": "gibbs", "topics": 1},
+    "gibbs, seeds": {"learner": "gibbs", "seeds": ("first: w1 w2^7", "second: w3 w1")},
+    "gibbs, seeds, archive": {
+        "learner": "gibbs",
+        "schedule": "archive",
+        "seeds": ("first: w1 w2^7", "second: w3 absent"),
+    },
     "gibbs, phrases": {"learner": "gibbs", "phrases": "learned", **PHRASES},
     "gibbs, near copies once": {"learner": "gibbs", "duplicates": "count_once"},
     "gibbs, births": {"learner": "gibbs", "births": "on"},
+    "gibbs, births, learned topics": {"learner": "gibbs", "births": "on", "topics": "auto"},
+    "gibbs, births, one topic learned": {
+        "learner": "gibbs",
+        "births": "on",
+        "topics": "auto",
+        "max_topics": 1,
+        "reservoir": 3,
+    },
     "gibbs, births, small": {"learner": "gibbs", "births": "small", "reservoir": 20},
     "gibbs, births, full vocabulary": {
         "learner": "gibbs",

@@ -117,7 +117,7 @@ def propose_domain(stream: Stream, now: Array) -> Domain | None:
     old = Held.of(nursery.alpha, phi)
     uses = (old.mixtures(half)[:, : past.topics] * half.lengths[:, None]).sum(axis=0)
     found = excess(half, expect(stream, texts.ids, phi, uses), MOST)
-    count = int(nursery.most / 2 * min(1.0, found.share / WHOLE))
+    count = int(min(nursery.most / 2, live.topics) * min(1.0, found.share / WHOLE))
     if found.chosen.sum() < nursery.law.least or count < 1:
         return None
     some = half.of(found.chosen)

@@ -34,12 +34,15 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.errors import LimitError
 from beam_topics.model.learners.engine.kernels.alpha import LONGEST, count_documents, fixed_point
 from beam_topics.model.learners.engine.kernels.draw import Shard, Topics, draw
 from beam_topics.model.learners.engine.kernels.merge import merge
 from beam_topics.model.learners.engine.kernels.tables import draw_base, draw_strengths, seat
 from beam_topics.model.learners.engine.state import Array, State, first_strength
 
+# The largest count of 32 bits.
+MOST_COUNT = 2**31 - 1
 # G of a word is at least this share of its mean, so that a word without tokens does not vanish.
 FLOOR = 1e-3
 # Ranges of words: at least RANGE words in each, and at most RANGES.
@@ -71,6 +74,7 @@ def epoch(
 
     Raises:
         ValueError: a document is not in reach, or is there twice, or S is below 1.
+        LimitError: a word may get more tokens in a topic than a count holds.
     """
     chosen = _checked(state, documents)
     if shards is not None and shards < 1:
@@ -91,6 +95,7 @@ def sample_and_merge(state: State, chosen: Array, shards: int, pool: Executor | 
     slots, totals = work.slots[:shards], work.totals[:shards]
     lengths = state.offsets[chosen + 1] - state.offsets[chosen]
     longest, names = int(lengths.max(initial=0)), (*state.key, state.epochs)
+    _check_room(state, int(lengths.sum()))
     state.visits += int(lengths.sum())
     shares = (state.a * state.base).astype(np.float32)
     topics = Topics(state.rows, state.totals, shares, state.alpha.astype(np.float32), state.a)
@@ -101,7 +106,8 @@ def sample_and_merge(state: State, chosen: Array, shards: int, pool: Executor | 
         return float(draw(state.reach, topics, shard, work.scratch(longest), part, *names))
 
     fits = each(pool, sample, shards)
-    ranges = ranges_of(state.size)
+    # Sums of integers have no order, so one call does all without threads.
+    ranges = ranges_of(state.size) if pool else [(0, state.size)]
     each(pool, lambda r: merge(*ranges[r], state.rows, slots, work.pools), len(ranges))
     state.totals += (totals - state.totals).sum(axis=0)
     return sum(fits)
@@ -166,6 +172,23 @@ def ranges_of(words: int) -> list[tuple[int, int]]:
     count = max(1, min(RANGES, words // RANGE))
     cuts = [words * r // count for r in range(count + 1)]
     return list(zip(cuts, cuts[1:], strict=False))
+
+
+def _check_room(state: State, tokens: int) -> None:
+    """Refuse an epoch in which a count might exceed 32 bits.
+
+    Raises:
+        LimitError: a word may get more tokens in a topic.
+    """
+    # A topic's total is at least each of its counts, and is looked at in no time.
+    if int(state.totals.max()) + tokens <= MOST_COUNT:
+        return
+    most = int(state.rows[: state.size].max(initial=0))
+    if most + tokens > MOST_COUNT:
+        raise LimitError(
+            f"a word has {most} tokens in a topic, and {tokens} more may come; allowed are"
+            f" {MOST_COUNT}. Begin a new model with another --model_store."
+        )
 
 
 def _checked(state: State, documents: Array) -> Array:

@@ -20,8 +20,11 @@ from beam_topics.model.learners.engine.candidates import Names
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
-from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs
+from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.start import begin_anew, choose_topics
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import keep_sample, places_of
+from beam_topics.model.learners.seeds import prior_tokens, words_of
 from beam_topics.model.records import Minibatch
 from beam_topics.model.words.known_words import first_uses
 from beam_topics.model.words.vocabulary import Vocabulary
@@ -55,11 +58,15 @@ class GibbsState:
         log_evidence: ln P of them, each minibatch given all before it.
         marks: int64[D], for each document at hand how many came before it; in an archive a hash
             of its id and words.
+        places: float64[D], the uniforms by which documents stay at hand; not saved, and none in an
+            archive.
         labels: their labels.
-        arrived: float64[2, T], the tokens and documents of each topic in the last minibatch; not
-            saved.
+        arrived: float64[2, T], the tokens and documents of each topic in the minibatches of the
+            last call; not saved.
         learned: the model of an archive, if it was made since the last minibatch; not saved.
         nursery: what births need, if topics are born.
+        first: T, the topics with which learning began; 0 while too few documents came to choose it
+            (:mod:`beam_topics.model.learners.engine.start`).
     """
 
     settings: Gibbs
@@ -73,19 +80,50 @@ class GibbsState:
     scored: int = 0
     log_evidence: float = 0.0
     marks: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: Array = field(default_factory=lambda: np.zeros(0))
     labels: list[str | None] = field(default_factory=list)
     arrived: Array = field(init=False)
     learned: Current | None = None
     nursery: Nursery | None = None
+    first: int = 0
 
     def __post_init__(self) -> None:
+        if not self.settings.learns_topics:
+            self.first = self.settings.first_topics
         self.live = new_model(self.settings, self.key)
         self.vocabulary = self.settings.vocabulary.new()
+        self.vocabulary.keep_always(words_of(self.settings.seeds))
         self.live.add_words(len(self.vocabulary))
+        self.live.add_prior_tokens(*self.prior)
         self.arrived = np.zeros((2, self.settings.topic_count))
         if law := self.settings.births:
             most = self.settings.topic_count
             self.nursery = Nursery(law, self.settings.topic_alpha, most, Names(self.live.key))
+
+    @property
+    def alpha(self) -> float:
+        """Return alpha of each topic."""
+        return self.settings.alpha_of(self.first or self.live.topics)
+
+    def have_topics(self, count: int) -> None:
+        """Add topics until there are so many, before T is chosen."""
+        self.live.add_topics(max(count - self.live.topics, 0), 0.0)
+        self.live.alpha[: self.live.topics] = self.alpha
+
+    def choose_topics(self) -> None:
+        """Choose T by the first documents; the model begins anew, with all documents at hand."""
+        assert self.nursery
+        self.first = choose_topics(self.live, self.settings, self.pool)
+        self.live, self.nursery.alpha = begin_anew(self.live, self.first, self.alpha), self.alpha
+
+    @property
+    def prior(self) -> tuple[Array, Array]:
+        """Return the numbers of the words of seeds, int32[n], and their prior tokens, int64[n, m].
+
+        The columns are the first topics.
+        """
+        seeds, strength = self.settings.seeds, self.settings.seed_strength
+        return self.vocabulary.numbers(words_of(seeds)), prior_tokens(seeds, strength)
 
     @property
     def is_archive(self) -> bool:
@@ -111,12 +149,29 @@ class GibbsState:
         marks = np.arange(self.documents, self.documents + len(minibatch))
         if self.is_archive:
             marks = np.array([_mark(minibatch, d) for d in range(len(minibatch))], np.int64)
+        else:
+            self.places = np.concatenate([self.places, places_of(self.live, marks)])
         self.marks = np.concatenate([self.marks, marks])
         self.labels += minibatch.labels
         self.sequence, self.learned = minibatch.sequence, None
         self.documents += len(minibatch)
         self.tokens += int(known.sum())
         return arrived
+
+    def keep_sample(self) -> None:
+        """Let documents leave that are more than the settings allow."""
+        schedule = self.settings.schedule
+        # All documents choose how many topics there are.
+        if not isinstance(schedule, StreamSchedule) or not self.first:
+            return
+        if len(self.marks) <= schedule.reservoir:
+            return
+        wanted = self.nursery.wanted(self.marks, self.documents) if self.nursery else None
+        staying = keep_sample(self.live, self.places, schedule.reservoir, wanted)
+        # Few leave, and most of them have come last.
+        first = int(np.count_nonzero(staying == np.arange(len(staying))))
+        self.labels[first:] = [self.labels[d] for d in staying[first:].tolist()]
+        self.marks, self.places = self.marks[staying], self.places[staying]
 
     def _number_words(self, minibatch: Minibatch) -> Array:
         """Return the number of each word of a minibatch, int32; new words join."""
@@ -163,6 +218,8 @@ def learn_archive(state: GibbsState) -> Current:
     rows[np.concatenate([used, unused])] = np.arange(held.size)
     live = new_model(state.settings, state.key)
     live.add_words(held.size)
+    numbers, tokens = state.prior
+    live.add_prior_tokens(rows[numbers], tokens)
     live.add_documents(rows[words], lengths)
     schedule = state.settings.schedule
     assert isinstance(schedule, ArchiveSchedule)

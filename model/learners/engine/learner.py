@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.events import Event
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
-from beam_topics.model.learners.engine.births import follow, labelled
+from beam_topics.model.learners.engine.births import follow, labelled, remember
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.holding import (
     Current,
@@ -32,11 +33,26 @@ from beam_topics.model.learners.engine.holding import (
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.nursery import Nursery, Stream
 from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.start import CHOOSING, topics_for
 from beam_topics.model.learners.engine.state import Array, State, first_strength
-from beam_topics.model.learners.engine.stream import keep_sample, learn
+from beam_topics.model.learners.engine.stream import learn
 from beam_topics.model.records import Minibatch
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+
+
+class Learned(NamedTuple):
+    """What was learned of documents that arrived.
+
+    Attributes:
+        fit: ln P of the tokens that were learned at once, each given what came before.
+        tokens: these.
+        events: what is told.
+    """
+
+    fit: float = 0.0
+    tokens: int = 0
+    events: tuple[Event, ...] = ()
 
 
 @register(Gibbs)
@@ -47,32 +63,14 @@ class GibbsLearner:
         return GibbsState(settings, key, threads)
 
     def step(self, state: GibbsState, minibatch: Minibatch) -> StepInfo:
-        before, visits = state.tokens, state.live.visits
-        arrived = state.take(minibatch)
-        known, fit = state.tokens - before, 0.0
-        scored, events = 0 if state.is_archive else known, tuple[Event, ...]()
-        if state.nursery and len(minibatch):
-            fit, scored, events = _follow(state, state.nursery, arrived, minibatch.ids)
-        elif known and not state.is_archive:
-            fit = _learn(state, arrived)
-        elif not state.is_archive:
-            state.arrived[:] = 0.0
-        _keep_sample(state)
+        return self.steps(state, [minibatch])[0]
+
+    def steps(self, state: GibbsState, minibatches: Sequence[Minibatch]) -> list[StepInfo]:
+        state.arrived = np.zeros_like(state.arrived)
+        infos = [_step(state, minibatch) for minibatch in minibatches]
         # It takes memory, and holds nothing between epochs.
         state.live.workspace = None
-        state.scored, state.log_evidence = state.scored + scored, state.log_evidence + fit
-        return StepInfo(
-            documents=len(minibatch),
-            tokens=len(minibatch.tokens),
-            unknown_tokens=len(minibatch.tokens) - known,
-            moves=state.live.visits - visits,
-            resamplings=0,
-            ess=1.0,
-            log_evidence=fit,
-            words=len(state.vocabulary),
-            scored_tokens=scored,
-            events=events,
-        )
+        return infos
 
     def snapshot(self, state: GibbsState, chain: int | None = None) -> Snapshot:
         live, rows, _ = state.current()
@@ -82,6 +80,9 @@ class GibbsLearner:
         # Topics that are not yet born have no tokens, and as good as no weight.
         alpha = np.full(state.settings.topic_count, LEAST_ALPHA)
         alpha[: live.topics] = live.alpha[: live.topics]
+        factors = _without_prior_tokens(state, live)
+        strengths = np.full(len(alpha), strength)
+        strengths[: live.topics] *= factors
         unseen = max(0.0, 1.0 - live.known_share) if live.unseen else 0.0
         return Snapshot(
             key=state.key,
@@ -89,18 +90,18 @@ class GibbsLearner:
             event_time=0,
             fingerprint="",
             alpha=alpha,
-            prior=TopicWordPrior(np.full(len(alpha), strength), mean, unseen),
+            prior=TopicWordPrior(strengths, mean, unseen),
             words=state.vocabulary.words,
             offsets=np.searchsorted(words, np.arange(len(rows) + 1)).astype(np.int64),
             topics=topics.astype(np.int32),
-            counts=counts[words, topics].astype(np.float64),
+            counts=counts[words, topics] * factors[topics],
         )
 
     def summary(self, state: GibbsState, chain: int | None = None) -> Summary:
         current = state.current()
         return Summary(
             evidence=scaled(state.log_evidence),
-            posterior=scaled(_log_joint(current.live)),
+            posterior=scaled(_log_joint(state, current)),
             documents=state.documents,
             tokens=state.tokens,
             words=len(state.vocabulary),
@@ -158,50 +159,112 @@ class GibbsLearner:
         ]
 
 
-def _learn(state: GibbsState, arrived: Array) -> float:
-    """Learn the documents that arrived; note their topics, and return ln P of their words."""
-    schedule = state.settings.schedule
+def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
+    """Learn a minibatch, and add its tokens and documents to what arrived."""
+    before, visits = state.tokens, state.live.visits
+    arrived, learned = state.take(minibatch), Learned()
+    if len(arrived) and not state.is_archive:
+        learned = _learn(state, arrived, minibatch.ids)
+        # The number of the first document is its place, whatever the model of it.
+        state.arrived += counts_of(state.live, int(arrived[0]), state.settings.topic_count)
+    state.keep_sample()
+    state.scored, state.log_evidence = (
+        state.scored + learned.tokens,
+        state.log_evidence + learned.fit,
+    )
+    return StepInfo(
+        documents=len(minibatch),
+        tokens=len(minibatch.tokens),
+        unknown_tokens=len(minibatch.tokens) - (state.tokens - before),
+        moves=state.live.visits - visits,
+        resamplings=0,
+        ess=1.0,
+        log_evidence=learned.fit,
+        words=len(state.vocabulary),
+        scored_tokens=learned.tokens,
+        events=learned.events,
+    )
+
+
+def _learn(state: GibbsState, arrived: Array, ids: Sequence[str]) -> Learned:
+    """Learn the documents that arrived."""
+    if state.nursery is None:
+        return _learned(state, arrived, state.documents)
+    if state.first:
+        return _follow(state, state.nursery, arrived, ids)
+    count = CHOOSING - int(arrived[0])
+    first = _begin(state, state.nursery, arrived[:count], ids[:count])
+    if len(arrived) <= count:
+        return first
+    rest = _follow(state, state.nursery, arrived[count:], ids[count:])
+    return Learned(first.fit + rest.fit, first.tokens + rest.tokens, rest.events)
+
+
+def _learned(state: GibbsState, arrived: Array, seen: int) -> Learned:
+    """Learn documents that arrived when so many had been seen with them, and visit others."""
+    schedule, live = state.settings.schedule, state.live
     assert isinstance(schedule, StreamSchedule)
-    fit = learn(state.live, arrived, state.documents, schedule.moves, state.pool)
-    state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
-    return fit
+    tokens = int(live.offsets[arrived[-1] + 1] - live.offsets[arrived[0]])
+    if not tokens:
+        return Learned()
+    return Learned(learn(live, arrived, seen, schedule.moves, state.pool), tokens)
 
 
-def _follow(
-    state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]
-) -> tuple[float, int, tuple[Event, ...]]:
-    """Learn the documents that arrived, and let topics be born.
+def _begin(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]) -> Learned:
+    """Learn some of the first documents; when all of these are there, choose how many topics."""
+    seen = int(arrived[-1]) + 1
+    state.have_topics(topics_for(seen, state.settings.max_topics))
+    learned = _learned(state, arrived, seen)
+    nursery.uses = np.zeros((2, state.live.size), np.int64)
+    if seen == CHOOSING:
+        state.choose_topics()
+        everyone = np.arange(seen)
+        _learned(state, everyone, seen)
+        remember(_stream(state, nursery, everyone[seen:], ids)._replace(seen=seen), everyone)
+    return learned
 
-    Returns:
-        ln P of the words that were learned at once, their number, and what is told.
-    """
+
+def _follow(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]) -> Learned:
+    """Learn the documents that arrived, and let topics be born."""
+    stream = _stream(state, nursery, arrived, ids)
+    fit, tokens = follow(stream)
+    state.arrived += labelled(stream)
+    return Learned(fit, tokens, tuple(nursery.events))
+
+
+def _stream(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]) -> Stream:
+    """Return the stream at documents that arrived."""
     schedule = state.settings.schedule
     assert isinstance(schedule, StreamSchedule)
     about = state.documents, arrived, tuple(ids), schedule.moves, state.pool
-    stream = Stream(state.live, state.marks, nursery, *about)
-    fit, scored = follow(stream)
-    state.arrived = counts_of(state.live, int(arrived[0]), state.settings.topic_count)
-    state.arrived += labelled(stream)
-    return fit, scored, tuple(nursery.events)
+    return Stream(state.live, state.marks, nursery, *about)
 
 
-def _keep_sample(state: GibbsState) -> None:
-    """Let documents leave that are more than the settings allow."""
-    schedule = state.settings.schedule
-    if isinstance(schedule, StreamSchedule) and len(state.marks) > schedule.reservoir:
-        nursery = state.nursery
-        wanted = nursery.wanted(state.marks, state.documents) if nursery else None
-        staying = keep_sample(state.live, state.marks, schedule.reservoir, wanted)
-        state.marks = state.marks[staying]
-        state.labels = [state.labels[d] for d in staying.tolist()]
+def _without_prior_tokens(state: GibbsState, live: State) -> Array:
+    """Return the factors that scale topics to the tokens that they really have, float64[T].
+
+    P(w | t) is a ratio of the two, so it stays what it is. The share of a topic in a model is then
+    that of its tokens, not of the strength of its seed.
+    """
+    given = state.prior[1].sum(axis=0)
+    totals, factors = live.totals[: len(given)], np.ones(live.topics)
+    # A topic without tokens of its own counts as one token.
+    factors[: len(given)] = np.maximum(totals - given, 1) / totals
+    return factors
 
 
-def _log_joint(live: State) -> float:
-    """Return ln P(w, z)."""
+def _log_joint(state: GibbsState, current: Current) -> float:
+    """Return ln P(w, z) given the prior tokens of seeds."""
+    live, (words, tokens) = current.live, state.prior
     strength, size = live.a or first_strength(live.size), live.size
     offsets, shares = live.offsets[: live.documents + 1], strength * live.base[:size]
     counts = live.rows[:size], live.totals
-    return float(log_joint(offsets, live.z, *counts, shares, strength, live.alpha))
+    found = log_joint(offsets, live.z, *counts, shares, strength, live.alpha)
+    if len(words):
+        rows = current.rows[words]
+        counts = tokens.astype(np.int32), tokens.sum(axis=0)
+        found -= log_joint(offsets[:1], live.z, *counts, shares[rows], strength, live.alpha)
+    return float(found)
 
 
 def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:

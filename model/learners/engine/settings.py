@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LearnerSettings, implemented_in
+from beam_topics.model.learners.seeds import DEFAULT_STRENGTH, check_seeds, seeds_of
 from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
 from beam_topics.model.options import Kinds, Record, option, part
 
 # Topics are two bytes, of which one value means none.
 MOST_TOPICS = 2**16 - 1
+# The most topics of --topics=auto.
+MAX_TOPICS = 200
 # Smaller values of alpha vanish in float32 masses.
 LEAST_ALPHA = 1e-4
 
@@ -71,16 +75,16 @@ class StreamSchedule(Schedule):
     kind = "stream"
 
     moves: int = option(
-        30,
+        100,
         "R, documents that are visited for each one that arrives; more while there are few",
-        unit="documents or tokens",
+        unit="documents",
         least=0,
         first=True,
     )
     reservoir: int = option(
         20_000,
         "size of the uniform sample of all documents that can be visited",
-        unit="documents or tokens",
+        unit="documents",
         least=0,
     )
     births: Births = part(
@@ -115,9 +119,45 @@ class Gibbs(LearnerSettings):
     vocabulary: VocabularySettings = part(
         Growing(), "which words are learned", VOCABULARIES, first=True
     )
+    seeds: tuple[str, ...] = option(
+        (),
+        "YAML file of topics to begin with: names, each with a list of words; topic 0 is the first",
+        file="seeds",
+        absent=(),
+    )
+    seed_strength: int = option(
+        DEFAULT_STRENGTH,
+        "prior tokens of each word of --seeds in its topic",
+        unit="tokens",
+        least=1,
+        absent=DEFAULT_STRENGTH,
+    )
+
+    max_topics: int = option(
+        MAX_TOPICS,
+        "largest number of topics that --topics=auto learns",
+        least=1,
+        most=MOST_TOPICS,
+        absent=MAX_TOPICS,
+    )
+
+    def conditions(self) -> Mapping[str, tuple[bool, str]]:
+        return {
+            **super().conditions(),
+            "seed_strength": (bool(self.seeds), "--seeds is given"),
+            "max_topics": (self.learns_topics, "--topics is auto"),
+        }
 
     def check(self) -> None:
+        if self.learns_topics and not self.can_learn_topics:
+            given, other = self.schedule, StreamSchedule()
+            wrong, right = f"--schedule={given.kind}", f"--schedule={other.kind}"
+            if isinstance(given, StreamSchedule):
+                wrong, right = f"--births={NoBirths.kind}", f"--births={LocalBirths.kind}"
+            remedy = f"Give a number, or {right}."
+            raise OptionError("--topics", self.topics, f"a number with {wrong}", remedy)
         super().check()
+        check_seeds(self.seeds, self.seed_strength, self.topics, self.vocabulary)
         most = MOST_TOPICS // (2 if self.births else 1)
         if self.topics != AUTO and self.topics > most:
             allowed = f"at most {most} with --learner={self.kind}"
@@ -125,6 +165,10 @@ class Gibbs(LearnerSettings):
         if self.alpha != AUTO and self.alpha < LEAST_ALPHA:
             allowed = f"at least {LEAST_ALPHA} with --learner={self.kind}"
             raise OptionError("--alpha", self.alpha, allowed, "Give a larger number.")
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        return tuple(seed.name for seed in seeds_of(self.seeds))
 
     @property
     def takes_new_words(self) -> bool:
@@ -137,17 +181,28 @@ class Gibbs(LearnerSettings):
         return found if isinstance(found, LocalBirths) else None
 
     @property
+    def can_learn_topics(self) -> bool:
+        return self.births is not None
+
+    @property
     def first_topics(self) -> int:
-        """Return T, the topics in use when learning begins."""
-        assert isinstance(self.topics, int)
-        return self.topics
+        """Return T, the topics in use when learning begins; of auto they are few."""
+        return 1 if self.topics == AUTO else self.topics
 
     @property
     def topic_count(self) -> int:
-        return self.first_topics * (2 if self.births else 1)
+        if self.topics == AUTO:
+            return self.max_topics
+        return self.topics * (2 if self.births else 1)
 
     @property
     def topic_alpha(self) -> float:
-        """Return alpha of each topic; of auto the sum is 2.5, and 5 when T topics are born."""
-        alpha = min(0.1, 2.5 / self.first_topics) if self.alpha == AUTO else self.alpha
+        return self.alpha_of(self.first_topics)
+
+    def alpha_of(self, topics: int) -> float:
+        """Return alpha of each topic where T are in use when learning begins.
+
+        Of auto the sum is at most 2.5 then, and twice that when T more topics are born.
+        """
+        alpha = min(0.1, 2.5 / topics) if self.alpha == AUTO else self.alpha
         return max(alpha, LEAST_ALPHA)

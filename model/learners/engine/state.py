@@ -6,7 +6,7 @@ The model of T topics over W words is
 
 The state consists of the topic z of each token of the documents in reach, the counts n_wt and n_t,
 the parameters G, a, a0 and alpha, and the number of epochs, which names the draws. Counts may
-exceed what z explains: of documents that have left.
+exceed what z explains: by those of documents that have left, and by prior tokens.
 
 Arrays have room: they are longer than what is in use, and double when it ends. So minibatches add
 documents and words in amortised constant time. Only what is in use enters a digest.
@@ -214,6 +214,17 @@ class State:
             self.base[:size] = 1.0 / (size + self.unseen)
         self.size = size
 
+    def add_prior_tokens(self, words: Array, counts: Array) -> None:
+        """Add tokens that belong to no document, so that no draw takes them out.
+
+        Args:
+            words: int[n], distinct words.
+            counts: int[n, m], for each word its tokens in the topics 0, ..., m - 1.
+        """
+        topics = np.arange(counts.shape[1])
+        self.rows[words[:, None], topics] += counts.astype(np.int32)
+        self.totals[topics] += counts.sum(axis=0)
+
     def add_topics(self, count: int, alpha: float) -> list[int]:
         """Add topics without tokens; return their numbers, from T on.
 
@@ -289,10 +300,12 @@ class State:
         Args:
             staying: int64[m], the documents that stay, ascending; they get the numbers 0, 1, ...
         """
-        lengths = np.diff(self.offsets[: self.documents + 1])
         stays = np.zeros(self.documents, np.bool_)
         stays[staying] = True
-        self._keep_tokens(np.repeat(stays, lengths), lengths[staying])
+        # Documents before the first that leaves are where they were.
+        first = int(np.argmin(stays)) if len(staying) < self.documents else self.documents
+        lengths = np.diff(self.offsets[first : self.documents + 1])
+        self._keep_tokens(np.repeat(stays[first:], lengths), lengths[stays[first:]], first)
 
     def keep_words(self, staying: Array) -> None:
         """Let words leave, with their counts, their tables and their tokens in reach.
@@ -313,14 +326,15 @@ class State:
         if size:
             self.base *= self.known_share / self.base.sum()
 
-    def _keep_tokens(self, stays: Array, lengths: Array) -> None:
-        """Keep some tokens, of documents of these lengths."""
-        tokens, self.documents = self.tokens, len(lengths)
-        kept = int(np.count_nonzero(stays))
+    def _keep_tokens(self, stays: Array, lengths: Array, first: int = 0) -> None:
+        """Keep some tokens of the documents from ``first`` on, which have these lengths then."""
+        begin, end = int(self.offsets[first]), self.tokens
+        kept = begin + int(np.count_nonzero(stays))
         for array in (self.words, self.z):
-            array[:kept] = array[:tokens][stays]
-        self.z[kept:tokens] = NONE
-        self.offsets[: len(lengths) + 1] = np.concatenate([[0], np.cumsum(lengths)])
+            array[begin:kept] = array[begin:end][stays]
+        self.z[kept:end] = NONE
+        self.documents = first + len(lengths)
+        self.offsets[first + 1 : self.documents + 1] = begin + np.cumsum(lengths)
 
     def room_for(self, shards: int) -> Workspace:
         """Return memory for as many shards."""

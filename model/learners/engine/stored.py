@@ -13,11 +13,15 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners.engine.births_stored import load_nursery, nursery_to_bytes
+from beam_topics.model.learners.engine.epoch import MOST_COUNT
 from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
+from beam_topics.model.learners.engine.start import CHOOSING
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
+from beam_topics.model.learners.seeds import words_of
 
 MAGIC = b"BTG1"
 _FACTS = ("sequence", "documents", "tokens", "scored")
@@ -25,7 +29,6 @@ _COUNTERS = ("epochs", "visits", "reseated")
 _BLOBS = 12
 # Bounds of what is drawn; beyond them a mass in float32 could vanish.
 _LEAST_SHARE, _LEAST_A, _MOST = 1e-25, 1e-12, 1e15
-_MOST_COUNT = 2**31 - 1
 
 
 def state_to_bytes(state: GibbsState) -> bytes:
@@ -37,6 +40,7 @@ def state_to_bytes(state: GibbsState) -> bytes:
         **{name: getattr(state, name) for name in _FACTS},
         **{name: getattr(live, name) for name in _COUNTERS},
         **{name: float(getattr(live, name)) for name in ("a", "a0")},
+        "first": state.first,
         "log_evidence": state.log_evidence,
         "labels": state.labels,
         "settings": _settings_digest(state.settings),
@@ -78,20 +82,31 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
             "a saved learner does not fit these settings; it was made with others, or is damaged"
         )
     state = GibbsState(settings, key, threads)
-    born = len(wire.array_from_bytes(blobs[7], "<f8")) - state.live.topics
-    checks.whole(
-        "born topics of a saved learner", born, 0, settings.topic_count - state.live.topics + 1
-    )
-    if born:
-        state.live.add_topics(born, settings.topic_alpha)
+    _load_topics(state, header, len(wire.array_from_bytes(blobs[7], "<f8")))
     _load_words(state, blobs[0], wire.array_from_bytes(blobs[1], "<f8"))
     _load_counts(state.live, *map(unpack_numbers, blobs[2:5]))
+    _check_seeds(state)
     _load_shared(state, header, blobs[5:8])
     _load_documents(state, *map(unpack_numbers, blobs[8:12]))
     _load_facts(state, header)
     if state.nursery:
         load_nursery(state.nursery, state.live, state.marks, state.documents, blobs[12])
     return state
+
+
+def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
+    """Set T, and add the topics that came later."""
+    settings, before, name = state.settings, state.live.topics, "topics of a saved learner"
+    checks.whole(name, count, before, settings.topic_count + 1)
+    state.first = checks.whole(f"first {name}", checks.field(header, "first"), 0, count + 1)
+    if settings.learns_topics:
+        documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
+        checks.equal(f"first {name}", state.first > 0, documents >= CHOOSING)
+    else:
+        checks.equal(f"first {name}", state.first, settings.first_topics)
+    state.have_topics(count)
+    if state.nursery:
+        state.nursery.alpha = state.alpha
 
 
 def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
@@ -103,8 +118,11 @@ def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
     checks.distinct("words of a saved learner", words)
     if wanted.is_open:
         checks.whole("words of a saved learner", len(words), 0, wanted.size + 1)
-        vocabulary.extend(words)
-        state.live.add_words(len(words))
+        first, more = words[: vocabulary.always], words[vocabulary.always :]
+        if tuple(first) != words_of(state.settings.seeds):
+            raise DamagedDataError("the state's first words are not those of the seeds")
+        vocabulary.extend(more)
+        state.live.add_words(len(more))
     else:
         checks.equal("words of a saved learner", words, tuple(vocabulary.words))
     checks.sized("uses of a saved learner's words", use, len(words))
@@ -120,9 +138,10 @@ def _load_counts(live: State, lengths: Array, topics: Array, counts: Array) -> N
     checks.sized(f"topics of {name}", topics, int(lengths.sum()))
     checks.sized(name, counts, len(topics))
     checks.within(f"topics of {name}", topics, 0, live.topics)
-    checks.within(name, counts, 1, _MOST_COUNT)
+    checks.within(name, counts, 1, MOST_COUNT + 1)
     words = np.repeat(np.arange(live.size), lengths)
     checks.ascending(f"topics of {name}", words * live.topics + topics, strictly=True)
+    live.rows[:] = 0
     live.rows[words, topics] = counts
     live.totals = live.rows[: live.size].sum(axis=0, dtype=np.int64)
 
@@ -138,7 +157,7 @@ def _load_shared(state: GibbsState, header: dict[str, Any], blobs: list[bytes]) 
     checks.sized(f"base of {name}", base, size)
     checks.measures(f"base of {name}", base, _LEAST_SHARE, 1.0)
     checks.sized(f"alpha of {name}", alpha, live.topics)
-    checks.equal(f"alpha of {name}", alpha.tolist(), [state.settings.topic_alpha] * len(alpha))
+    checks.equal(f"alpha of {name}", alpha.tolist(), [state.alpha] * len(alpha))
     live.tables[:size], live.base[:size], live.alpha[: live.topics] = tables, base, alpha
     a = checks.number(f"a of {name}", checks.field(header, "a"), 0.0, _MOST)
     least = 0.0 if not a else max(_LEAST_A, _LEAST_SHARE / float(base.min(initial=1.0)))
@@ -155,6 +174,7 @@ def _load_documents(
     if isinstance(schedule, StreamSchedule):
         births = state.settings.births
         more = births.window + births.delay + births.patience if births else 0
+        more += CHOOSING if state.settings.learns_topics else 0
         checks.whole(name, len(lengths), 0, schedule.reservoir + more + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
     checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))
@@ -166,18 +186,27 @@ def _load_documents(
     checks.within(f"marks of {name}", marks, 0, 2**62)
     if not state.is_archive:
         checks.ascending(f"marks of {name}", marks, strictly=True)
-        _check_counted(live, words, topics - 1)
+        _check_counted(state, words, topics - 1)
     live.add_documents(words, lengths)
     live.z[: live.tokens] = np.where(topics > 0, topics - 1, NONE)
     state.marks = marks
+    if not state.is_archive:
+        state.places = places_of(live, marks)
 
 
-def _check_counted(live: State, words: Array, topics: Array) -> None:
-    """Refuse documents with more tokens of a word in a topic than n_wt."""
-    words, topics = words[topics >= 0], topics[topics >= 0]
-    np.subtract.at(live.rows, (words, topics), 1)
-    checks.within("counts of a saved learner without its documents", live.rows, 0, _MOST_COUNT)
-    np.add.at(live.rows, (words, topics), 1)
+def _check_seeds(state: GibbsState) -> None:
+    """Refuse counts without the prior tokens of the seeds."""
+    words, tokens = state.prior
+    if (state.live.rows[words, : tokens.shape[1]] < tokens).any():
+        raise DamagedDataError("the state has fewer tokens of a seed than its prior tokens")
+
+
+def _check_counted(state: GibbsState, words: Array, topics: Array) -> None:
+    """Refuse documents with more tokens of a word in a topic than n_wt without prior tokens."""
+    rows, (seeded, tokens) = state.live.rows.copy(), state.prior
+    rows[seeded, : tokens.shape[1]] -= tokens.astype(np.int32)
+    np.subtract.at(rows, (words[topics >= 0], topics[topics >= 0]), 1)
+    checks.within("counts of a saved learner without its documents", rows, 0, MOST_COUNT + 1)
 
 
 def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
@@ -191,6 +220,8 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
     checks.whole(f"documents at hand of {name}", len(state.marks), 0, most)
+    if not state.first:
+        checks.equal(f"documents at hand of {name}", len(state.marks), state.documents)
     if not state.is_archive:
         checks.within(f"marks of {name}", state.marks, 0, state.documents)
     labels = checks.field(header, "labels")

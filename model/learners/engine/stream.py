@@ -120,23 +120,34 @@ def drawn(state: State, count: int, reach: Array | None = None) -> Array:
     return np.sort(reach[np.argpartition(places[reach], count - 1)[:count]])
 
 
-def keep_sample(state: State, arrival: Array, most: int, wanted: Array | None = None) -> Array:
+def places_of(state: State, numbers: Array) -> Array:
+    """Return the uniforms of documents by which they stay in reach, float64[n].
+
+    Args:
+        state: names the draws.
+        numbers: int64[n], for each document how many came before it.
+    """
+    names = *state.key, 0, 0, KEPT
+    return np.array([uniform(number, *names) for number in numbers.tolist()], np.float64)
+
+
+def keep_sample(state: State, places: Array, most: int, wanted: Array | None = None) -> Array:
     """Let documents leave, so that at most ``most`` are in reach beside those that are wanted.
 
     Args:
         state: changed.
-        arrival: int64[D], for each document in reach how many came before it.
+        places: float64[D], the uniform of each document in reach, as :func:`places_of` gives it.
         most: 0 or more.
         wanted: bool[D], whether a document must stay.
 
     Returns:
-        int64[m], the places in ``arrival`` of those that stay, ascending.
+        int64[m], the numbers of those that stay, ascending.
     """
-    if len(arrival) <= most:
-        return np.arange(len(arrival))
-    places = [uniform(number, *state.key, 0, 0, KEPT) for number in arrival.tolist()]
-    staying: Array = np.sort(np.argsort(np.array(places), kind="stable")[:most])
-    if wanted is not None:
-        staying = np.union1d(staying, np.flatnonzero(wanted))
-    state.keep_documents(staying)
+    if len(places) <= most:
+        return np.arange(len(places))
+    stays = np.zeros(len(places), np.bool_)
+    stays[np.argpartition(places, most)[:most]] = True
+    staying: Array = np.flatnonzero(stays if wanted is None else stays | wanted)
+    if len(staying) < len(places):
+        state.keep_documents(staying)
     return staying

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from alarm import agrees_in_means
 
+from beam_topics.model.errors import LimitError
 from beam_topics.model.learners.engine import epoch as law
 from beam_topics.model.learners.engine.archive import Schedule, archive, hashed_order, steps
-from beam_topics.model.learners.engine.epoch import each, epoch, ranges_of
+from beam_topics.model.learners.engine.epoch import MOST_COUNT, each, epoch, ranges_of
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.state import State
 
@@ -188,6 +189,21 @@ def test_wrong_epochs_are_refused(documents, shards, message):
     before = state.digest()
     with pytest.raises(ValueError, match=message):
         epoch(state, np.array(documents), shards)
+    assert state.digest() == before
+
+
+def test_a_count_that_may_exceed_32_bits_is_refused_before_it_does():
+    state = example(documents=10, words=30)
+    tokens, chosen = state.tokens, np.arange(10)
+    # A topic may have more tokens than a word has in it.
+    state.add_prior_tokens(np.arange(3), np.full((3, 1), MOST_COUNT - tokens))
+    epoch(state, chosen)
+    assert (state.rows >= 0).all() and state.totals[0] > MOST_COUNT
+    more = MOST_COUNT - tokens + 1 - int(state.rows.max())
+    state.add_prior_tokens(state.rows[:, 0].argmax(keepdims=True), np.array([[max(more, 0)]]))
+    before = state.digest()
+    with pytest.raises(LimitError, match="Begin a new model with another --model_store"):
+        epoch(state, chosen)
     assert state.digest() == before
 
 

@@ -76,6 +76,22 @@ def test_the_sample_is_bounded_and_counts_have_everything():
     ]
 
 
+def test_several_minibatches_in_one_call_are_steps_and_all_of_them_arrive():
+    learner, minibatches = learner_for(STREAM), minibatches_of(DOCUMENTS, 7)
+    one, other = learner.init(STREAM, "", 0), learner.init(STREAM, "", 0)
+    for run in (minibatches[:1], minibatches[1:5], minibatches[5:]):
+        tokens = one.tokens
+        arrived = np.zeros((1, 2, 3))
+        infos = []
+        for minibatch in run:
+            infos.append(learner.step(one, minibatch))
+            arrived += learner.arrivals(one, 0).counts
+        assert learner.steps(other, run) == infos
+        assert learner.save(other) == learner.save(one)
+        found = learner.arrivals(other, 0).counts
+        assert (found == arrived).all() and found[0, 0].sum() == one.tokens - tokens
+
+
 def test_figures_of_documents():
     state = State(3, seed=2, a=4.0)
     state.add_words(5)

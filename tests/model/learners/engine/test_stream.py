@@ -10,7 +10,14 @@ from beam_topics.model.learners.engine import stream
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.state import State
-from beam_topics.model.learners.engine.stream import drawn, keep_sample, learn, shards_of, visits
+from beam_topics.model.learners.engine.stream import (
+    drawn,
+    keep_sample,
+    learn,
+    places_of,
+    shards_of,
+    visits,
+)
 
 G = np.random.default_rng(8)
 LENGTHS = G.integers(0, 25, 80)
@@ -105,7 +112,7 @@ def test_what_stays_is_a_uniform_sample_however_documents_come():
         for begin in range(0, 80, size):
             state.add_documents(np.zeros(0, np.int64), np.zeros(size, np.int64))
             arrival = np.concatenate([arrival, np.arange(begin, begin + size)])
-            arrival = arrival[keep_sample(state, arrival, 9)]
+            arrival = arrival[keep_sample(state, places_of(state, arrival), 9)]
         assert state.documents == 9
         found.append(arrival.tolist())
     assert found[0] == found[1] == found[2]
@@ -113,19 +120,21 @@ def test_what_stays_is_a_uniform_sample_however_documents_come():
     for seed in range(400):
         state = State(2, seed)
         state.add_documents(np.zeros(0, np.int64), np.zeros(12, np.int64))
-        kept.update(keep_sample(state, np.arange(12), 4).tolist())
+        kept.update(keep_sample(state, places_of(state, np.arange(12)), 4).tolist())
     agrees_in_counts([kept[d] for d in range(12)], np.full(12, 1 / 12))
 
 
-def test_documents_leave_their_tokens_in_the_counts():
+@pytest.mark.parametrize("staying", [[0, 3, 4, 30, 79], [*range(79)], [*range(1, 80)], [], [79]])
+def test_documents_leave_their_tokens_in_the_counts(staying):
     state = example()
     epoch(state, np.arange(80), 1)
     rows, totals, before = state.rows.copy(), state.totals.copy(), state.tokens
-    z, words, offsets = state.z.copy(), state.words.copy(), state.offsets.copy()
-    staying = np.array([0, 3, 4, 30, 79])
+    z, words = state.z.copy(), state.words.copy()
+    staying = np.array(staying, np.int64)
     state.keep_documents(staying)
-    assert state.documents == 5 and state.tokens == LENGTHS[staying].sum() < before
-    tokens = np.concatenate([np.arange(offsets[d], offsets[d + 1]) for d in staying])
+    assert state.documents == len(staying) and state.tokens == LENGTHS[staying].sum() < before
+    tokens = np.flatnonzero(np.repeat(np.isin(np.arange(80), staying), LENGTHS))
+    assert (state.offsets[: len(staying) + 1] == [0, *np.cumsum(LENGTHS[staying])]).all()
     assert (state.z[: state.tokens] == z[tokens]).all()
     assert (state.words[: state.tokens] == words[tokens]).all()
     assert (state.rows == rows).all() and (state.totals == totals).all()

@@ -1,0 +1,123 @@
+"""How many topics a stream begins with, where ``--topics=auto`` leaves that to it.
+
+Few documents say little about the number of topics, and a model of too many topics predicts worse
+than one of too few. So a stream begins in three steps.
+
+1. Until 300 documents have come, the model has the most topics K of the list 1, 2, 3, 4, 6, 8, ...
+   for which there are six documents each (:func:`topics_for`). Topics are added, and none goes.
+2. The 300 documents choose K (:func:`choose_topics`). For each K of the list a chain learns two
+   thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability of the
+   tokens of document d at odd places, given those at even places. The chosen K is the least one
+   that is at most a quarter of a standard error behind the best K',
+
+       sum over d of [g_d(K') - g_d(K)] <= sd of these differences sqrt(number of d) / 4.
+
+3. The model begins anew with K topics (:func:`begin_anew`), and learns the 300 documents as if they
+   were its first minibatch. Topics get other numbers then.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import Executor
+
+import numpy as np
+
+from beam_topics.model.learners.engine.epoch import each, epoch
+from beam_topics.model.learners.engine.settings import Gibbs
+from beam_topics.model.learners.engine.snapshots import Held, phi_of, texts_of
+from beam_topics.model.learners.engine.state import Array, State
+
+# Numbers of topics that are compared.
+NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
+# Documents that choose; those of them that chains learn; the sweeps of a chain.
+CHOOSING, LEARNED, SWEEPS = 300, 200, 40
+# Documents for each topic before that; standard errors behind the best.
+EACH, BEHIND = 6, 0.25
+
+
+def numbers_up_to(most: int) -> list[int]:
+    """Return the numbers of topics that are compared where there are at most so many."""
+    return [k for k in NUMBERS if k < most] + ([most] if most <= NUMBERS[-1] else [])
+
+
+def topics_for(documents: int, most: int) -> int:
+    """Return the topics of a model of fewer than :data:`CHOOSING` documents."""
+    return max([k for k in numbers_up_to(most) if k * EACH <= documents], default=1)
+
+
+def choose_topics(live: State, settings: Gibbs, pool: Executor | None) -> int:
+    """Return K, as the first :data:`CHOOSING` documents choose it.
+
+    Args:
+        live: the model; its first documents are these.
+        settings: the settings.
+        pool: threads for the chains.
+    """
+    numbers = numbers_up_to(settings.max_topics)
+
+    def judged(i: int) -> Array:
+        return completion(live, settings, numbers[i])
+
+    found = np.array(each(pool, judged, len(numbers)))
+    return numbers[least_good(found)]
+
+
+def least_good(found: Array) -> int:
+    """Return the first row that is at most a quarter of a standard error behind the best.
+
+    Args:
+        found: float64[n, D], for each number of topics ln P of each judging document.
+    """
+    behind = found[int(np.argmax(found.sum(axis=1)))] - found
+    errors = behind.std(axis=1) * math.sqrt(found.shape[1])
+    return int(np.argmax(behind.sum(axis=1) <= BEHIND * errors))
+
+
+def completion(live: State, settings: Gibbs, topics: int) -> Array:
+    """Return ln P(tokens at odd places | those at even places) of the judges, float64[D].
+
+    Args:
+        live: has the documents.
+        settings: the settings.
+        topics: K of the chain that predicts.
+    """
+    alpha = settings.alpha_of(topics)
+    chain = emptied(live, topics, alpha)
+    chain.name = f"{live.name}\0{topics} topics"
+    chain.add_documents(*tokens_of(live, LEARNED))
+    for _ in range(SWEEPS):
+        epoch(chain, np.arange(LEARNED), 1)
+    texts = texts_of(live, np.arange(LEARNED, CHOOSING))
+    counts, base = chain.rows[texts.ids, :topics], chain.base_mean()[texts.ids]
+    held = Held.of(alpha, phi_of(counts, chain.totals[:topics], base, chain.a))
+    return held.completion(texts)
+
+
+def begin_anew(live: State, topics: int, alpha: float) -> State:
+    """Return a model of the words and documents of another one, which has learned none of them.
+
+    Args:
+        live: the other model.
+        topics: K.
+        alpha: of each topic.
+    """
+    found = emptied(live, topics, alpha)
+    found.add_documents(*tokens_of(live, live.documents))
+    # These name draws.
+    found.epochs, found.visits, found.reseated = live.epochs, live.visits, live.visits
+    return found
+
+
+def emptied(live: State, topics: int, alpha: float) -> State:
+    """Return a model of K topics over the words of another one, without documents."""
+    found = State(topics, live.seed, live.name, unseen=live.unseen)
+    found.alpha[:topics] = alpha
+    found.add_words(live.size)
+    return found
+
+
+def tokens_of(live: State, documents: int) -> tuple[Array, Array]:
+    """Return the words of the first documents, int32[N], and their lengths, int64[documents]."""
+    offsets = live.offsets[: documents + 1]
+    return live.words[: offsets[-1]], np.diff(offsets)

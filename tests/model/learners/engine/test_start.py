@@ -1,0 +1,141 @@
+"""How many topics a stream begins with, where its first documents choose it."""
+
+import numpy as np
+import pytest
+from corpora import document_of, minibatches_of
+from learner_options import made
+
+from beam_topics.model import wire
+from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.engine import start, stored
+from beam_topics.model.learners.engine.start import (
+    BEHIND,
+    CHOOSING,
+    least_good,
+    numbers_up_to,
+    topics_for,
+)
+
+AUTO = made(learner="gibbs", topics="auto", births="on", moves=5)
+
+
+def documents_of(topics, count=CHOOSING + 40):
+    """Documents of words that topics do not share."""
+    generator = np.random.default_rng(topics)
+    shares = generator.dirichlet(np.full(topics, 0.1), count)
+    words = [generator.choice(topics, 20, p=row) for row in shares]
+    return [
+        document_of([f"w{t}-{generator.integers(9)}" for t in row], d)
+        for d, row in enumerate(words)
+    ]
+
+
+def run(settings, documents, size, threads=1, reload=False):
+    """The state after a stream, the topics after each minibatch, and what arrived in each."""
+    learner = learner_for(settings)
+    state, topics, arrived = learner.init(settings, "", 0, threads), [], []
+    for minibatch in minibatches_of(documents, size):
+        learner.step(state, minibatch)
+        topics.append(state.live.topics)
+        arrived.append(learner.arrivals(state, 0).counts[0].sum(axis=1).tolist())
+        if reload:
+            state = learner.load(settings, "", 0, learner.save(state), threads)
+    return state, topics, arrived
+
+
+@pytest.mark.parametrize(("topics", "wanted"), [(3, {3, 4}), (10, {8, 12})])
+def test_the_first_documents_choose_how_many_topics_there_are(topics, wanted):
+    state, _, _ = run(AUTO, documents_of(topics), CHOOSING)
+    assert state.first in wanted and state.live.topics == state.first
+    assert state.live.alpha[: state.first].tolist() == [AUTO.alpha_of(state.first)] * state.first
+    assert (state.live.rows.sum(axis=0) == state.live.totals).all()
+    assert state.live.totals.sum() == state.tokens
+    assert learner_for(AUTO).snapshot(state).topic_count == AUTO.topic_count == 200
+
+
+def test_before_that_topics_come_with_documents():
+    assert [topics_for(d, 200) for d in (0, 5, 12, 17, 18, 60, 299)] == [1, 1, 2, 2, 3, 8, 35]
+    assert topics_for(299, 7) == 7 and topics_for(299, 1) == 1
+    _, topics, arrived = run(AUTO, documents_of(3), 50)
+    assert topics[:5] == [8, 12, 25, 25, 35] and topics[5] in (3, 4)
+    # All tokens and documents of a minibatch arrive, also of that at which the model begins anew.
+    assert arrived == [[1000.0, 50.0]] * 6 + [[800.0, 40.0]]
+
+
+def test_the_choice_is_within_max_topics():
+    assert numbers_up_to(200)[-1] == 70 and numbers_up_to(70)[-2:] == [50, 70]
+    assert numbers_up_to(5) == [1, 2, 3, 4, 5] and numbers_up_to(1) == [1]
+    few = made(learner="gibbs", topics="auto", births="on", moves=1, max_topics=2)
+    _, topics, _ = run(few, documents_of(10), 100)
+    assert topics == [2] * 4 and few.topic_count == 2
+
+
+@pytest.mark.parametrize("size", [50, 90])
+def test_threads_and_a_saved_state_change_no_bit(size):
+    documents, learner = documents_of(3), learner_for(AUTO)
+    one, two, three = (
+        run(AUTO, documents, size, **how)[0] for how in ({}, {"threads": 2}, {"reload": True})
+    )
+    assert learner.save(one) == learner.save(two) == learner.save(three)
+    assert one.nursery.alpha == three.nursery.alpha == AUTO.alpha_of(one.first)
+
+
+def test_words_and_documents_stay_until_the_choice():
+    small = made(learner="gibbs", topics="auto", births="on", moves=1, reservoir=10)
+    state, _, _ = run(small, documents_of(3, CHOOSING - 1), 50)
+    assert state.first == 0 and len(state.marks) == CHOOSING - 1
+
+
+def test_the_least_good_number():
+    """Row i loses i / 100 nats of each document on average, with a spread of 1."""
+    spread = np.tile([1.0, -1.0], 50)
+    error = 10.0
+    rows = [np.zeros(100) - behind / 100 + spread * (behind > 0) for behind in (9, 3, 2, 0)]
+    assert BEHIND * error == 2.5 and least_good(np.array(rows)) == 2
+    assert least_good(np.zeros((3, 4))) == 0
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_one_topic_is_enough_for_words_that_say_nothing_of_each_other(seed, monkeypatch):
+    """The planted bug is judges that the chains have learned."""
+    shares = 1.0 / np.arange(1, 301)
+    generator = np.random.default_rng(seed)
+    words = generator.choice(300, (CHOOSING, 30), p=shares / shares.sum())
+    documents = [document_of([f"w{w}" for w in row], d) for d, row in enumerate(words.tolist())]
+    assert run(AUTO, documents, CHOOSING)[0].first == 1
+    texts_of = start.texts_of
+    monkeypatch.setattr(start, "texts_of", lambda live, _: texts_of(live, np.arange(100)))
+    assert run(AUTO, documents, CHOOSING)[0].first > 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"schedule": "archive"}, "number with --schedule=archive. Give a number, or --schedule=s"),
+        ({"births": "off"}, "a number with --births=off. Give a number, or --births=on"),
+        ({"births": "on", "seeds": ("a: b",)}, "none beside --topics=auto"),
+        ({"births": "on", "max_topics": 70_000}, "--max_topics"),
+    ],
+)
+def test_where_the_number_cannot_be_learned_it_is_refused(wrong, said):
+    with pytest.raises(OptionError, match=said):
+        made(learner="gibbs", topics="auto", **wrong)
+
+
+def test_max_topics_needs_auto():
+    with pytest.raises(OptionError, match="--topics is auto"):
+        made(learner="gibbs", topics=3, births="on", max_topics=4)
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "said"),
+    [(100, 3, "first topics"), (300, 0, "first topics"), (300, 99, "first topics")],
+)
+def test_a_state_with_another_beginning_is_refused(count, first, said):
+    learner = learner_for(AUTO)
+    state, _, _ = run(AUTO, documents_of(3, count), 100)
+    header, parts = wire.unpack(stored.MAGIC, learner.save(state))
+    data = wire.pack(stored.MAGIC, {**header, "first": first}, *parts)
+    with pytest.raises(DamagedDataError, match=said):
+        learner.load(AUTO, "", 0, data)
