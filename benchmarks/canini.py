@@ -26,15 +26,13 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from beam_topics.model.learners.particles.initial_batch import most_frequent_topics
-from beam_topics.model.learners.particles.population import best_particle
-from beam_topics.model.learners.particles.state import ParticleState
 
 from beam_topics.model.compositions import compose
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters as fixed_clusters
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
+from beam_topics.model.papers.state import PaperState, best_particle, topics_of
 from beam_topics.model.records import Minibatch, TokenisedDocument
 from benchmarks.canini_report import report
 from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabulary
@@ -44,36 +42,37 @@ from benchmarks.ledger import Ledger, Result, Run
 DATASETS = ("diff3", "rel3", "sim3", "subset20")
 PARTS = 4
 EVERYTHING = 1_000_000
-CHAIN: dict[str, Any] = {
-    "learner": "particle-filter",
-    "chains": 1,
-    "initial_sweeps": 200,
-}
-SHARED: dict[str, Any] = {**CHAIN, "particles": 100, "reservoir": EVERYTHING}
-FILTER: dict[str, Any] = {
-    "particles": 100,
-    "history": "tree",
-    "resampling": "residual",
-    "ess": 20,
-    "ess_check": "token",
-    "rejuvenation_unit": "token",
-    "moves": 30,
-}
+SAMPLE: dict[str, Any] = {"chains": 1, "initial_sweeps": 200}
+CHAINS: dict[str, Any] = {**SAMPLE, "particles": 100, "reservoir": EVERYTHING}
 ROWS: dict[str, dict[str, Any]] = {
     # Without moves nothing is revised; unlike o-lda it keeps its documents, for the score in
     # training.
-    "o-LDA": {**SHARED, "moves": 0},
+    "o-LDA": {
+        **CHAINS,
+        "learner": "particle-filter",
+        "resampling": "never",
+        "rejuvenation": "document",
+        "moves": 0,
+    },
     "incremental Gibbs": {
-        **SHARED,
+        **CHAINS,
         "learner": "incremental-gibbs",
         "rejuvenation": "tokens",
         "rejuvenation_unit": "token",
         "moves": 4,
     },
-    "particle filter": {**CHAIN, **FILTER, "rejuvenation": "resampling"},
-    "batch": {**SHARED, "particles": 1, "moves": 0},
-    "defaults": {"learner": "particle-filter", "reservoir": EVERYTHING},
-    "defaults, shared sample": {**CHAIN, "reservoir": EVERYTHING},
+    "particle filter": {
+        **SAMPLE,
+        "learner": "particle-filter",
+        "particles": 100,
+        "history": "tree",
+        "ess": 20,
+        "ess_check": "token",
+        "rejuvenation_unit": "token",
+        "moves": 30,
+    },
+    "batch": {"learner": "batch-gibbs", "chains": 1, "sweeps": 200},
+    "default": {"reservoir": EVERYTHING},
 }
 OF_SUBSET20 = {"particle filter": {"ess": 10, "moves": 10}}
 # A word in so many documents or more is kept: nearest to the vocabularies that the paper states.
@@ -118,9 +117,7 @@ def settings_of(corpus: Corpus, dataset: str, row: str, particles: int) -> Learn
     }
     if dataset == "subset20":
         chosen |= OF_SUBSET20.get(row, {})
-    if row == "batch":
-        chosen["initial_documents"] = len(corpus.initial) + sum(map(len, corpus.parts))
-    elif row != "defaults":
+    if "initial_sweeps" in chosen:
         chosen["initial_documents"] = len(corpus.initial)
     if chosen.get("particles") == 100:
         chosen["particles"] = particles
@@ -149,12 +146,12 @@ def learn(run: Run, thin: int, particles: int) -> Result:
     corpus = corpus_of(run.dataset, thin)
     settings = replace(settings_of(corpus, run.dataset, run.row, particles), seed=run.seed)
     learner: Any = learner_for(settings)
-    if run.row in ("batch", "defaults"):
+    if run.row in ("batch", "default"):
         state = learner.init(settings, "", 0)
         learner.step(state, _minibatch(corpus.initial, 1))
     else:
         state = learner.load(settings, "", 0, shared_sample(run.dataset, run.row, thin, particles))
-    points = [measured(learner, state, corpus, True)] if state.waiting is None else []
+    points = [measured(learner, state, corpus, True)] if run.row != "batch" else []
     seconds, moves, tokens, resamplings = 0.0, 0, 0, 0
     for sequence, part in enumerate(corpus.parts, start=2):
         minibatch = _minibatch(part, sequence)
@@ -166,7 +163,7 @@ def learn(run: Run, thin: int, particles: int) -> Result:
             tokens + info.tokens,
             resamplings + info.resamplings,
         )
-        if state.waiting is None:
+        if run.row != "batch" or sequence == PARTS + 1:
             points.append(measured(learner, state, corpus, sequence % 2 == 1))
     figures = {
         "seconds": seconds,
@@ -178,9 +175,7 @@ def learn(run: Run, thin: int, particles: int) -> Result:
     return {"points": points, **figures, "groups": groups(state)}
 
 
-def measured(
-    learner: Any, state: ParticleState, corpus: Corpus, held_out: bool
-) -> list[float | None]:
+def measured(learner: Any, state: Any, corpus: Corpus, held_out: bool) -> list[float | None]:
     """Return the figures of a learner, and leave its state as it is.
 
     Returns:
@@ -191,38 +186,36 @@ def measured(
     return [summary.documents, summary.in_sample_nmi, score, summary.posterior.log()]
 
 
-def _held_out(learner: Any, state: ParticleState, corpus: Corpus) -> float:
+def _held_out(learner: Any, state: Any, corpus: Corpus) -> float:
     labels = [document.label for document in corpus.held_out]
-    if state.settings.particles == 1:
-        return nmi(
-            labels,
-            fixed_clusters(
-                learner.snapshot(state),
-                corpus.held_out,
-                EvaluationSettings(seed=state.settings.seed),
-            ),
-        )
+    if not isinstance(state, PaperState) or state.waiting is not None:
+        settings = EvaluationSettings(seed=state.settings.seed)
+        return nmi(labels, fixed_clusters(learner.snapshot(state), corpus.held_out, settings))
     copy = deepcopy(state)
-    before = copy.history.arrived
+    before = copy.documents
     learner.step(copy, _minibatch(corpus.held_out, 1000))
-    slots = [int(slot) for slot in copy.history.slots() if copy.history.arrival[slot] >= before]
-    return nmi(labels, most_frequent_topics(copy, best_particle(copy.population), slots))
+    slots = [slot for slot in copy.history.slots().tolist() if copy.history.arrival[slot] >= before]
+    return nmi(labels, main_topics(copy, slots))
 
 
-def groups(state: ParticleState) -> list[list[Any]]:
+def main_topics(state: PaperState, slots: list[int]) -> list[int]:
+    """Return the most frequent topic of some documents in the best particle."""
+    best = best_particle(state.particles)
+    return [int(topics_of(state, slot)[best].argmax()) for slot in slots]
+
+
+def groups(state: Any) -> list[list[Any]]:
     """Return how well topics match groups, the largest topic first.
 
     Returns:
         For each topic: its documents, the group that most of them have, and that group's share.
+        Nothing for a learner that is not of the paper, or that keeps no document.
     """
-    slots = [int(slot) for slot in state.history.slots()]
-    found = Counter(
-        zip(
-            most_frequent_topics(state, best_particle(state.population), slots),
-            (state.history.labels[slot] for slot in slots),
-            strict=True,
-        )
-    )
+    if not isinstance(state, PaperState):
+        return []
+    slots = state.history.slots().tolist()
+    labels = [state.history.labels[slot] for slot in slots]
+    found = Counter(zip(main_topics(state, slots), labels, strict=True))
     rows = []
     for topic in range(state.settings.topic_count):
         mine = {str(label): count for (cluster, label), count in found.items() if cluster == topic}
