@@ -200,14 +200,7 @@ def written(folder: Path) -> Model:
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
     "one pass": ours,
     "one pass, alpha .1": lambda folder, seed: ours(folder, seed, "--alpha=.1"),
-    "small reservoir": lambda folder, seed: ours(
-        folder,
-        seed,
-        "--alpha=.1",
-        "--reservoir=500",
-        "--newest_share=.85",
-        "--moves=60",
-    ),
+    "archive": lambda folder, seed: ours(folder, seed, "--schedule=archive"),
     "batch": batch,
     "batch, alpha .1": lambda folder, seed: batch(folder, seed, "--alpha=.1"),
     "gensim": other("gensim"),

@@ -252,7 +252,7 @@ class Replayer:
 def documents_at_hand(store: ModelStore, version: Manifest) -> list[TokenisedDocument]:
     """Return the documents that the newest checkpoint of a version's island holds.
 
-    A learner of the particle family holds its newest documents and a sample of the earlier ones.
+    The default learner holds a sample of all documents and, with births, its newest ones.
 
     Args:
         store: The model store.

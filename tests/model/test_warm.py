@@ -2,7 +2,7 @@
 
 from beam_topics.model.evaluation.kernels.held_out import first_moment
 from beam_topics.model.gibbs.kernels.gibbs3 import sample_documents
-from beam_topics.model.learners.engine.kernels import alpha, beside, figures, tables
+from beam_topics.model.learners.engine.kernels import beside, figures, tables
 from beam_topics.model.warm import warm
 
 
@@ -11,8 +11,6 @@ def test_the_kernels_that_jobs_use_are_compiled():
     for kernel in (
         first_moment,
         sample_documents,
-        alpha.count_documents,
-        alpha.fixed_point,
         beside.completed,
         beside.first_topics,
         beside.first_uses,

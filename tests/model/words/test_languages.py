@@ -107,7 +107,7 @@ def test_topics_of_a_segmented_text_have_words(segmented):
         cut.tokenise(Document(str(n), n, "。".join(draw.choices(THEMES[name][n % 2], k=4))))
         for n in range(60)
     ]
-    settings = compose(LEARNER, {"topics": 2, "particles": 1, "seed": 1})
+    settings = compose(LEARNER, {"topics": 2, "births": "off", "seed": 1})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
     learner.step(state, Minibatch.from_documents("", 1, 1, True, documents))
