@@ -88,7 +88,7 @@ class StreamSchedule(Schedule):
         least=0,
     )
     births: Births = part(
-        NoBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
+        LocalBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
     )
 
 

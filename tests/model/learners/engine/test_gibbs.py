@@ -21,7 +21,7 @@ from beam_topics.model.learners.packed_numbers import pack_numbers
 
 DOCUMENTS = topical(60, words=40, topics=3, length=30)
 ARCHIVE = made(learner="gibbs", topics=3, schedule="archive", sweeps=5)
-STREAM = made(learner="gibbs", topics=3, moves=5, reservoir=30)
+STREAM = made(learner="gibbs", topics=3, births="off", moves=5, reservoir=30)
 
 
 def model_of(settings, documents, size=10):
