@@ -81,7 +81,17 @@ def test_threads_and_a_saved_state_change_no_bit(size):
     assert one.nursery.alpha == three.nursery.alpha == AUTO.alpha_of(one.first)
 
 
-def test_words_and_documents_stay_until_the_choice():
+def test_documents_behind_the_first_are_predicted_before_they_are_learned():
+    documents, learner = documents_of(10), learner_for(AUTO)
+    state, other = learner.init(AUTO, "", 0), learner.init(AUTO, "", 0)
+    (whole,) = learner.steps(state, minibatches_of(documents, len(documents)))
+    first, rest = learner.steps(other, minibatches_of(documents, CHOOSING))
+    assert whole.scored_tokens == first.scored_tokens + rest.scored_tokens == other.tokens
+    # Documents that were visited before would count nothing.
+    assert whole.log_evidence < first.log_evidence + 0.8 * rest.log_evidence
+
+
+def test_documents_stay_until_the_choice():
     small = made(learner="gibbs", topics="auto", moves=1, reservoir=10)
     state, _, _ = run(small, documents_of(3, CHOOSING - 1), 50)
     assert state.first == 0 and len(state.marks) == CHOOSING - 1
