@@ -152,8 +152,8 @@ VARIANTS = {
     },
     "infvoc, one topic": {"learner": "infvoc", "topics": 1},
     "gibbs, moves 0": {"learner": "gibbs", "moves": 0},
-    "gibbs, tiny reservoir": {"learner": "gibbs", "reservoir": 2},
-    "gibbs, nothing at hand": {"learner": "gibbs", "reservoir": 0},
+    "gibbs, tiny reservoir": {"learner": "gibbs", "births": "off", "reservoir": 2},
+    "gibbs, nothing at hand": {"learner": "gibbs", "births": "off", "reservoir": 0},
     "gibbs, everything at hand": {"learner": "gibbs", "reservoir": 1000},
     "gibbs, fixed alpha": {"learner": "gibbs", "alpha": 0.2},
     "gibbs, given": {
@@ -166,8 +166,13 @@ VARIANTS = {
         "vocabulary": "given",
         "vocabulary_file": ("absent",),
     },
-    "gibbs, full vocabulary": {"learner": "gibbs", "max_words": 20, "word_memory": 3},
-    "gibbs, one topic": {"learner": "gibbs", "topics": 1},
+    "gibbs, full vocabulary": {
+        "learner": "gibbs",
+        "births": "off",
+        "max_words": 20,
+        "word_memory": 3,
+    },
+    "gibbs, one topic": {"learner": "gibbs", "births": "off", "topics": 1},
     "gibbs, seeds": {"learner": "gibbs", "seeds": ("first: w1 w2^7", "second: w3 w1")},
     "gibbs, seeds, archive": {
         "learner": "gibbs",
@@ -176,11 +181,10 @@ VARIANTS = {
     },
     "gibbs, phrases": {"learner": "gibbs", "phrases": "learned", **PHRASES},
     "gibbs, near copies once": {"learner": "gibbs", "duplicates": "count_once"},
-    "gibbs, births": {"learner": "gibbs", "births": "on"},
-    "gibbs, births, learned topics": {"learner": "gibbs", "births": "on", "topics": "auto"},
-    "gibbs, births, one topic learned": {
+    "gibbs, no births": {"learner": "gibbs", "births": "off"},
+    "gibbs, learned topics": {"learner": "gibbs", "topics": "auto"},
+    "gibbs, one topic learned": {
         "learner": "gibbs",
-        "births": "on",
         "topics": "auto",
         "max_topics": 1,
         "reservoir": 3,

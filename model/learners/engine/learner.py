@@ -146,7 +146,12 @@ class GibbsLearner:
         models = [state.live] + ([state.learned.live] if state.learned else [])
         labels = sum(map(len, filter(None, state.labels))) + 8 * len(state.labels)
         own = state.nursery.nbytes if state.nursery else 0
-        own += state.marks.nbytes + state.vocabulary.nbytes() + state.vocabulary.use.nbytes
+        own += (
+            state.marks.nbytes
+            + state.places.nbytes
+            + state.vocabulary.nbytes()
+            + state.vocabulary.use.nbytes
+        )
         return own + labels + sum(live.nbytes for live in models)
 
     def held(self, state: GibbsState) -> list[list[str]]:
@@ -200,26 +205,27 @@ def _learn(state: GibbsState, arrived: Array, ids: Sequence[str]) -> Learned:
     return Learned(first.fit + rest.fit, first.tokens + rest.tokens, rest.events)
 
 
-def _learned(state: GibbsState, arrived: Array, seen: int) -> Learned:
-    """Learn documents that arrived when so many had been seen with them, and visit others."""
+def _learned(state: GibbsState, arrived: Array, seen: int, reach: Array | None = None) -> Learned:
+    """Learn documents that arrived when so many had been seen with them, and visit some again."""
     schedule, live = state.settings.schedule, state.live
     assert isinstance(schedule, StreamSchedule)
     tokens = int(live.offsets[arrived[-1] + 1] - live.offsets[arrived[0]])
     if not tokens:
         return Learned()
-    return Learned(learn(live, arrived, seen, schedule.moves, state.pool), tokens)
+    return Learned(learn(live, arrived, seen, schedule.moves, state.pool, reach), tokens)
 
 
 def _begin(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]) -> Learned:
     """Learn some of the first documents; when all of these are there, choose how many topics."""
     seen = int(arrived[-1]) + 1
+    everyone = np.arange(seen)
     state.have_topics(topics_for(seen, state.settings.max_topics))
-    learned = _learned(state, arrived, seen)
+    # The others of the minibatch come later.
+    learned = _learned(state, arrived, seen, everyone)
     nursery.uses = np.zeros((2, state.live.size), np.int64)
     if seen == CHOOSING:
         state.choose_topics()
-        everyone = np.arange(seen)
-        _learned(state, everyone, seen)
+        _learned(state, everyone, seen, everyone)
         remember(_stream(state, nursery, everyone[seen:], ids)._replace(seen=seen), everyone)
     return learned
 

@@ -132,7 +132,6 @@ class Gibbs(LearnerSettings):
         least=1,
         absent=DEFAULT_STRENGTH,
     )
-
     max_topics: int = option(
         MAX_TOPICS,
         "largest number of topics that --topics=auto learns",

@@ -42,7 +42,14 @@ SHARE, SMALL = 0.5, 1000
 RESEAT = 4
 
 
-def learn(state: State, arrived: Array, seen: int, moves: int, pool: Executor | None) -> float:
+def learn(
+    state: State,
+    arrived: Array,
+    seen: int,
+    moves: int,
+    pool: Executor | None,
+    reach: Array | None = None,
+) -> float:
     """Learn a minibatch, and visit earlier documents again.
 
     Args:
@@ -51,12 +58,13 @@ def learn(state: State, arrived: Array, seen: int, moves: int, pool: Executor | 
         seen: D.
         moves: R; with 0 no document is visited again.
         pool: threads for the work.
+        reach: int64[m], the documents that may be visited again, ascending; all if not given.
 
     Returns:
         The sum of ln P(words | what its shard has seen) over the minibatch's tokens.
     """
     fit = visit(state, arrived, seen, pool)
-    again(state, len(arrived), seen, moves, pool)
+    again(state, len(arrived), seen, moves, pool, reach)
     return fit
 
 

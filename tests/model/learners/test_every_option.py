@@ -126,6 +126,8 @@ BESIDE = {
     "max_topics": {"topics": "auto", "resampling": "never", "particles": 1},
     "false_alarms": {"resampling": "never", "newest": 100},
     "source_window": {"max_source_share": 0.1},
+    # The newest documents stay where topics are born.
+    "reservoir": {"births": "off"},
     "seed_strength": {"seeds": ("first: w1 w2",)},
 }
 
@@ -234,6 +236,7 @@ TRIVIAL = {
 }
 # Pairs (option, other option, its value) that are alike in runs this small, and not in all.
 ALIKE_BY_CHANCE = {
+    ("reservoir", "births", "on"),
     ("initial_choice", "initial_sweeps", 1),
     ("chains", "prior", "flat"),
     ("chains", "prior", "urn"),

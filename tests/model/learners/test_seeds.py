@@ -22,10 +22,10 @@ TOKENS = sum(len(document.tokens) for document in DOCUMENTS)
 STREAM = minibatches_of(DOCUMENTS, 6)
 EASY = {"learner": "gibbs", "topics": 4, "seeds": SEEDS, "seed_strength": S}
 VARIANTS = {
-    "stream": {"moves": 5},
-    "births": {"moves": 5, "births": "on"},
-    "sample": {"moves": 5, "reservoir": 7},
-    "given": {"vocabulary": "given", "vocabulary_file": (*LAND, *SEA)},
+    "births": {"moves": 5},
+    "stream": {"moves": 5, "births": "off"},
+    "sample": {"moves": 5, "births": "off", "reservoir": 7},
+    "given": {"births": "off", "vocabulary": "given", "vocabulary_file": (*LAND, *SEA)},
     "archive": {"schedule": "archive", "sweeps": 5},
 }
 

@@ -34,7 +34,7 @@ class Quick(LocalBirths):
 
 
 def settings_of(law=Quick, **others):
-    found = made(learner="gibbs", topics=TOPICS, births="on", moves=4, **others)
+    found = made(learner="gibbs", topics=TOPICS, moves=4, **others)
     return replace(found, schedule=replace(found.schedule, births=law()))
 
 
@@ -172,11 +172,11 @@ def test_the_reservoir_may_be_small(planted):
 
 
 def test_a_snapshot_of_topics_has_room_for_births():
-    settings = made(learner="gibbs", topics=7, births="on")
+    settings = made(learner="gibbs", topics=7)
     assert (settings.topic_count, settings.first_topics, settings.topic_alpha) == (14, 7, 0.1)
-    assert made(learner="gibbs", topics=50, births="on").topic_alpha == 0.05
+    assert made(learner="gibbs", topics=50).topic_alpha == 0.05
     with pytest.raises(OptionError, match="--topics"):
-        made(learner="gibbs", topics=40_000, births="on")
+        made(learner="gibbs", topics=40_000)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from beam_topics.model.learners.engine.start import (
     topics_for,
 )
 
-AUTO = made(learner="gibbs", topics="auto", births="on", moves=5)
+AUTO = made(learner="gibbs", topics="auto", moves=5)
 
 
 def documents_of(topics, count=CHOOSING + 40):
@@ -66,7 +66,7 @@ def test_before_that_topics_come_with_documents():
 def test_the_choice_is_within_max_topics():
     assert numbers_up_to(200)[-1] == 70 and numbers_up_to(70)[-2:] == [50, 70]
     assert numbers_up_to(5) == [1, 2, 3, 4, 5] and numbers_up_to(1) == [1]
-    few = made(learner="gibbs", topics="auto", births="on", moves=1, max_topics=2)
+    few = made(learner="gibbs", topics="auto", moves=1, max_topics=2)
     _, topics, _ = run(few, documents_of(10), 100)
     assert topics == [2] * 4 and few.topic_count == 2
 
@@ -81,8 +81,18 @@ def test_threads_and_a_saved_state_change_no_bit(size):
     assert one.nursery.alpha == three.nursery.alpha == AUTO.alpha_of(one.first)
 
 
-def test_words_and_documents_stay_until_the_choice():
-    small = made(learner="gibbs", topics="auto", births="on", moves=1, reservoir=10)
+def test_documents_behind_the_first_are_predicted_before_they_are_learned():
+    documents, learner = documents_of(10), learner_for(AUTO)
+    state, other = learner.init(AUTO, "", 0), learner.init(AUTO, "", 0)
+    (whole,) = learner.steps(state, minibatches_of(documents, len(documents)))
+    first, rest = learner.steps(other, minibatches_of(documents, CHOOSING))
+    assert whole.scored_tokens == first.scored_tokens + rest.scored_tokens == other.tokens
+    # Documents that were visited before would count nothing.
+    assert whole.log_evidence < first.log_evidence + 0.8 * rest.log_evidence
+
+
+def test_documents_stay_until_the_choice():
+    small = made(learner="gibbs", topics="auto", moves=1, reservoir=10)
     state, _, _ = run(small, documents_of(3, CHOOSING - 1), 50)
     assert state.first == 0 and len(state.marks) == CHOOSING - 1
 
@@ -114,8 +124,8 @@ def test_one_topic_is_enough_for_words_that_say_nothing_of_each_other(seed, monk
     [
         ({"schedule": "archive"}, "number with --schedule=archive. Give a number, or --schedule=s"),
         ({"births": "off"}, "a number with --births=off. Give a number, or --births=on"),
-        ({"births": "on", "seeds": ("a: b",)}, "none beside --topics=auto"),
-        ({"births": "on", "max_topics": 70_000}, "--max_topics"),
+        ({"seeds": ("a: b",)}, "none beside --topics=auto"),
+        ({"max_topics": 70_000}, "--max_topics"),
     ],
 )
 def test_where_the_number_cannot_be_learned_it_is_refused(wrong, said):
@@ -125,7 +135,7 @@ def test_where_the_number_cannot_be_learned_it_is_refused(wrong, said):
 
 def test_max_topics_needs_auto():
     with pytest.raises(OptionError, match="--topics is auto"):
-        made(learner="gibbs", topics=3, births="on", max_topics=4)
+        made(learner="gibbs", topics=3, max_topics=4)
 
 
 @pytest.mark.parametrize(
