@@ -1,20 +1,18 @@
 """Events: what a stream did, as data.
 
-A learner notes an event in the step that tells it (``StepInfo.events``): a change of the stream, or
-topics that a challenger replaced. The head of the learner collects the events since the last
-candidate, and the manifest of the next version holds them with the ids of the published topics. The
-step that publishes adds births and deaths that no learner noted. Two more kinds follow from a
-manifest alone (:mod:`beam_topics.model.publishing.version_events`).
+A learner notes an event in the step that tells it (``StepInfo.events``). The head of the learner
+collects the events since the last candidate, and the manifest of the next version holds them with
+the ids of the published topics. The step that publishes adds births and deaths that no learner
+noted. Two more kinds follow from a manifest alone
+(:mod:`beam_topics.model.publishing.version_events`).
 
-| kind | what happened | noted by | |---|---|---| | ``change`` | documents are unlike those before
-them | the learner | | ``topics_replaced`` | a challenger won; topics hold other words than before |
-the learner | | ``birth`` | there are topics that were not there before | the learner, or a version
-| | ``death`` | the parent has topics that a version does not have | a version | |
-``chain_replaced`` | a version comes from another particle or island than its parent | a version | |
-``words_changed`` | words of topics are new, by a test | a version | | ``flood`` | near copies, or
-documents above a source's share, are not learned | the learner | | ``superseded`` | a restored job
-does not come to versions again | the publisher | | ``omitted`` | more events than a version holds |
-the head |
+* ``birth``: there are topics that were not there before; noted by the learner, or by a version.
+* ``death``: topics have ended; noted by the learner, or by a version whose parent has them.
+* ``chain_replaced``: a version comes from another particle or island than its parent.
+* ``words_changed``: words of topics are new, by a test; noted by a version.
+* ``flood``: near copies, or documents above a source's share, are not learned; by the learner.
+* ``superseded``: a restored job does not come to versions again; noted by the publisher.
+* ``omitted``: more events than a version holds; noted by the head.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ from typing import Any
 
 from beam_topics.model import checks
 
-CHANGE, TOPICS_REPLACED = "change", "topics_replaced"
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
 FLOOD, OMITTED, SUPERSEDED = "flood", "omitted", "superseded"
 BIRTH, DEATH = "birth", "death"
@@ -49,9 +46,9 @@ class Event:
         tokens: The number of tokens concerned. None if it is not known.
         topics: The topics concerned. A learner gives its own numbers; in a manifest they are ids
             (:mod:`beam_topics.model.publishing.succession`).
-        by: What decided: ``evidence`` or ``shares`` for a change, ``duel`` for replaced topics,
-            ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births and deaths that
-            a version notes, ``wagers`` or ``evidence`` for births that a learner notes.
+        by: What decided: ``near_copies`` or ``over_share`` for a flood, ``similarity`` for births
+            and deaths that a version notes, ``wagers`` or ``evidence`` for those that a learner
+            notes.
         figures: The figures that decided, by name.
         ids: Up to three of the documents.
         particle: The particle whose topic numbers a learner gives.

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from beam_topics.model.learners.particles.settings import StreamingParticles
 
 from beam_topics.model import wire
-from beam_topics.model.events import CHANGE, Event
+from beam_topics.model.events import FLOOD, Event
 from beam_topics.model.learners import InitialBatch, NoInitialBatch
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.particles.settings import StreamingParticles
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
@@ -94,7 +94,7 @@ def events_of(digest, topics):
             figures = {"found": byte / 7, "usual": 1.5, "bound": 0.25}
             ids = [f"d{byte}"] * (byte % 2)
             topic, particle = byte // 3 % topics, byte // 9 % 2
-            found.append(Event(CHANGE, byte, 2 * byte, [topic], "shares", figures, ids, particle))
+            found.append(Event(FLOOD, byte, 2 * byte, [topic], "shares", figures, ids, particle))
     return found
 
 

@@ -27,20 +27,10 @@ MOVE = 2
 RESAMPLE = 3
 SCHEDULE = 4
 RESERVOIR = 5
-INITIAL_TOPICS = 6
-INITIAL_SWEEP = 7
-CONCENTRATION = 8
-INITIAL_CONCENTRATION = 9
 INFERENCE = 10
 EVALUATION = 11
-RESTART = 12
-RESTART_SWEEP = 13
-COMPLETION = 14
-TOPIC_WEIGHTS = 17
 LOCAL = 20
 FIRST_TOPICS = 21
-FORGETTING = 24
-FORGOTTEN_TOPIC = 25
 # Of :mod:`beam_topics.model.learners.engine`, where the sequence is the number of an epoch. What
 # the other name of a uniform is, comes after each.
 # The topic of a token: its document, and its place there.
@@ -57,9 +47,6 @@ VISITED, KEPT = 39, 40
 # candidate and its later ones (the document's place among the candidate's), and the order in which
 # documents of the past are compared (the document).
 CANDIDATE_FIRST, CANDIDATE_TOPIC, COMPARED = 41, 42, 43
-# Added to one of the above: whether a token opens or closes a table
-# (beam_topics.model.learners.particles.kernels.table_counts).
-TABLE_DRAWS = 64
 
 _M0, _M1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
 _W0, _W1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)

@@ -6,7 +6,7 @@ import pytest
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.events import (
-    CHANGE,
+    FLOOD,
     MOST,
     OMITTED,
     Event,
@@ -16,7 +16,7 @@ from beam_topics.model.events import (
 )
 
 EVENT = Event(
-    CHANGE, 100, 900, [2, 0], "shares", {"found": 0.5}, ["a"], 1, 7, -5, [["x"], []], [["y"], ["z"]]
+    FLOOD, 100, 900, [2, 0], "shares", {"found": 0.5}, ["a"], 1, 7, -5, [["x"], []], [["y"], ["z"]]
 )
 
 

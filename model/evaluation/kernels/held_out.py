@@ -3,23 +3,15 @@
 phi is float64[V, T], P(w | z) of the documents' own V words, and never changes here. Kernels for
 evaluation return probabilities or counts and leave logarithms to their callers. So their bits
 depend on no library.
-
-*Document completion* (:func:`complete`) says how well the topics predict one half of a document
-from the other. The n tokens at even places (0, 2, ...) get topics by a first pass and
-:data:`SWEEPS` Gibbs sweeps. Then theta_t = (mean n_td of the last :data:`KEPT` sweeps + alpha_t) /
-(n + sum alpha), and a token w at an odd place has the probability sum_t theta_t phi_t(w).
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from beam_topics.model.gibbs.kernels.dense import draw_topic
 from beam_topics.model.kernels.jit import inlined, kernel
 from beam_topics.model.kernels.random import EVALUATION, fill_uniforms, uniform
-from beam_topics.model.kernels.special import ln
 
 # The ``sequence`` that keeps the uniforms of the two samplers apart.
 _SWEEPS, _LEFT_TO_RIGHT = 0, 1
@@ -63,25 +55,6 @@ def first_moment(tokens, phi, alpha, alpha_sum):
         for t in range(alpha.shape[0]):
             mean[t] += weights[t] / total
         p[i] = total / (alpha_sum + i)
-    return p
-
-
-@kernel
-def first_moments(tokens, lengths, phi, alpha, alpha_sum):
-    """Return those of several documents, one after another, float64[n].
-
-    Args:
-        tokens: int32[n], rows of ``phi``, of one document after another.
-        lengths: int64[D], the tokens of each document.
-        phi: float64[V, T].
-        alpha: float64[T].
-        alpha_sum: sum of alpha.
-    """
-    p, begin = np.empty(len(tokens)), 0
-    for length in lengths:
-        end = begin + length
-        p[begin:end] = first_moment(tokens[begin:end], phi, alpha, alpha_sum)
-        begin = end
     return p
 
 
@@ -182,57 +155,3 @@ def sample_fixed(tokens, phi, alpha, sweeps, key0, key1):
 
 
 SWEEPS, KEPT = 10, 6
-
-
-@kernel
-def complete(tokens, offsets, phi, alpha, alpha_sum, draws, drawn):
-    """Return, for each document, the sum of ln p over its tokens at odd places.
-
-    Args:
-        tokens: int32, rows of phi; document d is tokens[offsets[d] : offsets[d + 1]].
-        offsets: int64[D + 1].
-        phi: float64[V, T].
-        alpha: float64[T].
-        alpha_sum: the sum of alpha.
-        draws: names the draws, which are those of particle 0.
-        drawn: the index of the first draw.
-
-    Returns:
-        float64[D], nats; 0 for a document of fewer than two tokens.
-    """
-    topics = len(alpha)
-    counts, mean, cumulated = np.zeros(topics, np.int64), np.zeros(topics), np.empty(topics)
-    states = np.empty(len(tokens), np.int32)
-    scores, index = np.zeros(len(offsets) - 1), drawn
-    for d in range(len(offsets) - 1):
-        begin, end = offsets[d], offsets[d + 1]
-        counts[:], mean[:] = 0, 0.0
-        for sweep in range(SWEEPS + 1):
-            for i in range(begin, end, 2):
-                if sweep:
-                    counts[states[i]] -= 1
-                total = 0.0
-                for t in range(topics):
-                    total += phi[tokens[i], t] * (alpha[t] + counts[t])
-                    cumulated[t] = total
-                states[i] = draw_topic(
-                    cumulated,
-                    uniform(index, draws.key0, draws.key1, 0, draws.sequence, draws.purpose),
-                )
-                counts[states[i]] += 1
-                index += 1
-            if sweep > SWEEPS - KEPT:
-                for t in range(topics):
-                    mean[t] += counts[t]
-        per = 1.0 / ((end - begin + 1) // 2 + alpha_sum)
-        for i in range(begin + 1, end, 2):
-            p = 0.0
-            for t in range(topics):
-                p += (mean[t] / KEPT + alpha[t]) * per * phi[tokens[i], t]
-            scores[d] += ln(p)
-    return scores
-
-
-def draws_of(lengths: Sequence[int]) -> int:
-    """Return how many draws :func:`complete` makes for documents of these lengths."""
-    return sum((SWEEPS + 1) * ((length + 1) // 2) for length in lengths)

@@ -77,9 +77,10 @@ class GibbsLearner:
         counts = live.rows[rows, : live.topics]
         words, topics = np.nonzero(counts)
         strength, mean = live.a or first_strength(live.size), live.base_mean()[rows]
-        # Topics that are not yet born have no tokens, and as good as no weight.
+        # Topics that are not yet born, or whose number is free, have as good as no weight.
         alpha = np.full(state.settings.topic_count, LEAST_ALPHA)
-        alpha[: live.topics] = live.alpha[: live.topics]
+        used = np.flatnonzero(live.totals[: live.topics]) if live.epochs else slice(live.topics)
+        alpha[used] = live.alpha[used]
         factors = _without_prior_tokens(state, live)
         strengths = np.full(len(alpha), strength)
         strengths[: live.topics] *= factors

@@ -6,7 +6,6 @@ import pytest
 
 from beam_topics.model.evaluation.kernels.held_out import (
     first_moment,
-    first_moments,
     left_to_right,
     sample_fixed,
 )
@@ -115,15 +114,6 @@ def test_kernels_equal_their_twins(topics, n):
     assert left_to_right(tokens, phi, alpha, total, 11, *KEY).tolist() == slow_left_to_right(
         tokens, phi, alpha, 11
     )
-
-
-def test_several_documents_come_to_what_each_comes_to_alone():
-    tokens, phi, alpha = problem(3, 4, 25)
-    lengths, total = np.array([7, 0, 17, 1]), float(alpha.sum())
-    parts = np.split(tokens, np.cumsum(lengths)[:-1])
-    assert first_moments(tokens, lengths, phi, alpha, total).tolist() == [
-        p for part in parts for p in slow_first_moment(part, phi, alpha)
-    ]
 
 
 def test_sample_fixed_equals_its_twin():
