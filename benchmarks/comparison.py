@@ -3,9 +3,8 @@
 Each row learns T = 50 topics from the same file by a command of its own, which starts, reads,
 splits, learns and writes:
 
-* ``one pass``: ``beam-topics train`` with its default settings, in the order of dates.
-* ``small reservoir``: the same with fewer documents of the past at hand, and fewer visits.
-* ``batch``: ``beam-topics train --learner=batch-gibbs``, 200 sweeps.
+* ``stream``: ``beam-topics train`` with its default settings, in the order of dates.
+* ``archive``: the same with ``--schedule=archive``.
 * ``gensim``: its online LDA, one pass. ``tomotopy``: its batch LDA, 200 iterations.
   ``mallet``: its commands, 200 iterations. ``bertopic``: clusters of embeddings, run by the Python
   that ``BERTOPIC_PYTHON`` names (:mod:`benchmarks.other_models`).
@@ -160,12 +159,6 @@ def ours(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Pat
     return command, published
 
 
-def batch(folder: Path, seed: int, *flags: str) -> tuple[list[str], Callable[[Path], Model]]:
-    """Return a command of ``train`` that runs batch Gibbs sampling with the flat prior."""
-    given = "--learner=batch-gibbs", "--chains=1", "--sweeps=200"
-    return ours(folder, seed, *given, *flags)
-
-
 def published(folder: Path) -> Model:
     """Return the newest version of a store."""
     store = ModelStore(f"{folder}/models")
@@ -198,11 +191,8 @@ def written(folder: Path) -> Model:
 
 
 ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]] = {
-    "one pass": ours,
-    "one pass, alpha .1": lambda folder, seed: ours(folder, seed, "--alpha=.1"),
+    "stream": ours,
     "archive": lambda folder, seed: ours(folder, seed, "--schedule=archive"),
-    "batch": batch,
-    "batch, alpha .1": lambda folder, seed: batch(folder, seed, "--alpha=.1"),
     "gensim": other("gensim"),
     "tomotopy": other("tomotopy"),
     "mallet": other("mallet"),
