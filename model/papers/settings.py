@@ -14,11 +14,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
-from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
+from beam_topics.model.learners.vocabularies import (
+    DEFAULT_MAX_WORDS,
+    Given,
+    VocabularySettings,
+)
 from beam_topics.model.options import Kinds, Record, option, part
 from beam_topics.model.papers.rejuvenation import (
     TRIGGERS,
@@ -29,10 +33,41 @@ from beam_topics.model.papers.rejuvenation import (
     Rejuvenation,
 )
 
+if TYPE_CHECKING:
+    from beam_topics.model.words.vocabulary import Vocabulary
+
 # The module of the learner of all of them.
 _MODULE = "beam_topics.model.papers.learner"
 # The number of documents of a batch that is never complete.
 ENDLESS = sys.maxsize
+
+
+@dataclass(frozen=True)
+class FirstWords(VocabularySettings):
+    """New words join while there is room; later ones are not learned."""
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "W, the largest size of the vocabulary; words that come when it is full are not learned",
+        unit="words",
+        least=1,
+        first=True,
+    )
+
+    @property
+    def size(self) -> int:
+        return self.max_words
+
+    def new(self) -> Vocabulary:
+        # Imported here, because options are read without numba.
+        from beam_topics.model.words.vocabulary import Vocabulary
+
+        return Vocabulary((), self.max_words)
+
+
+VOCABULARIES = Kinds(FirstWords, Given)
 
 
 class Resampling(Record):
@@ -170,12 +205,8 @@ class PaperSettings(LearnerSettings):
         first=True,
     )
     vocabulary: VocabularySettings = part(
-        Growing(), "which words are learned", VOCABULARIES, first=True
+        FirstWords(), "which words are learned", VOCABULARIES, first=True
     )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        leaves = False, "--learner is gibbs: no word leaves the vocabulary of this learner"
-        return {**super().conditions(), "word_memory": leaves}
 
     @property
     def takes_new_words(self) -> bool:

@@ -78,7 +78,7 @@ def test_the_reference_has_what_users_import(pages):
     assert [name for name in beam_topics.__all__ if f"<code>{name}</code>" not in text] == []
     for name in (
         "beam_topics.model.words",
-        "beam_topics.model.learners.particles",
+        "beam_topics.model.learners.engine",
         "beam_topics.transforms.sources",
     ):
         assert "Arguments" in pages[f"reference/{name}.html"]

@@ -55,16 +55,13 @@ def test_options_reach_the_part_that_they_belong_to():
         (
             {"learner": "o-lda", "moves": 3},
             (
-                "--moves=3 belongs to --learner=particle-filter, incremental-gibbs or gibbs;"
-                " --learner=o-lda is chosen. Leave it out, or give --learner=particle-filter."
+                "--moves=3 belongs to --learner=gibbs, incremental-gibbs or particle-filter;"
+                " --learner=o-lda is chosen. Leave it out, or give --learner=gibbs."
             ),
         ),
         (
             {"learner": "infvoc", "ess": 0.5},
-            (
-                "; --learner=infvoc is chosen. Leave it out, or give --learner=particle-filter"
-                " --resampling=residual."
-            ),
+            ("; --learner=infvoc is chosen. Leave it out, or give --learner=particle-filter."),
         ),
         (
             {"learner": "infvoc", "vocabulary": "null"},
@@ -79,7 +76,7 @@ def test_options_reach_the_part_that_they_belong_to():
             "--chains=2 belongs to --initial=batch; --initial=none is chosen.",
         ),
         (
-            {"learner": "particle-filter", "moves": 0, "rejuvenation_unit": "token"},
+            {"learner": "incremental-gibbs", "moves": 0, "rejuvenation_unit": "token"},
             "--rejuvenation_unit=token has an effect only where --moves is above 0.",
         ),
         (

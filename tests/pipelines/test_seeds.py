@@ -127,4 +127,4 @@ def test_other_learners_refuse_seeds(command, tmp_path, capsys, learner):
     given = [*command, f"--learner={learner}", f"--seeds={tmp_path / 'seeds.yaml'}"]
     assert train.main(given) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "--seeds" in said and "particle-filter" in said
+    assert "--seeds" in said and "give --learner=gibbs." in said

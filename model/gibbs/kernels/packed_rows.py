@@ -9,7 +9,7 @@ SparseLDA spends its time in the sum of a word's row times the topics' coefficie
 :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row.
 :func:`pair_sum` is the same sum for topics and counts in two arrays. Both take eight entries at a
 time, in machine code written with llvmlite as in
-:mod:`beam_topics.model.learners.particles.kernels.draw`. Numba widens each entry to 64 bits, and
+:mod:`beam_topics.model.learners.engine.kernels.draw`. Numba widens each entry to 64 bits, and
 then LLVM vectorises neither the shift nor the conversion.
 
 So rows begin at multiples of eight and have room for whole blocks. An entry behind the end of a row

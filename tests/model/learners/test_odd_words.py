@@ -28,9 +28,8 @@ ODD = [
     "x\u0300\u0301\u0302\u0303\u0304",
 ]
 LEARNERS = {
-    "urn": {"prior": "urn"},
-    "hierarchical": {"prior": "hierarchical"},
-    "hierarchical, discount": {"prior": "hierarchical", "discount": 0.4, "tables": "minimal"},
+    "gibbs": {"births": "off"},
+    "particle-filter": {"learner": "particle-filter"},
     "infvoc": {"learner": "infvoc"},
 }
 COMMON = {
@@ -42,7 +41,6 @@ COMMON = {
     "moves": 3,
     "max_words": 60,
     "truncation": 40,
-    "newest": 50,
     "reservoir": 20,
 }
 

@@ -12,7 +12,7 @@ from streams import SECOND, SEQUENCE, learn_options, links_of
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
-from beam_topics.model.learners import InitialBatch, ParticleFilter
+from beam_topics.model.learners import EveryDocument, InitialBatch, NeverResample, ParticleFilter
 from beam_topics.model.pending import ListBag
 from beam_topics.model.publishing.catalogue import curves
 from beam_topics.model.publishing.publication import Publisher, PublishHead
@@ -85,6 +85,8 @@ def published(store, publishing, alternating):
         topics=3,
         particles=2,
         islands=2,
+        resampling=NeverResample(),
+        rejuvenation=EveryDocument(),
         initial=InitialBatch(documents=100, sweeps=50),
     )
     links, truth = stream()
