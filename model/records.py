@@ -72,6 +72,7 @@ class Document:
         key: The key of the model that it belongs to; ``""`` if there is one model for all.
         source: Its author or other source, or None.
         group: The group of trends that it counts in, or None.
+        arrived: Its place in the order of its source, which decides between documents of one id.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Document:
     key: str = ""
     source: str | None = None
     group: str | None = None
+    arrived: int = 0
 
     MAGIC = b"BTt1"
 
@@ -107,7 +109,7 @@ class TokenisedDocument:
         key: The key of the model that it belongs to.
         words: The distinct words in order of first use.
         tokens: int32 indices into ``words``.
-        source, group: As of a :class:`Document`.
+        source, group, arrived: As of a :class:`Document`.
     """
 
     id: str
@@ -118,6 +120,7 @@ class TokenisedDocument:
     tokens: IntArray
     source: str | None = None
     group: str | None = None
+    arrived: int = 0
 
     MAGIC = b"BTd1"
 
@@ -158,13 +161,15 @@ class TokenisedDocument:
             tokens,
             document.source,
             document.group,
+            document.arrived,
         )
 
 
 def _facts(document: Document | TokenisedDocument) -> dict[str, Any]:
-    """Return the header of a document; without a source or a group it has no field for one."""
+    """Return the header of a document, without fields that have their defaults."""
     facts = {name: getattr(document, name) for name in ("id", "timestamp", "label", "key")}
-    marks = {"source": document.source, "group": document.group}
+    arrived = document.arrived or None
+    marks = {"source": document.source, "group": document.group, "arrived": arrived}
     return facts | {name: mark for name, mark in marks.items() if mark is not None}
 
 

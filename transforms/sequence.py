@@ -73,7 +73,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self._late = Metrics.counter(NAMESPACE, "late_documents")
         self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
         self._first = lru_cache(_FIRST_HEADS)(self._start.head)
-        self._refusals = Refusals((sequencing.REPEATED_ID,))
+        self._refusals = Refusals(sequencing.REPEATS)
 
     def start_bundle(self) -> None:
         super().start_bundle()

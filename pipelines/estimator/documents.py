@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from beam_topics.model.errors import OptionError, RefusedInputError
@@ -202,7 +203,8 @@ def _parsed(
         "label": _plain(told["label"]),
         "text": document if isinstance(document, str) else _TOKENS,
     }
-    return parse_record(record, f"document {number}", how)
+    found = parse_record(record, f"document {number}", how)
+    return found if isinstance(found, DeadLetter) else replace(found, arrived=number)
 
 
 def _plain(value: Any) -> Any:
