@@ -25,7 +25,7 @@ it. They are a linear map from shares of topics to shares of groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate, chain
 from typing import Any
 
@@ -82,7 +82,8 @@ class Document:
     key: str = ""
     source: str | None = None
     group: str | None = None
-    arrived: int = 0
+    # Not part of what a document is: its order decides and is forgotten.
+    arrived: int = field(default=0, compare=False)
 
     MAGIC = b"BTt1"
 

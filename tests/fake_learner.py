@@ -18,7 +18,7 @@ from beam_topics.model import wire
 from beam_topics.model.events import CHANGE, Event
 from beam_topics.model.learners import InitialBatch, NoInitialBatch
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.particles.settings import StreamingParticles
+from beam_topics.model.papers.settings import StreamingParticles
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 

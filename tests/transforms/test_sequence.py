@@ -121,7 +121,7 @@ def test_records_in_equal_records_out():
     result = run(items)
     assert sum(len(link.minibatch()) for link in links()[0]) + len(collected("dead")) == len(items)
     found = counters(result)
-    assert (found["minibatches"], found["dead_repeated_id"]) == (len(links()[0]), 7)
+    assert (found["minibatches"], found["dead_copy"]) == (len(links()[0]), 7)
 
 
 def test_one_window_of_many_documents():
