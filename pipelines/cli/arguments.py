@@ -439,8 +439,10 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     if bare or prog == "label":
         pairs = [pair for pair in of_reader(prog, bare, given, own, known) if pair[0] not in given]
     stored = {name: value for name, value in pairs if name in READING}
+    # Other files may have ids of their own.
+    looked = {name: value for name, value in stored.items() if name != "id_from"}
     named = [path for path in bare if not is_run(path)]
-    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, stored, bool(named), own)
+    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, looked, bool(named), own)
     if chosen is not None:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
     if "model_store" in own:
@@ -491,6 +493,7 @@ def _as_the_input_is(
         return None
     if named:
         profiling.check_clear(profile, given, files[0])
+    if named or stored:
         return {**kept, **profile.options}
     # The fields of an input that an option names have the names of the options.
     found = profiling.of_files(profile)
