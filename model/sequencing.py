@@ -205,26 +205,26 @@ def _parts(
 def check_newer(
     key: str, head: SequenceHead, mirror: Mirror, bag: Bag, settings: SequenceSettings
 ) -> None:
-    """Refuse an input of which too many documents lie before the last closed window.
+    """Refuse an input of which too many documents lie before the last window that was learned.
 
-    Such an input repeats what was learned. The check runs before the first window closes, when the
-    whole input waits. Documents of the last closed window itself are not counted, because a run may
-    have ended within that window.
+    Documents that are known to be learned are left out before, so such an input is another history.
+    The check runs before the first window closes, when the whole input waits. Documents of the last
+    window itself are not counted, because a run may have ended within that window: the head of a
+    run that adds documents is closed up to its begin.
 
     Raises:
         StoreConflictError: More than ``MAX_OLDER_SHARE`` of the waiting documents are older.
     """
     if head.closed is None or head.pending.due != (at := settings.window_end(head.closed)):
         return
-    begin = settings.window_start(head.closed)
     mirror = pending.matched(head.pending, mirror, bag)
-    older = sum(time < begin for data in mirror.at(at) for time in times_in(data))
+    older = sum(time < head.closed for data in mirror.at(at) for time in times_in(data))
     waiting = sum(len(times_in(data)) for due in mirror.dues for data in mirror.at(due))
     if older > MAX_OLDER_SHARE * waiting:
         of_key = f" of key {key!r}" if key else ""
         raise StoreConflictError(
             f"{older:,} of {waiting:,} documents{of_key} are older than the last window"
-            f" that the model store has learned, which begins at {to_iso(begin)}; --add_documents"
+            f" that the model store has learned, which begins at {to_iso(head.closed)}; --add_documents"
             f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give only documents"
             " that came after those that were learned. To repeat a run that was interrupted, add"
             " --resume_from=the number of the minibatch that it continued after. To learn an"
