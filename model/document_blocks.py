@@ -50,6 +50,7 @@ class DocumentBlock:
         starts: int64[D + 1]; document d has words[starts[d]:starts[d + 1]].
         tokens: int32[N], the tokens of all documents, as indices into the document's words.
         offsets: int64[D + 1]; document d has tokens[offsets[d]:offsets[d + 1]].
+        arrived: int64[D], the place of each document in the order of its source.
     """
 
     ids: tuple[str, ...]
@@ -62,8 +63,9 @@ class DocumentBlock:
     starts: LongArray
     tokens: IntArray
     offsets: LongArray
+    arrived: LongArray
 
-    MAGIC = b"BTE1"
+    MAGIC = b"BTE2"
 
     @classmethod
     def of(cls, documents: Sequence[TokenisedDocument]) -> DocumentBlock:
@@ -81,6 +83,7 @@ class DocumentBlock:
             np.cumsum([0, *(len(one.words) for one in documents)]),
             np.concatenate([one.tokens for one in documents]),
             np.cumsum([0, *(len(one.tokens) for one in documents)]),
+            np.array([one.arrived for one in documents], np.int64),
         )
 
     @classmethod
@@ -97,6 +100,7 @@ class DocumentBlock:
             np.array((0, len(document.words)), np.int64),
             document.tokens,
             np.array((0, len(document.tokens)), np.int64),
+            np.array((document.arrived,), np.int64),
         )
 
     @classmethod
@@ -116,6 +120,7 @@ class DocumentBlock:
             _joined_bounds([block.starts for block in blocks]),
             np.concatenate([block.tokens for block in blocks]),
             _joined_bounds([block.offsets for block in blocks]),
+            np.concatenate([block.arrived for block in blocks]),
         )
 
     def document(self, row: int) -> TokenisedDocument:
@@ -129,6 +134,7 @@ class DocumentBlock:
             self.tokens[self.offsets[row] : self.offsets[row + 1]],
             self.sources[row] if self.sources else None,
             self.groups[row] if self.groups else None,
+            int(self.arrived[row]),
         )
 
     def documents(self) -> Iterator[TokenisedDocument]:
@@ -210,19 +216,20 @@ class DocumentBlock:
             wire.array_to_bytes(self.tokens, "<i4"),
             *(
                 wire.array_to_bytes(column, "<i8")
-                for column in (self.timestamps, self.starts, self.offsets)
+                for column in (self.timestamps, self.starts, self.offsets, self.arrived)
             ),
         )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> DocumentBlock:
-        header, (text, numbers, *columns) = wire.unpack(cls.MAGIC, data, 5)
-        apart = ("timestamps", "words", "starts", "tokens", "offsets")
+        header, (text, numbers, *columns) = wire.unpack(cls.MAGIC, data, 6)
+        apart = ("timestamps", "words", "starts", "tokens", "offsets", "arrived")
         facts = checks.record(cls, header, "a block of documents", apart=apart)
         words, tokens = wire.words_from_bytes(text), wire.array_from_bytes(numbers, "<i4")
         count = checks.whole("documents of a block", len(facts["ids"]), 1)
-        times, starts, offsets = (wire.array_from_bytes(column, "<i8") for column in columns)
-        listed = {name: facts[name] for name in ("keys", "labels")} | {"timestamps": times}
+        times, starts, offsets, arrived = (wire.array_from_bytes(column, "<i8") for column in columns)
+        listed = {name: facts[name] for name in ("keys", "labels")}
+        listed |= {"timestamps": times, "arrived": arrived}
         listed |= {name: facts[name] for name in ("sources", "groups") if facts[name]}
         for name, values in listed.items():
             checks.sized(f"{name} of a block of documents", values, count)
@@ -235,9 +242,8 @@ class DocumentBlock:
         if beyond.any():
             at = int(beyond.argmax())
             checks.within("tokens of a document", tokens[at : at + 1], 0, int(own[at]))
-        return cls(
-            timestamps=times, words=words, starts=starts, tokens=tokens, offsets=offsets, **facts
-        )
+        columns = {"starts": starts, "offsets": offsets, "arrived": arrived}
+        return cls(timestamps=times, words=words, tokens=tokens, **columns, **facts)
 
 
 def _marks(marks: Sequence[str | None]) -> tuple[str | None, ...]:
@@ -292,7 +298,7 @@ def times_in(data: bytes) -> list[int]:
     """Return the event times of the documents of a block, or of one document."""
     if not is_block(data):
         return [wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"]]
-    _, (_, _, times, _, _) = wire.unpack(DocumentBlock.MAGIC, data, 5)
+    _, (_, _, times, *_) = wire.unpack(DocumentBlock.MAGIC, data, 6)
     found: list[int] = wire.array_from_bytes(times, "<i8").tolist()
     checks.whole("documents of a block", len(found), 1)
     return found

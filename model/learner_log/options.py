@@ -50,8 +50,8 @@ class RunSettings(Record):
     checkpoint_tokens: int = option(2_000_000, "tokens to learn between two checkpoints", least=1)
     add_documents: bool = option(
         False,
-        "continue from the newest checkpoint; the input holds only documents that came after those"
-        " that the model store has learned",
+        "continue from the newest checkpoint; documents that the model store has learned are left"
+        " out",
     )
     resume_from: str = option(
         "",
@@ -100,6 +100,8 @@ class LearnOptions:
         keep: What expires when a version is published; None for nothing.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
+        id_from: By what added documents are known to be learned already: ``field``, or ``place``
+            (:mod:`beam_topics.model.learner_log.known`).
 
     Raises:
         OptionError: What the settings alone ask for does not fit into ``--max_state_mb``.
@@ -113,6 +115,7 @@ class LearnOptions:
     publishing: PublishSettings = field(default_factory=PublishSettings)
     keep: Keep | None = None
     end_of_stream: int = 0
+    id_from: str = "field"
 
     def __post_init__(self) -> None:
         least, most = self.settings.least_bytes / 2**20, self.run.max_state_mb

@@ -439,8 +439,10 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     if bare or prog == "label":
         pairs = [pair for pair in of_reader(prog, bare, given, own, known) if pair[0] not in given]
     stored = {name: value for name, value in pairs if name in READING}
+    # Other files may have ids of their own.
+    looked = {name: value for name, value in stored.items() if name != "id_from"}
     named = [path for path in bare if not is_run(path)]
-    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, stored, bool(named), own)
+    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, looked, bool(named), own)
     if chosen is not None:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
     if "model_store" in own:
@@ -491,6 +493,7 @@ def _as_the_input_is(
         return None
     if named:
         profiling.check_clear(profile, given, files[0])
+    if named or stored:
         return {**kept, **profile.options}
     # The fields of an input that an option names have the names of the options.
     found = profiling.of_files(profile)
@@ -506,7 +509,10 @@ def _learner(
     known: frozenset[str],
 ) -> Arranged:
     run, files = run_to_continue(prog, bare)
-    folder, values = run or run_folder(files[0]), dict(_values(rest))
+    values = dict(_values(rest))
+    if run is None and "--add_documents" in rest:
+        run = _run_of_store(values.get("model_store"), files[0])
+    folder = run or run_folder(files[0])
     before = stored_options(run, known) if run else {}
     earlier = before.pop("input", "")
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
@@ -530,6 +536,18 @@ def _learner(
         Path(folder),
         {RUN_FILE: as_yaml(stored, head), **kept},
     )
+
+
+def _run_of_store(store: str | None, file: str) -> str | None:
+    """Return the folder of the run that has learned into a store; None if no run has.
+
+    Args:
+        store: the model store; None for that of the run of a file.
+        file: the file.
+    """
+    folder = run_folder(file) if store is None else str(Path(store).parent)
+    is_its = store is None or Path(store).name == _PARTS["model_store"]
+    return folder if is_its and is_run(folder) and (Path(folder) / RUN_FILE).is_file() else None
 
 
 def _looked(
@@ -565,6 +583,10 @@ def _looked(
     profile, kept = profiling.look_at(files, rest, stored, words)
     profiling.check_clear(profile, given, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
+    if lengths and "--add_documents" in rest:
+        root = dict(_values(rest)).get("model_store", "")
+        lengths = profiling.lengths_in(root) if root else lengths
+        lengths = {name: value for name, value in lengths.items() if name not in given}
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
     _say(prog, chosen, "what the texts are")

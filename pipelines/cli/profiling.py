@@ -13,9 +13,12 @@ from beam_topics.model.files.matching import is_local, matching_files
 from beam_topics.model.options import names_in
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
+from beam_topics.model.publishing.binding import rhythm_text
+from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.times import to_iso
+from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.times import duration_text, to_iso
 from beam_topics.pipelines.cli.groups import parsed
 from beam_topics.pipelines.cli.options import RecordOptions
 from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
@@ -127,6 +130,17 @@ def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str],
         raise UsageError(f"the texts are of the language {language.code}. {language.missing}")
     lengths = {name: found.pop(name) for name in _LENGTHS if name in found}
     return lengths, found
+
+
+def lengths_in(root: str) -> dict[str, str]:
+    """Return the lengths of time of what a model store has learned; none without a version."""
+    store = ModelStore(root)
+    newest = next(filter(None, map(store.latest, store.keys())), None)
+    if newest is None:
+        return {}
+    window = SequenceSettings.from_json(store.settings(newest.key)["sequence"], "sequence").window
+    every = [rhythm_text(*one) for one in newest.publish_every.items()]
+    return dict(zip(_LENGTHS, [duration_text(window), *every], strict=False))
 
 
 def why_lengths(profile: Profile) -> str:

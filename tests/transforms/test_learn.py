@@ -166,7 +166,7 @@ def test_an_empty_stream_makes_nothing(tmp_path):
 
 def test_a_repeated_id_goes_to_the_dead_letters(tmp_path):
     train([*ITEMS, replace(ITEMS[0])], options(tmp_path))
-    assert [b"repeated_id" in letter for _, letter in collected("dead")] == [True]
+    assert [b'"copy"' in letter for _, letter in collected("dead")] == [True]
     assert final_states(tmp_path) == expected()
 
 
