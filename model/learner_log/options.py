@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learners.base import LEARNER, LearnerSettings
+from beam_topics.model.learners.base import AUTO, LEARNER, LearnerSettings
 from beam_topics.model.options import Record, StoredOption, option
 from beam_topics.model.publishing.settings import Keep, PublishSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
@@ -17,6 +18,10 @@ from beam_topics.model.times import duration_text
 
 if TYPE_CHECKING:
     from beam_topics.model.publishing.binding import Binding
+
+
+# More threads than this gain nothing: an epoch has at most 16 shards.
+MOST_THREADS = 8
 
 
 class Publication(NamedTuple):
@@ -59,7 +64,13 @@ class RunSettings(Record):
         " checkpoint",
         first=True,
     )
-    threads: int = option(1, "threads of one learner; they change no result", least=1, first=True)
+    threads: int | Literal["auto"] = option(
+        AUTO,
+        "threads of one learner, which change no result; auto: the cores of the process, at most 8",
+        least=1,
+        word=AUTO,
+        first=True,
+    )
     max_state_mb: float = option(
         2048,
         "largest size of a learner's state, in megabytes; a larger one ends the run",
@@ -84,6 +95,15 @@ class RunSettings(Record):
     def start(self) -> str:
         """Where the run continues: "" for a new run, ``latest``, or the number of a checkpoint."""
         return self.resume_from or ("latest" if self.add_documents else "")
+
+    @property
+    def learner_threads(self) -> int:
+        """Return the number of threads of one learner in this process."""
+        if self.threads != AUTO:
+            return self.threads
+        # Not every system tells which cores a process may use.
+        own = getattr(os, "sched_getaffinity", None)
+        return min(len(own(0)) if own else os.cpu_count() or 1, MOST_THREADS)
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,9 @@ class Replayer:
             saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
             chain, state = saved.chain, self.load(data)
         else:
-            state = self.learner.init(options.settings, self.key, self.island, options.run.threads)
+            state = self.learner.init(
+                options.settings, self.key, self.island, options.run.learner_threads
+            )
         links = sorted(
             (NumberedMinibatch.from_bytes(data) for data in log), key=lambda link: link.sequence
         )
@@ -205,7 +207,9 @@ class Replayer:
             DamagedDataError: The bytes are not a state of this learner.
         """
         options = self.options
-        return self.learner.load(options.settings, self.key, self.island, data, options.run.threads)
+        return self.learner.load(
+            options.settings, self.key, self.island, data, options.run.learner_threads
+        )
 
     def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
         # Before the first minibatch there is no witness to compare.
