@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.records import TokenisedDocument
 from beam_topics.model.settings import SequenceSettings
@@ -46,7 +47,8 @@ class Segment:
 
     def to_bytes(self) -> bytes:
         hashes = wire.array_to_bytes(self.hashes, "<u8")
-        return wire.pack(self.MAGIC, {"before": self.before}, hashes)
+        seal = wire.digest(self.before.encode(), hashes)
+        return wire.pack(self.MAGIC, {"before": self.before}, hashes, seal)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Segment:
@@ -55,10 +57,12 @@ class Segment:
         Raises:
             DamagedDataError: The bytes are something else.
         """
-        header, (hashes,) = wire.unpack(cls.MAGIC, data, 1)
+        header, (hashes, seal) = wire.unpack(cls.MAGIC, data, 2)
         facts = checks.record(cls, header, "known documents", apart=("hashes",))
         if facts["before"]:
             checks.hexadecimal("field before of known documents", facts["before"])
+        if seal != wire.digest(facts["before"].encode(), hashes):
+            raise DamagedDataError("known documents do not have the content they were written with")
         return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
 
 

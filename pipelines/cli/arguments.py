@@ -577,21 +577,23 @@ def _looked(
     files = profiling.files_of(patterns)
     if not files:
         return {}, {}
-    given = {name for name, _ in _values(rest)}
+    values = dict(_values(rest))
+    given = set(values)
     stored = {name: value for name, value in before.items() if name in READING}
     words = not before and "stop_words" in own and chooses_words(given)
     profile, kept = profiling.look_at(files, rest, stored, words)
     profiling.check_clear(profile, given, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
-    if lengths and "--add_documents" in rest:
-        root = dict(_values(rest)).get("model_store", "")
-        lengths = profiling.lengths_in(root) if root else lengths
-        lengths = {name: value for name, value in lengths.items() if name not in given}
+    why, root = profiling.why_lengths(profile) if lengths else "", values.get("model_store")
+    if root and not before and "--add_documents" in rest:
+        found = profiling.lengths_in(root)
+        lengths = {name: value for name, value in found.items() if name not in given}
+        why = f"as {root} has learned"
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
     _say(prog, chosen, "what the texts are")
-    _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
-    for remark in profiling.remarks_of(profile, dict(_values(rest)).get("topics")) * (not before):
+    _say(prog, lengths, why)
+    for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
         _tell(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}
