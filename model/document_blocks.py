@@ -227,7 +227,9 @@ class DocumentBlock:
         facts = checks.record(cls, header, "a block of documents", apart=apart)
         words, tokens = wire.words_from_bytes(text), wire.array_from_bytes(numbers, "<i4")
         count = checks.whole("documents of a block", len(facts["ids"]), 1)
-        times, starts, offsets, arrived = (wire.array_from_bytes(column, "<i8") for column in columns)
+        times, starts, offsets, arrived = (
+            wire.array_from_bytes(column, "<i8") for column in columns
+        )
         listed = {name: facts[name] for name in ("keys", "labels")}
         listed |= {"timestamps": times, "arrived": arrived}
         listed |= {name: facts[name] for name in ("sources", "groups") if facts[name]}

@@ -43,7 +43,7 @@ class Segment:
     before: str
     hashes: Hashes
 
-    MAGIC = b"BTk1"
+    MAGIC = b"BTK1"
 
     def to_bytes(self) -> bytes:
         hashes = wire.array_to_bytes(self.hashes, "<u8")

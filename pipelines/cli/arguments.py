@@ -523,7 +523,8 @@ def _learner(
     _say(prog, options, f"as {run} has learned")
     kept: dict[str, str] = {}
     if "input" in where:
-        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own)
+        store = {**where, **values}["model_store"]
+        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own, store)
         options |= chosen
     _say(prog, where, "the input, and what is written")
     options |= where
@@ -556,6 +557,7 @@ def _looked(
     prog: str,
     before: Mapping[str, str],
     own: frozenset[str],
+    store: str,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Look at the input of a program that learns, and print what is found.
 
@@ -566,6 +568,7 @@ def _looked(
         before: the options of the run that learns more documents. They stay, but for those that say
             how its own files are written.
         own: the names of the options that the program has.
+        store: the model store, whose lengths of time stay where it has a version.
 
     Returns:
         The options that are found; files to keep for the programs that follow, by name.
@@ -584,11 +587,10 @@ def _looked(
     profile, kept = profiling.look_at(files, rest, stored, words)
     profiling.check_clear(profile, given, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
-    why, root = profiling.why_lengths(profile) if lengths else "", values.get("model_store")
-    if root and not before and "--add_documents" in rest:
-        found = profiling.lengths_in(root)
+    why = profiling.why_lengths(profile) if lengths else ""
+    if not before and is_local(store) and (found := profiling.lengths_in(store)):
         lengths = {name: value for name, value in found.items() if name not in given}
-        why = f"as {root} has learned"
+        why = f"as {store} has learned"
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
     _say(prog, chosen, "what the texts are")
