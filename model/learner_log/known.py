@@ -1,9 +1,10 @@
 """Which documents a model store has learned, so that a growing file is learned once.
 
 A document is known by its id and the window of its time, as ids are unique in a window. Where ids
-are places (``--id_from=place``), which other files give anew, it is known by its time and words. Each checkpoint of island 0 has a
-segment beside it: the hashes of the documents since the checkpoint before it, and the digest of
-that one. :func:`known_up_to` follows these digests, so what a rollback gave up is not known.
+are places (``--id_from=place``), which other files give anew, it is known by its time and words.
+Each checkpoint of island 0 has a segment beside it: the hashes of the documents since the
+checkpoint before it, and the digest of that one. :func:`known_up_to` follows these digests, so what
+a rollback gave up is not known.
 
 >>> first = Segment("", np.array([7, 9], np.uint64))
 >>> Segment.from_bytes(first.to_bytes()).hashes.tolist()

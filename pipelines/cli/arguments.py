@@ -568,7 +568,7 @@ def _looked(
         before: the options of the run that learns more documents. They stay, but for those that say
             how its own files are written.
         own: the names of the options that the program has.
-        store: the model store, whose lengths of time stay where it has a version.
+        store: the model store; what it has learned with stays where it has a version.
 
     Returns:
         The options that are found; files to keep for the programs that follow, by name.
@@ -588,12 +588,13 @@ def _looked(
     profiling.check_clear(profile, given, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
     why = profiling.why_lengths(profile) if lengths else ""
-    if not before and is_local(store) and (found := profiling.lengths_in(store)):
-        lengths = {name: value for name, value in found.items() if name not in given}
-        why = f"as {store} has learned"
+    about = "what the texts are"
+    if not before and is_local(store) and (found := profiling.learned_in(store)):
+        lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
+        why = about = f"as {store} has learned"
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
-    _say(prog, chosen, "what the texts are")
+    _say(prog, chosen, about)
     _say(prog, lengths, why)
     for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
         _tell(f"{shown(prog)}: {remark}")
