@@ -244,8 +244,8 @@ class DocumentBlock:
         if beyond.any():
             at = int(beyond.argmax())
             checks.within("tokens of a document", tokens[at : at + 1], 0, int(own[at]))
-        columns = {"starts": starts, "offsets": offsets, "arrived": arrived}
-        return cls(timestamps=times, words=words, tokens=tokens, **columns, **facts)
+        facts |= {"starts": starts, "offsets": offsets, "arrived": arrived}
+        return cls(timestamps=times, words=words, tokens=tokens, **facts)
 
 
 def _marks(marks: Sequence[str | None]) -> tuple[str | None, ...]:

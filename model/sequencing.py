@@ -15,8 +15,8 @@ Everything is a function of a small head and a buffer of waiting documents
    and chained: h_n = H(h_n-1, bytes of the minibatch), with h_0 = H(key, settings of the tokeniser
    and of sequencing).
 
-The order comes from sorting and never from the order of processing. Without late documents the result depends on
-the data alone:
+The order comes from sorting and never from the order of processing. Without late documents the
+result depends on the data alone:
 
 >>> from beam_topics.model.records import Document, TokenisedDocument
 >>> make = lambda id, time: TokenisedDocument.from_words(Document(id, time, ""), ["a", "b"])
@@ -223,10 +223,10 @@ def check_newer(
     if older > MAX_OLDER_SHARE * waiting:
         of_key = f" of key {key!r}" if key else ""
         raise StoreConflictError(
-            f"{older:,} of {waiting:,} new documents{of_key} are older than the last window that the"
-            f" model store has learned, which begins at {to_iso(head.closed)}; --add_documents allows"
-            f" {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give"
-            " documents that came after those that were learned. To repeat a run that was interrupted, add"
+            f"{older:,} of {waiting:,} new documents{of_key} are older than the last window that"
+            f" the model store has learned, which begins at {to_iso(head.closed)}; --add_documents"
+            f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give documents that"
+            " came after those that were learned. To repeat a run that was interrupted, add"
             " --resume_from=the number of the minibatch that it continued after. To learn an"
             " archive from its beginning, give an empty model store."
         )

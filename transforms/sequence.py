@@ -97,7 +97,8 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     ) -> None:
         """Add documents to their windows."""
         key, data = element
-        earliest, payload = int.from_bytes(data[:_TIME_BYTES], "big", signed=True), data[_TIME_BYTES:]
+        earliest = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
+        payload = data[_TIME_BYTES:]
         current = self.read_head(key, head)
         if self._adds and current.sequence:
             earliest, payload = self._unknown(key, earliest, payload)

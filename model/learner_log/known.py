@@ -1,9 +1,10 @@
 """Which documents a model store has learned, so that a growing file is learned once.
 
 A document is known by its id and the window of its time, as ids are unique in a window. Where ids
-are places (``--id_from=place``), which other files give anew, it is known by its time and words. Each checkpoint of island 0 has a
-segment beside it: the hashes of the documents since the checkpoint before it, and the digest of
-that one. :func:`known_up_to` follows these digests, so what a rollback gave up is not known.
+are places (``--id_from=place``), which other files give anew, it is known by its time and words.
+Each checkpoint of island 0 has a segment beside it: the hashes of the documents since the
+checkpoint before it, and the digest of that one. :func:`known_up_to` follows these digests, so what
+a rollback gave up is not known.
 
 >>> first = Segment("", np.array([7, 9], np.uint64))
 >>> Segment.from_bytes(first.to_bytes()).hashes.tolist()
@@ -20,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.records import TokenisedDocument
 from beam_topics.model.settings import SequenceSettings
@@ -42,11 +44,12 @@ class Segment:
     before: str
     hashes: Hashes
 
-    MAGIC = b"BTk1"
+    MAGIC = b"BTK1"
 
     def to_bytes(self) -> bytes:
         hashes = wire.array_to_bytes(self.hashes, "<u8")
-        return wire.pack(self.MAGIC, {"before": self.before}, hashes)
+        seal = wire.digest(self.before.encode(), hashes)
+        return wire.pack(self.MAGIC, {"before": self.before}, hashes, seal)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Segment:
@@ -55,10 +58,12 @@ class Segment:
         Raises:
             DamagedDataError: The bytes are something else.
         """
-        header, (hashes,) = wire.unpack(cls.MAGIC, data, 1)
+        header, (hashes, seal) = wire.unpack(cls.MAGIC, data, 2)
         facts = checks.record(cls, header, "known documents", apart=("hashes",))
         if facts["before"]:
             checks.hexadecimal("field before of known documents", facts["before"])
+        if seal != wire.digest(facts["before"].encode(), hashes):
+            raise DamagedDataError("known documents do not have the content they were written with")
         return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
 
 

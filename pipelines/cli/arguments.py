@@ -523,7 +523,8 @@ def _learner(
     _say(prog, options, f"as {run} has learned")
     kept: dict[str, str] = {}
     if "input" in where:
-        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own)
+        store = {**where, **values}["model_store"]
+        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own, store)
         options |= chosen
     _say(prog, where, "the input, and what is written")
     options |= where
@@ -556,6 +557,7 @@ def _looked(
     prog: str,
     before: Mapping[str, str],
     own: frozenset[str],
+    store: str,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Look at the input of a program that learns, and print what is found.
 
@@ -566,6 +568,7 @@ def _looked(
         before: the options of the run that learns more documents. They stay, but for those that say
             how its own files are written.
         own: the names of the options that the program has.
+        store: the model store; what it has learned with stays where it has a version.
 
     Returns:
         The options that are found; files to keep for the programs that follow, by name.
@@ -577,21 +580,23 @@ def _looked(
     files = profiling.files_of(patterns)
     if not files:
         return {}, {}
-    given = {name for name, _ in _values(rest)}
+    values = dict(_values(rest))
+    given = set(values)
     stored = {name: value for name, value in before.items() if name in READING}
     words = not before and "stop_words" in own and chooses_words(given)
     profile, kept = profiling.look_at(files, rest, stored, words)
     profiling.check_clear(profile, given, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
-    if lengths and "--add_documents" in rest:
-        root = dict(_values(rest)).get("model_store", "")
-        lengths = profiling.lengths_in(root) if root else lengths
-        lengths = {name: value for name, value in lengths.items() if name not in given}
+    why = profiling.why_lengths(profile) if lengths else ""
+    about = "what the texts are"
+    if not before and is_local(store) and (found := profiling.learned_in(store)):
+        lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
+        why = about = f"as {store} has learned"
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
-    _say(prog, chosen, "what the texts are")
-    _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
-    for remark in profiling.remarks_of(profile, dict(_values(rest)).get("topics")) * (not before):
+    _say(prog, chosen, about)
+    _say(prog, lengths, why)
+    for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
         _tell(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}

@@ -225,9 +225,9 @@ def test_of_one_id_the_first_or_the_last_that_arrived_stays(rule, reasons):
     # Its time is the earlier one, and it came later.
     items = [replace(document("a", 5), arrived=7), replace(document("a", 2), arrived=8)]
     other = TokenisedDocument.from_words(Document("a", 2 * SECOND, "", arrived=8), ["new"])
-    for given in ([items[0], other], [other, items[0]]):
+    for both in ([items[0], other], [other, items[0]]):
         letters.clear()
-        (link,) = sequence_documents("", given, asked, bytes(32), letters.append)
+        (link,) = sequence_documents("", both, asked, bytes(32), letters.append)
         kept = items[0] if rule == "first" else other
         assert link.minibatch().timestamps.tolist() == [kept.timestamp]
         assert [letter.reason for letter in letters] == reasons

@@ -42,7 +42,7 @@ def test_a_delimiter_that_is_given_is_taken():
         ("text\n" + rows("{text}\n").replace(",", ""), True),
         ("a,a\n1,2\n", True),
         ("no,no,yes\n" + 9 * "yes,no,no\n", False),
-        ("key,note,note\n" + rows("P-1,\"{text}\",x\n"), True),
+        ("key,note,note\n" + rows('P-1,"{text}",x\n'), True),
         ("id,text\n", True),
     ],
 )

@@ -153,13 +153,13 @@ def test_a_wrong_parameter_is_named(wrong, error, said):
         ),
         (
             [3],
-            "X[0]: 3 was given; allowed is texts, or lists of tokens. Give an iterable of one of the"
-            " two.",
+            "X[0]: 3 was given; allowed is texts, or lists of tokens. Give an iterable of one of"
+            " the two.",
         ),
         (
             [["a", "b\nc"]],
-            "X[0]: 'b\\nc' was given; allowed is a list of tokens that are texts without line breaks,"
-            " and not empty. Correct the token.",
+            "X[0]: 'b\\nc' was given; allowed is a list of tokens that are texts without line"
+            " breaks, and not empty. Correct the token.",
         ),
     ],
 )
