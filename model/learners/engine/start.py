@@ -25,8 +25,9 @@ import numpy as np
 
 from beam_topics.model.learners.engine.epoch import each, epoch
 from beam_topics.model.learners.engine.settings import Gibbs
-from beam_topics.model.learners.engine.snapshots import Held, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.twins import alike
 
 # Numbers of topics that are compared.
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
@@ -46,21 +47,25 @@ def topics_for(documents: int, most: int) -> int:
     return max([k for k in numbers_up_to(most) if k * EACH <= documents], default=1)
 
 
-def choose_topics(live: State, settings: Gibbs, pool: Executor | None) -> int:
-    """Return K, as the first :data:`CHOOSING` documents choose it.
+def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
+    """Return the model that the first :data:`CHOOSING` documents choose.
 
     Args:
         live: the model; its first documents are these.
         settings: the settings.
         pool: threads for the chains.
     """
-    numbers = numbers_up_to(settings.max_topics)
+    numbers = numbers_up_to(settings.most_first)
+    texts = texts_of(live, np.arange(LEARNED, CHOOSING))
 
-    def judged(i: int) -> Array:
-        return completion(live, settings, numbers[i])
+    def judged(i: int) -> tuple[State, Array]:
+        chain = chain_of(live, settings, numbers[i])
+        return chain, completion(chain, texts)
 
-    found = np.array(each(pool, judged, len(numbers)))
-    return numbers[least_good(found)]
+    chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
+    chain = chains[least_good(np.array(found))]
+    join_alike(chain, texts)
+    return begin_anew(live, chain, settings)
 
 
 def least_good(found: Array) -> int:
@@ -74,36 +79,65 @@ def least_good(found: Array) -> int:
     return int(np.argmax(behind.sum(axis=1) <= BEHIND * errors))
 
 
-def completion(live: State, settings: Gibbs, topics: int) -> Array:
-    """Return ln P(tokens at odd places | those at even places) of the judges, float64[D].
-
-    Args:
-        live: has the documents.
-        settings: the settings.
-        topics: K of the chain that predicts.
-    """
-    alpha = settings.alpha_of(topics)
-    chain = emptied(live, topics, alpha)
+def chain_of(live: State, settings: Gibbs, topics: int) -> State:
+    """Return a model of K topics that has learned the first documents."""
+    chain = emptied(live, topics, settings.alpha_of(topics))
     chain.name = f"{live.name}\0{topics} topics"
     chain.add_documents(*tokens_of(live, LEARNED))
-    for _ in range(SWEEPS):
-        epoch(chain, np.arange(LEARNED), 1)
-    texts = texts_of(live, np.arange(LEARNED, CHOOSING))
-    counts, base = chain.rows[texts.ids, :topics], chain.base_mean()[texts.ids]
-    held = Held.of(alpha, phi_of(counts, chain.totals[:topics], base, chain.a))
-    return held.completion(texts)
+    sweep(chain, SWEEPS)
+    return chain
 
 
-def begin_anew(live: State, topics: int, alpha: float) -> State:
-    """Return a model of the words and documents of another one, which has learned none of them.
+def sweep(chain: State, sweeps: int) -> None:
+    """Visit all documents some times, S = 1."""
+    for _ in range(sweeps):
+        epoch(chain, np.arange(chain.documents), 1)
+
+
+def completion(chain: State, texts: Texts) -> Array:
+    """Return ln P(tokens at odd places | those at even places) of the judges, float64[D]."""
+    topics = np.flatnonzero(chain.totals[: chain.topics])
+    counts, base = chain.rows[texts.ids[:, None], topics], chain.base_mean()[texts.ids]
+    phi = phi_of(counts, chain.totals[topics], base, chain.a)
+    return Held.of(float(chain.alpha[topics[0]]), phi).completion(texts)
+
+
+def join_alike(chain: State, texts: Texts) -> None:
+    """Let topics whose words are alike be one, where the judges lose as good as nothing by it."""
+    joined = True
+    while joined:
+        joined, before = False, completion(chain, texts)
+        gone = set[int]()
+        for x, y in alike(chain, np.flatnonzero(chain.totals[: chain.topics])):
+            if {x, y} & gone:
+                continue
+            z, rows, totals = chain.z.copy(), chain.rows.copy(), chain.totals.copy()
+            chain.give(y, x)
+            after = completion(chain, texts)
+            if least_good(np.array([after, before])) == 0:
+                joined, before, chain.alpha[y] = True, after, 0.0
+                gone |= {x, y}
+            else:
+                chain.z, chain.rows, chain.totals = z, rows, totals
+        if joined:
+            sweep(chain, SWEEPS // 4)
+
+
+def begin_anew(live: State, chain: State, settings: Gibbs) -> State:
+    """Return a model of the words and documents of another one that begins as a chain ended.
 
     Args:
         live: the other model.
-        topics: K.
-        alpha: of each topic.
+        chain: has learned the first documents.
+        settings: the settings.
     """
-    found = emptied(live, topics, alpha)
+    topics = np.flatnonzero(chain.totals[: chain.topics])
+    found = emptied(live, len(topics), settings.alpha_of(len(topics)))
     found.add_documents(*tokens_of(live, live.documents))
+    z = np.searchsorted(topics, chain.z[: chain.tokens]).astype(np.uint16)
+    found.recount(np.arange(chain.tokens), z)
+    found.a, found.a0 = chain.a, chain.a0
+    found.tables, found.base = chain.tables.copy(), chain.base.copy()
     # These name draws.
     found.epochs, found.visits, found.reseated = live.epochs, live.visits, live.visits
     return found

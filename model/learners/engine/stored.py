@@ -99,7 +99,7 @@ def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
     settings, before, name = state.settings, state.live.topics, "topics of a saved learner"
     checks.whole(name, count, before, settings.topic_count + 1)
     state.first = checks.whole(f"first {name}", checks.field(header, "first"), 0, count + 1)
-    if settings.learns_topics:
+    if settings.chooses_first:
         documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
         checks.equal(f"first {name}", state.first > 0, documents >= CHOOSING)
     else:
@@ -174,7 +174,7 @@ def _load_documents(
     if isinstance(schedule, StreamSchedule):
         births = state.settings.births
         more = births.window + births.delay + births.patience if births else 0
-        more += CHOOSING if state.settings.learns_topics else 0
+        more += CHOOSING if state.settings.chooses_first else 0
         checks.whole(name, len(lengths), 0, schedule.reservoir + more + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
     checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))
