@@ -24,10 +24,10 @@ from concurrent.futures import Executor
 import numpy as np
 
 from beam_topics.model.learners.engine.epoch import each, epoch
+from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.engine.twins import alike
 
 # Numbers of topics that are compared.
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
@@ -64,7 +64,7 @@ def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
 
     chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
     chain = chains[least_good(np.array(found))]
-    join_alike(chain, texts)
+    dissolve(chain, texts_of(live, np.arange(CHOOSING)))
     return begin_anew(live, chain, settings)
 
 
@@ -102,25 +102,21 @@ def completion(chain: State, texts: Texts) -> Array:
     return Held.of(float(chain.alpha[topics[0]]), phi).completion(texts)
 
 
-def join_alike(chain: State, texts: Texts) -> None:
-    """Let topics whose words are alike be one, where the judges lose as good as nothing by it."""
-    joined = True
-    while joined:
-        joined, before = False, completion(chain, texts)
-        gone = set[int]()
-        for x, y in alike(chain, np.flatnonzero(chain.totals[: chain.topics])):
-            if {x, y} & gone:
-                continue
-            z, rows, totals = chain.z.copy(), chain.rows.copy(), chain.totals.copy()
-            chain.give(y, x)
-            after = completion(chain, texts)
-            if least_good(np.array([after, before])) == 0:
-                joined, before, chain.alpha[y] = True, after, 0.0
-                gone |= {x, y}
-            else:
-                chain.z, chain.rows, chain.totals = z, rows, totals
-        if joined:
-            sweep(chain, SWEEPS // 4)
+def dissolve(chain: State, texts: Texts) -> None:
+    """Let topics go that the judges do not need, the smallest first; others take their tokens."""
+    best, gone = completion(chain, texts), list[int]()
+    totals = chain.totals.copy()
+    for topic in np.argsort(totals[: chain.topics], kind="stable").tolist():
+        chain.totals[topic] = 0
+        if not chain.totals.any() or least_good(np.array([completion(chain, texts), best])):
+            chain.totals[topic] = totals[topic]
+        else:
+            gone.append(topic)
+    chain.totals = totals
+    theirs = np.flatnonzero(np.isin(chain.z[: chain.tokens], gone))
+    chain.recount(theirs, np.full(len(theirs), NONE, np.uint16))
+    chain.alpha[gone] = 0.0
+    sweep(chain, SWEEPS // 4)
 
 
 def begin_anew(live: State, chain: State, settings: Gibbs) -> State:
