@@ -27,7 +27,7 @@ documents stay at hand beside the sample.
 
 T topics are there at the start, and up to T unused ids are for births. Then a birth takes the id of
 an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a topic is
-a number, so the sum of alpha is at most twice that of the start. Topics do not split.
+a number, so the sum of alpha is at most twice that of the start.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from beam_topics.model.learners.engine.merges import ids_for
 from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
 from beam_topics.model.learners.engine.proposals import propose
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
+from beam_topics.model.learners.engine.splits import EVERY, split_topics
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, again, visit
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
@@ -80,6 +81,8 @@ def follow(stream: Stream) -> tuple[float, int]:
     revisit(stream, len(now) + len(late))
     watch(stream, now)
     remember(stream, np.concatenate([now, late]))
+    if nursery.pending is None and stream.passes(EVERY) and live.topics < nursery.full:
+        split_topics(stream._replace(arrived=arrived[:0]))
     # Topics have one alpha between minibatches.
     live.alpha[: live.topics] = nursery.alpha
     return fit, tokens

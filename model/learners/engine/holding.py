@@ -98,7 +98,8 @@ class GibbsState:
         self.arrived = np.zeros((2, self.settings.topic_count))
         if law := self.settings.births:
             most = self.settings.topic_count
-            self.nursery = Nursery(law, self.settings.topic_alpha, most, Names(self.live.key))
+            alpha, full = self.settings.topic_alpha, self.settings.most_first
+            self.nursery = Nursery(law, alpha, most, full, Names(self.live.key))
 
     @property
     def alpha(self) -> float:
