@@ -41,7 +41,7 @@ from beam_topics.model.learners.engine.merges import ids_for
 from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
 from beam_topics.model.learners.engine.proposals import propose
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
-from beam_topics.model.learners.engine.splits import EVERY, split_topics
+from beam_topics.model.learners.engine.splits import look
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, again, visit
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
@@ -81,8 +81,8 @@ def follow(stream: Stream) -> tuple[float, int]:
     revisit(stream, len(now) + len(late))
     watch(stream, now)
     remember(stream, np.concatenate([now, late]))
-    if nursery.pending is None and stream.passes(EVERY) and live.topics < nursery.full:
-        split_topics(stream._replace(arrived=arrived[:0]))
+    if nursery.pending is None and stream.seen >= nursery.look and live.topics < nursery.full:
+        look(stream._replace(arrived=arrived[:0]))
     # Topics have one alpha between minibatches.
     live.alpha[: live.topics] = nursery.alpha
     return fit, tokens

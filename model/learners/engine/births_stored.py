@@ -18,6 +18,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Nursery, Pair
 from beam_topics.model.learners.engine.proposals import TIMES
 from beam_topics.model.learners.engine.snapshots import Past
+from beam_topics.model.learners.engine.splits import EVERY
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.twins import PATIENCE
 from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
@@ -43,7 +44,7 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
         "ended": nursery.endings.ended,
         "twins": [[pair.x, pair.y, pair.judges, pair.gain.logs] for pair in nursery.twins],
         "apart": [[*pair, at] for pair, at in nursery.apart.items()],
-        "tried": sorted([topic, at] for topic, at in nursery.tried.items()),
+        "look": nursery.look,
         "pasts": len(pasts),
         "candidate": None,
     }
@@ -99,7 +100,6 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
     _load_facts(nursery, header, seen)
     _load_endings(nursery, header, live.topics, blobs[3])
     _load_twins(nursery, header, live.topics, seen)
-    _load_tried(nursery, header, live.topics, seen)
     nursery.waiting = _at_hand("waiting documents", unpack_numbers(blobs[0]), marks)
     _check_waiting(nursery, live, marks)
     nursery.uses = np.array([_words(blob, live.size) for blob in blobs[1:3]])
@@ -125,6 +125,7 @@ def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:
 
     nursery.names.used = whole("sweeps", 2**40)
     nursery.due = whole("due", seen + nursery.law.every + 1)
+    nursery.look = whole("look", 2 * seen + EVERY)
     nursery.changed = whole("changed", seen + 2) - 1
     for name, most in (("levels", 2 * KNOWN + 1), ("excesses", TIMES)):
         values = checks.field(header, name)
@@ -164,15 +165,6 @@ def _load_twins(nursery: Nursery, header: dict[str, Any], topics: int, seen: int
         gain = _gain({"gain": logs})
         nursery.twins.append(Pair(x, y, gain, checks.whole(name, judges, 0, PATIENCE)))
     nursery.apart = {(x, y): checks.whole(name, at, 0, seen + 1) for x, y, at in apart}
-
-
-def _load_tried(nursery: Nursery, header: dict[str, Any], topics: int, seen: int) -> None:
-    name, values = f"tried topics of {_NAME}", checks.field(header, "tried")
-    if not checks.fits(values, list[list[int]]) or any(len(pair) != 2 for pair in values):
-        checks.refuse(name, repr(values), "topics, each with a number of documents")
-    checks.distinct(name, [str(topic) for topic, _ in values])
-    for topic, at in values:
-        nursery.tried[checks.whole(name, topic, 0, topics)] = checks.whole(name, at, 0, seen + 1)
 
 
 def _at_hand(what: str, found: Array, marks: Array) -> Array:

@@ -99,7 +99,8 @@ class GibbsState:
         if law := self.settings.births:
             most = self.settings.topic_count
             alpha, full = self.settings.topic_alpha, self.settings.most_first
-            self.nursery = Nursery(law, alpha, most, full, Names(self.live.key))
+            grows, names = self.settings.learns_topics, Names(self.live.key)
+            self.nursery = Nursery(law, alpha, most, full, grows, names)
 
     @property
     def alpha(self) -> float:

@@ -46,6 +46,7 @@ class Nursery:
         alpha: of each topic.
         most: topics that there can be.
         full: topics that splits fill.
+        grows: whether the stream says how many there are.
         names: of the draws.
         waiting: int64[n], the documents that wait, by how many came before.
         uses: int64[2, W], for each word the documents and tokens that were learned.
@@ -58,7 +59,7 @@ class Nursery:
         endings: which topics have ended.
         twins: pairs of topics that are judged.
         apart: pairs that are two topics, and documents before that was known.
-        tried: topics that do not split, and documents before that was known.
+        look: documents after which the worst ones are looked at.
         events: what the last step told; not saved.
     """
 
@@ -66,6 +67,7 @@ class Nursery:
     alpha: float
     most: int
     full: int
+    grows: bool
     names: Names
     waiting: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     uses: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
@@ -78,7 +80,7 @@ class Nursery:
     endings: Endings = field(init=False)
     twins: list[Pair] = field(default_factory=list)
     apart: dict[tuple[int, int], int] = field(default_factory=dict)
-    tried: dict[int, int] = field(default_factory=dict)
+    look: int = 0
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -87,7 +89,6 @@ class Nursery:
     def leave(self, topics: list[int]) -> None:
         """Know nothing of topics whose tokens have gone to others."""
         self.endings.leave(topics)
-        self.tried = {k: at for k, at in self.tried.items() if k not in topics}
         self.twins = [pair for pair in self.twins if not {pair.x, pair.y} & {*topics}]
         self.apart = {pair: at for pair, at in self.apart.items() if not {*pair} & {*topics}}
 
@@ -156,10 +157,6 @@ class Stream(NamedTuple):
         before = self.seen - len(self.arrived)
         new = (self.marks >= since) & ~np.isin(self.marks, self.nursery.waiting)
         return np.flatnonzero(new & (self.marks < before))
-
-    def passes(self, every: int) -> bool:
-        """Return whether a multiple of so many documents has come with this minibatch."""
-        return self.seen // every > (self.seen - len(self.arrived)) // every
 
     def tokens(self, chosen: Array) -> int:
         """Return the tokens of documents."""
