@@ -25,9 +25,11 @@ Waiting begins after 2,000 documents, so a version of small data lacks none. Lat
 500 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
 documents stay at hand beside the sample.
 
-T topics are there at the start, and up to T unused ids are for births. Then a birth takes the id of
-an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a topic is
-a number, so the sum of alpha is at most twice that of the start.
+T topics are there at the start, or fewer where fewer are better
+(:mod:`beam_topics.model.learners.engine.start`), and documents that none explains get the rest
+(:mod:`beam_topics.model.learners.engine.splits`). T more ids are for births; then a birth takes the
+id of an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a
+topic is a number, so the sum of alpha is at most twice that of T topics.
 """
 
 from __future__ import annotations

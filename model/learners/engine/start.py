@@ -1,19 +1,28 @@
-"""How many topics a stream begins with, where ``--topics=auto`` leaves that to it.
+"""How many topics a stream begins with.
 
 Few documents say little about the number of topics, and a model of too many topics predicts worse
-than one of too few. So a stream begins in three steps.
+than one of too few: of three subjects it makes fifty fragments. So a stream begins in three steps.
 
-1. Until 300 documents have come, the model has the most topics K of the list 1, 2, 3, 4, 6, 8, ...
-   for which there are six documents each (:func:`topics_for`). Topics are added, and none goes.
-2. The 300 documents choose K (:func:`choose_topics`). For each K of the list a chain learns two
-   thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability of the
-   tokens of document d at odd places, given those at even places. The chosen K is the least one
-   that is at most a quarter of a standard error behind the best K',
+1. Until 300 documents have come, the model has T topics. With ``--topics=auto`` it has the most
+   topics K of the list 1, 2, 3, 4, 6, 8, ... for which there are six documents each
+   (:func:`topics_for`). Topics are added, and none goes.
+2. The 300 documents choose a model (:func:`first_model`). For each K of the list, up to T, a chain
+   learns two thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability
+   of the tokens of document d at odd places, given those at even places. K is *good* if it is at
+   most a quarter of a standard error behind the best K',
 
        sum over d of [g_d(K') - g_d(K)] <= sd of these differences sqrt(number of d) / 4.
 
-3. The model begins anew with K topics (:func:`begin_anew`), and learns the 300 documents as if they
-   were its first minibatch. Topics get other numbers then.
+   ``auto`` takes the least good K. A number T takes the greatest, because so many are wanted.
+3. A chain has fragments, so topics *dissolve* (:func:`dissolve`), the smallest first, whose end
+   leaves all 300 documents together no more than that behind. A topic that documents have learned
+   serves them better than others do, so a topic of a subject of its own stays. The model goes on
+   from the chain (:func:`begin_anew`), and learns the 300 documents as if they were its first
+   minibatch. Topics get other numbers then.
+
+Later documents get what is left of T topics, or more topics of ``auto``, where no topic explains
+them (:mod:`beam_topics.model.learners.engine.splits`). With seeds or without births, the model has
+T topics from the start.
 """
 
 from __future__ import annotations
@@ -55,7 +64,8 @@ def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
         settings: the settings.
         pool: threads for the chains.
     """
-    numbers = numbers_up_to(settings.most_first)
+    # Who gives a number gets fewer only where fewer are better.
+    numbers = numbers_up_to(settings.most_first)[:: 1 if settings.learns_topics else -1]
     texts = texts_of(live, np.arange(LEARNED, CHOOSING))
 
     def judged(i: int) -> tuple[State, Array]:

@@ -44,7 +44,7 @@ def run(settings, documents, size, threads=1, reload=False):
     return state, topics, arrived
 
 
-@pytest.mark.parametrize(("topics", "wanted"), [(3, {3, 4}), (10, {8, 12})])
+@pytest.mark.parametrize(("topics", "wanted"), [(3, {3, 4}), (10, {10, 11, 12})])
 def test_the_first_documents_choose_how_many_topics_there_are(topics, wanted):
     state, _, _ = run(AUTO, documents_of(topics), CHOOSING)
     assert state.first in wanted and state.live.topics == state.first
