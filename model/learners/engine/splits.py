@@ -13,7 +13,7 @@ not get it out again. So from time to time the worst documents are looked at:
 3. *Judgement*: ln P(odd tokens | even tokens) of each document by children that are learned from
    the other two thirds, with its third's tokens taken out of the counts: neither side has
    learned it. The least good m is taken
-   (:func:`~beam_topics.model.learners.engine.start.least_good`). Children get ids if the wager of
+   (:func:`~beam_topics.model.learners.engine.start.first_good`). Children get ids if the wager of
    births says that the documents gain, with the same chance of a false alarm, and if they gain .05
    nats a token of *theirs*: for the whole stream that is next to nothing.
 4. *Ids*. The children are learned once more from all these documents, and get unused ids. Of
@@ -41,7 +41,7 @@ from beam_topics.model.learners.engine.candidates import (
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Stream, forget
 from beam_topics.model.learners.engine.snapshots import Held, Texts, kinds_of, phi_of, texts_of
-from beam_topics.model.learners.engine.start import least_good
+from beam_topics.model.learners.engine.start import first_good
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import visit
 from beam_topics.model.learners.engine.wagers import Gain
@@ -118,7 +118,9 @@ def worst(stream: Stream) -> Array:
     return found
 
 
-def topics_of(stream: Stream, texts: Texts, without: Texts | None = None, z: Array | None = None) -> Held:
+def topics_of(
+    stream: Stream, texts: Texts, without: Texts | None = None, z: Array | None = None
+) -> Held:
     """Return all topics, held, without the tokens of some of the documents."""
     live = stream.live
     counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics].copy()
@@ -143,12 +145,12 @@ def children_wanted(stream: Stream, texts: Texts, chosen: Array, free: int) -> i
             new = children(stream, texts, texts.of(~judges), m, old).new
             both = Held.of(stream.nursery.alpha, old.phi[:, : live.topics], new)
             found[i + 1, judges] = both.completion(theirs)
-    best = least_good(found)
+    best = first_good(found)
     gain, gains = Gain(), found[best] - found[0]
     gain.add(gains.tolist())
     worth = WORTH * int((texts.lengths // 2).sum())
     wins = gain.log > -float(np.log(stream.nursery.law.level)) and gains.sum() > worth
-    return ([0] + numbers)[best] if wins else 0
+    return [0, *numbers][best] if wins else 0
 
 
 def children(

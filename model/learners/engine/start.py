@@ -9,13 +9,14 @@ than one of too few: of three subjects it makes fifty fragments. So a stream beg
 2. The 300 documents choose a model (:func:`first_model`). For each K of the list, up to T, a chain
    learns two thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability
    of the tokens of document d at odd places, given those at even places. K is *good* if it is at
-   most a quarter of a standard error behind the best K',
+   most s standard errors behind the best K',
 
-       sum over d of [g_d(K') - g_d(K)] <= sd of these differences sqrt(number of d) / 4.
+       sum over d of [g_d(K') - g_d(K)] <= s (sd of these differences) sqrt(number of d).
 
-   ``auto`` takes the least good K. A number T takes the greatest, because so many are wanted.
+   ``auto`` takes the least good K with s = 1/4. A number T takes the greatest with s = 2, because
+   so many are wanted.
 3. A chain has fragments, so topics *dissolve* (:func:`dissolve`), the smallest first, whose end
-   leaves all 300 documents together no more than that behind. A topic that documents have learned
+   leaves all 300 documents together no more than 1/4 behind. A topic that documents have learned
    serves them better than others do, so a topic of a subject of its own stays. The model goes on
    from the chain (:func:`begin_anew`), and learns the 300 documents as if they were its first
    minibatch. Topics get other numbers then.
@@ -42,8 +43,9 @@ from beam_topics.model.learners.engine.state import Array, State
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
 # Documents that choose; those of them that chains learn; the sweeps of a chain.
 CHOOSING, LEARNED, SWEEPS = 300, 200, 40
-# Documents for each topic before that; standard errors behind the best.
-EACH, BEHIND = 6, 0.25
+# Documents for each topic before that; standard errors behind the best that are as good as none,
+# and those that are enough to have fewer topics than a number that is given.
+EACH, BEHIND, SURE = 6, 0.25, 2.0
 
 
 def numbers_up_to(most: int) -> list[int]:
@@ -64,8 +66,9 @@ def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
         settings: the settings.
         pool: threads for the chains.
     """
-    # Who gives a number gets fewer only where fewer are better.
-    numbers = numbers_up_to(settings.most_first)[:: 1 if settings.learns_topics else -1]
+    numbers, behind = numbers_up_to(settings.most_first), BEHIND
+    if not settings.learns_topics:
+        numbers, behind = numbers[::-1], SURE
     texts = texts_of(live, np.arange(LEARNED, CHOOSING))
 
     def judged(i: int) -> tuple[State, Array]:
@@ -73,20 +76,21 @@ def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
         return chain, completion(chain, texts)
 
     chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
-    chain = chains[least_good(np.array(found))]
+    chain = chains[first_good(np.array(found), behind)]
     dissolve(chain, texts_of(live, np.arange(CHOOSING)))
     return begin_anew(live, chain, settings)
 
 
-def least_good(found: Array) -> int:
-    """Return the first row that is at most a quarter of a standard error behind the best.
+def first_good(found: Array, most: float = BEHIND) -> int:
+    """Return the first row that is at most so many standard errors behind the best.
 
     Args:
         found: float64[n, D], for each number of topics ln P of each judging document.
+        most: standard errors.
     """
     behind = found[int(np.argmax(found.sum(axis=1)))] - found
     errors = behind.std(axis=1) * math.sqrt(found.shape[1])
-    return int(np.argmax(behind.sum(axis=1) <= BEHIND * errors))
+    return int(np.argmax(behind.sum(axis=1) <= most * errors))
 
 
 def chain_of(live: State, settings: Gibbs, topics: int) -> State:
@@ -118,7 +122,7 @@ def dissolve(chain: State, texts: Texts) -> None:
     totals = chain.totals.copy()
     for topic in np.argsort(totals[: chain.topics], kind="stable").tolist():
         chain.totals[topic] = 0
-        if not chain.totals.any() or least_good(np.array([completion(chain, texts), best])):
+        if not chain.totals.any() or first_good(np.array([completion(chain, texts), best])):
             chain.totals[topic] = totals[topic]
         else:
             gone.append(topic)

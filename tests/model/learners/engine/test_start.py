@@ -12,7 +12,7 @@ from beam_topics.model.learners.engine import start, stored
 from beam_topics.model.learners.engine.start import (
     BEHIND,
     CHOOSING,
-    least_good,
+    first_good,
     numbers_up_to,
     topics_for,
 )
@@ -97,13 +97,13 @@ def test_documents_stay_until_the_choice():
     assert state.first == 0 and len(state.marks) == CHOOSING - 1
 
 
-def test_the_least_good_number():
+def test_the_first_good_number():
     """Row i loses i / 100 nats of each document on average, with a spread of 1."""
     spread = np.tile([1.0, -1.0], 50)
     error = 10.0
     rows = [np.zeros(100) - behind / 100 + spread * (behind > 0) for behind in (9, 3, 2, 0)]
-    assert BEHIND * error == 2.5 and least_good(np.array(rows)) == 2
-    assert least_good(np.zeros((3, 4))) == 0
+    assert BEHIND * error == 2.5 and first_good(np.array(rows)) == 2
+    assert first_good(np.zeros((3, 4))) == 0
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
