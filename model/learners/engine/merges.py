@@ -72,7 +72,10 @@ def merge(stream: Stream, x: int, y: int) -> int:
     """Give the tokens of the smaller of two topics to the other; return the one without tokens."""
     live = stream.live
     into, gone = (x, y) if live.totals[x] >= live.totals[y] else (y, x)
-    live.give(gone, into)
+    live.z[: live.tokens][live.z[: live.tokens] == gone] = into
+    for counts in (live.rows, live.totals):
+        counts[..., into] += counts[..., gone]
+        counts[..., gone] = 0
     # The rate of documents about the one does not follow from those about the two.
     stream.nursery.leave([into, gone])
     return gone

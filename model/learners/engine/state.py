@@ -258,14 +258,6 @@ class State:
             np.add.at(self.totals, cells[1], change)
         self.z[places] = topics
 
-    def give(self, gone: int, into: int) -> None:
-        """Give all tokens of a topic to another one."""
-        z = self.z[: self.tokens]
-        z[z == gone] = into
-        for counts in (self.rows, self.totals):
-            counts[..., into] += counts[..., gone]
-            counts[..., gone] = 0
-
     def places(self, chosen: Array) -> tuple[Array, Array]:
         """Return the places of all tokens of some documents, and where each document begins."""
         starts = self.offsets[chosen]

@@ -30,7 +30,7 @@ from beam_topics.model.learners.engine.candidates import may_hold
 from beam_topics.model.learners.engine.merges import merge
 from beam_topics.model.learners.engine.nursery import Pair, Stream, forget
 from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
-from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.wagers import BOUND
 
 # The cosine from which two topics are judged; nats a token that two of them must bring.
@@ -47,28 +47,18 @@ def seek_twins(stream: Stream) -> None:
     nursery.apart = {p: at for p, at in nursery.apart.items() if at > stream.seen - REST}
     has_tokens = live.totals[: live.topics] > 0
     topics = np.flatnonzero(nursery.endings.settled[: live.topics] & has_tokens)
-    for x, y in alike(live, topics):
-        if len(nursery.twins) == PAIRS:
-            break
-        is_judged = any({x, y} & {pair.x, pair.y} for pair in nursery.twins)
-        if not is_judged and (x, y) not in nursery.apart:
-            nursery.twins.append(Pair(x, y))
-
-
-def alike(live: State, topics: Array) -> list[tuple[int, int]]:
-    """Return the pairs x < y of topics whose words are alike, the most alike first.
-
-    Args:
-        live: the model.
-        topics: int64[n], ascending; each has tokens.
-    """
     scaled = live.rows[: live.size, topics] / np.sqrt(live.base_mean())[:, None]
     scaled /= np.sqrt((scaled * scaled).sum(axis=0))
     # Libraries of linear algebra differ in the last bits.
     cosines = np.triu(np.round(scaled.T @ scaled, 6), 1)
-    order = np.argsort(-cosines, axis=None, kind="stable")
-    cells = order[: int((cosines > ALIKE).sum())]
-    return list(zip(*(topics[k].tolist() for k in divmod(cells, len(topics))), strict=True))
+    for cell in np.argsort(-cosines, axis=None, kind="stable").tolist():
+        i, j = divmod(cell, len(topics))
+        x, y = int(topics[i]), int(topics[j])
+        if cosines[i, j] <= ALIKE or len(nursery.twins) == PAIRS:
+            break
+        is_judged = any({x, y} & {pair.x, pair.y} for pair in nursery.twins)
+        if not is_judged and (x, y) not in nursery.apart:
+            nursery.twins.append(Pair(x, y))
 
 
 def judge_twins(stream: Stream) -> None:

@@ -12,6 +12,7 @@ from beam_topics.model.learners.engine import start, stored
 from beam_topics.model.learners.engine.start import (
     BEHIND,
     CHOOSING,
+    SURE,
     first_good,
     numbers_up_to,
     topics_for,
@@ -149,3 +150,36 @@ def test_a_state_with_another_beginning_is_refused(count, first, said):
     data = wire.pack(stored.MAGIC, {**header, "first": first}, *parts)
     with pytest.raises(DamagedDataError, match=said):
         learner.load(AUTO, "", 0, data)
+
+
+@pytest.mark.parametrize("topics", ["auto", 30])
+def test_disjoint_subjects_get_a_topic_each(topics, monkeypatch):
+    """The planted bug is a start that keeps all fragments of the chain it chooses."""
+    generator, subjects = np.random.default_rng(7), 8
+    words = [
+        [f"s{d % subjects}-{w}" for w in generator.integers(6, size=12)]
+        for d in range(CHOOSING + 300)
+    ]
+    documents = [document_of(row, d) for d, row in enumerate(words)]
+    settings = made(learner="gibbs", topics=topics, moves=5)
+    assert settings.most_first == (200 if topics == "auto" else topics)
+    state, counts, _ = run(settings, documents, 100)
+    names = np.array([word.split("-")[0] for word in state.vocabulary.words])
+    live = state.live
+    table = np.array([live.rows[: live.size][names == s].sum(axis=0) for s in np.unique(names)])
+    has = table.sum(axis=0) > 0.01 * table.sum()
+    assert (
+        has.sum() == subjects
+        and (table[:, has].max(axis=0) > 0.95 * table[:, has].sum(axis=0)).all()
+    )
+    assert counts[-1] < 20
+    monkeypatch.setattr(start, "dissolve", lambda *_: None)
+    assert run(settings, documents, 100)[0].first > state.first
+
+
+def test_a_number_yields_only_where_fewer_are_clearly_better():
+    """Two rows of 100 documents: the first loses .15 nats of each, or .25, with a spread of 1."""
+    spread = np.tile([1.0, -1.0], 50)
+    for behind, wanted in ((0.15, 0), (0.25, 1)):
+        rows = np.array([spread - behind, np.zeros(100)])
+        assert first_good(rows, SURE) == wanted
