@@ -100,7 +100,7 @@ class GibbsState:
             most = self.settings.topic_count
             alpha, full = self.settings.topic_alpha, self.settings.most_first
             grows, names = self.settings.learns_topics, Names(self.live.key)
-            self.nursery = Nursery(law, alpha, most, full, grows, names)
+            self.nursery = Nursery(law, alpha, most, names, full, grows)
 
     @property
     def alpha(self) -> float:

@@ -45,9 +45,9 @@ class Nursery:
         law: the numbers.
         alpha: of each topic.
         most: topics that there can be.
-        full: topics that splits fill.
-        grows: whether the stream says how many there are.
         names: of the draws.
+        full: topics up to which the worst documents get ids.
+        grows: whether the stream says how many there are.
         waiting: int64[n], the documents that wait, by how many came before.
         uses: int64[2, W], for each word the documents and tokens that were learned.
         pasts: snapshots, the oldest first.
@@ -66,9 +66,9 @@ class Nursery:
     law: LocalBirths
     alpha: float
     most: int
-    full: int
-    grows: bool
     names: Names
+    full: int = 0
+    grows: bool = False
     waiting: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     uses: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     pasts: list[Past] = field(default_factory=list)
