@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -32,6 +33,8 @@ COVERAGE = "beam_topics.coverage"
 EVENTS = "beam_topics.events"
 WORKING = "working"
 _SECONDS_BETWEEN_LINES = 5.0
+# Records that the rate is of.
+_RECENT = 8
 
 
 class Progress(logging.Handler):
@@ -41,8 +44,10 @@ class Progress(logging.Handler):
         super().__init__(logging.INFO)
         self._newest: dict[tuple[str, int], logging.LogRecord] = {}
         self._began = time.monotonic()
-        self._first_tokens = self._read = 0
+        self._read = 0
         self._said = ""
+        # When records came, and how many documents were learned by then.
+        self._course: deque[tuple[float, int]] = deque(maxlen=_RECENT)
 
     def emit(self, record: logging.LogRecord) -> None:
         if hasattr(record, "read"):
@@ -54,48 +59,46 @@ class Progress(logging.Handler):
             self._said = record.getMessage()
             self.changed(self._said)
             return
-        if not self._newest:
-            # The first record ends compilation and the initial batch, which would spoil the rate.
-            self._began, self._first_tokens = time.monotonic(), record.tokens
         self._newest[record.key, record.island] = record
+        self._course.append((time.monotonic(), self._learned()))
         self.changed(self.line())
 
     def changed(self, line: str) -> None:
         """Handle a new line."""
 
     def line(self) -> str:
-        """Return event time, documents, rate, time that is left, words, effective sample size."""
+        """Return event time, documents, rate, time that is left, and words."""
         if not self._newest:
             return self._said or WORKING
         records = self._newest.values()
         last = max(records, key=lambda record: (record.event_time, record.sequence))
+        documents, words = self._learned(), f"{last.words:,} words"
+        parts = [f"up to {day(last.event_time)}", self._share(documents), *self._rates(), words]
+        return "  ".join(parts)
+
+    def _learned(self) -> int:
+        """Return how many documents were learned in every island."""
+        records = self._newest.values()
         # The counts are of this process, which learns each document once for each island.
         islands = len({record.island for record in records})
-        documents, tokens = (
-            max(getattr(record, name) for record in records) for name in ("documents", "tokens")
-        )
-        parts = [
-            f"up to {day(last.event_time)}",
-            self._share(documents // islands),
-            *self._rates(documents, tokens, islands),
-            f"{last.words:,} words",
-            f"ESS {last.ess:.1f}",
-        ]
-        return "  ".join(parts)
+        return int(max(record.documents for record in records)) // islands
 
     def _share(self, documents: int) -> str:
         if documents >= self._read:
             return f"{documents:,} documents"
         return f"{documents / self._read:.0%} of {self._read:,} documents"
 
-    def _rates(self, documents: int, tokens: int, islands: int) -> list[str]:
-        """Return tokens a second and the time that is left, from the second record on."""
-        learned, passed = tokens - self._first_tokens, time.monotonic() - self._began
-        if learned <= 0:
+    def _rates(self) -> list[str]:
+        """Return documents a second and the time that is left, as the last records came.
+
+        The first documents take longer than later ones: compilation, and more visits of each.
+        """
+        (begin, first), (end, last) = self._course[0], self._course[-1]
+        if last <= first:
             return []
-        rate = f"{learned / islands / max(passed, 1e-3):,.0f} tokens/s"
-        left = passed * tokens / learned * (self._read * islands / documents - 1)
-        return [rate, *([f"{_length(left)} left"] if left > 0 else [])]
+        rate = (last - first) / max(end - begin, 1e-3)
+        left = (self._read - last) / rate
+        return [f"{rate:,.0f} documents/s", *([f"{_length(left)} left"] if left > 0 else [])]
 
 
 def _length(seconds: float) -> str:
