@@ -51,7 +51,7 @@ _CURVE = 24
 _EVENTS = 5
 _VERSIONS = 12
 VERSION_COLUMNS = (
-    "up to", "documents", "tokens", "words", "topics", "prequential", "ESS", "version"
+    "up to", "documents", "tokens", "words", "topics", "prequential", "version"
 )  # fmt: skip
 IN_USE = (
     "topics: those in use, which have a fifth or more of the mean share of what came since the"
@@ -114,7 +114,6 @@ def version_row(manifest: Manifest) -> tuple[object, ...]:
         manifest.words,
         topics_in_use(manifest.topic_tokens),
         manifest.prequential_perplexity,
-        manifest.ess,
         manifest.version,
     )
 
