@@ -31,7 +31,7 @@ def jars(monkeypatch):
 
 def test_mallet_reads_its_state(jars, tmp_path):
     """Its prior and all of its counts are those of the model."""
-    exported = learned(tmp_path / "models", prior="flat")
+    exported = learned(tmp_path / "models", learner="batch-gibbs", births=None, sweeps=40)
     snapshot, state = exported.snapshot, tmp_path / "state.gz"
     state.write_bytes(to_mallet(exported))
     given = ["java", "-cp", f"{jars}/*", str(HERE / "mallet" / "ReadState.java"), str(state), "2"]
