@@ -44,7 +44,7 @@ _FIELDS = ("id", "timestamp", "label", "text")
 
 
 def ingest() -> None:
-    """The stages from the bytes of a file to minibatches, for JSON lines, gzip and CSV."""
+    """Time the stages from a file to minibatches, for JSON lines, gzip and CSV."""
     for form in FORMS:
         report("arx8", form, 3, 30)
 
