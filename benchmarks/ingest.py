@@ -19,10 +19,10 @@ import io
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from beam_topics.model.document_blocks import block_of, gathered
+from beam_topics.model.document_blocks import Blocks, Gathering, block_of
 from beam_topics.model.pending import ListBag, Mirror
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
@@ -102,12 +102,12 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     documents = [item for item in found if isinstance(item, Document)]
     mark()
     tokeniser = Tokeniser(TokeniserSettings())
-    tokenised = list(map(tokeniser.tokenise, documents))
+    blocks = list(map(tokeniser.block, _parts(documents, settings)))
     mark()
-    blocks = list(gathered(tokenised, settings))
-    block_of(part for _, part in blocks)
+    parts = [(int(block.timestamps.min()), block.to_bytes()) for block in blocks]
+    block_of(part for _, part in parts)
     mark()
-    links = list(_sequenced(blocks, settings))
+    links = list(_sequenced(parts, settings))
     mark()
     for link in links:
         link.minibatch()
@@ -115,6 +115,14 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     names = ("read", "tokenise", "blocks", "sequence", "parse")
     spent = {name: marks[at + 1] - marks[at] for at, name in enumerate(names)}
     return spent, len(documents), links[-1].fingerprint.hex()[:16]
+
+
+def _parts(documents: Iterable[Document], settings: SequenceSettings) -> Iterator[list[Document]]:
+    """Yield the documents of each block."""
+    gathering: Gathering[Document] = Gathering(Blocks(settings))
+    for document in documents:
+        yield from gathering.add(document)
+    yield from gathering.rest()
 
 
 def _sequenced(
