@@ -105,7 +105,8 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     blocks = list(map(tokeniser.block, _parts(documents, settings)))
     mark()
     parts = [(int(block.timestamps.min()), block.to_bytes()) for block in blocks]
-    block_of(part for _, part in parts)
+    for _, part in parts:
+        block_of([part])
     mark()
     links = list(_sequenced(parts, settings))
     mark()

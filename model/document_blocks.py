@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -77,7 +77,7 @@ class DocumentBlock:
             *_under_one_dictionary(
                 [one.words for one in documents], [one.tokens for one in documents]
             ),
-            np.cumsum([0, *(len(one.tokens) for one in documents)]),
+            _bounds(len(one.tokens) for one in documents),
         )
 
     @classmethod
@@ -174,7 +174,11 @@ class DocumentBlock:
         chosen = rows.tolist()
         bounds = zip(self.offsets[rows].tolist(), self.offsets[rows + 1].tolist(), strict=True)
         parts = [self.tokens[first:last] for first, last in bounds]
-        used, tokens = own_dictionary(np.concatenate(parts))
+        words, tokens = self.words, self.tokens
+        # Short windows have one document each, whose dictionary is that of the minibatch.
+        if len(self.ids) > 1:
+            used, tokens = own_dictionary(np.concatenate(parts))
+            words = tuple(map(self.words.__getitem__, used.tolist()))
         return Minibatch(
             key=key,
             sequence=sequence,
@@ -183,9 +187,9 @@ class DocumentBlock:
             ids=tuple(map(self.ids.__getitem__, chosen)),
             timestamps=self.timestamps[rows],
             labels=tuple(map(self.labels.__getitem__, chosen)),
-            words=tuple(map(self.words.__getitem__, used.tolist())),
+            words=words,
             tokens=tokens,
-            offsets=np.cumsum([0, *map(len, parts)]),
+            offsets=_bounds(map(len, parts)),
             sources=_marks([self.sources[row] for row in chosen]) if self.sources else (),
             groups=_marks([self.groups[row] for row in chosen]) if self.groups else (),
         )
@@ -241,6 +245,8 @@ def _under_one_dictionary(
     words: Sequence[tuple[str, ...]], tokens: Sequence[IntArray]
 ) -> tuple[tuple[str, ...], IntArray]:
     """Return the distinct words of parts, and the tokens of all parts as indices into them."""
+    if len(words) == 1:
+        return words[0], tokens[0]
     distinct, numbers = numbered_together(chain.from_iterable(words))
     before = np.cumsum([0, *map(len, words)])
     places = np.concatenate(tokens) + np.repeat(before[:-1], list(map(len, tokens)))
@@ -249,8 +255,12 @@ def _under_one_dictionary(
 
 def _joined_bounds(parts: Sequence[LongArray]) -> LongArray:
     """Return the bounds of columns that follow each other."""
-    counts = np.concatenate([np.diff(part) for part in parts])
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+    return _bounds(np.concatenate([np.diff(part) for part in parts]).tolist())
+
+
+def _bounds(lengths: Iterable[int]) -> LongArray:
+    # Short windows have few documents, of which numpy takes long to make sums.
+    return np.array([0, *accumulate(lengths)], np.int64)
 
 
 def to_bytes(documents: Sequence[TokenisedDocument]) -> bytes:

@@ -55,11 +55,13 @@ def own_dictionary(tokens: IntArray | LongArray) -> tuple[IntArray | LongArray, 
     """Return the distinct tokens in order of first use, and the tokens as indices into them.
 
     Args:
-        tokens: Numbers of at least 0; the largest times their count is less than 2**63.
+        tokens: Numbers of at least 0; the largest times twice their count is less than 2**63.
     """
     count = len(tokens)
+    bits = count.bit_length()
     # A token and its place make one number, because numbers are sorted much faster than places.
-    values, places = np.divmod(np.sort(tokens.astype(np.int64) * count + np.arange(count)), count)
+    both = np.sort((tokens.astype(np.int64) << bits) + np.arange(count))
+    values, places = both >> bits, both & ((1 << bits) - 1)
     begins = np.flatnonzero(np.diff(values, prepend=-1))
     is_first = np.zeros(count, np.bool_)
     is_first[places[begins]] = True

@@ -28,15 +28,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from beam_topics.model.reading.arrays import read_json
-from beam_topics.model.reading.parsing import (
-    Table,
-    inner_records,
-    parse_object,
-    parse_record,
-    place_id,
-)
+from beam_topics.model.reading.parsing import Table, inner_records, parse_object, place_id
 from beam_topics.model.reading.paths import value_of
-from beam_topics.model.reading.plain_json import PlainRecords
+from beam_topics.model.reading.plain_json import document_decoder
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.records import DeadLetter, Document
 
@@ -71,18 +65,14 @@ class JsonFile(Table):
 
     def found(self) -> Iterator[tuple[str, Record] | Document | DeadLetter]:
         """Yield what :meth:`records` yields, but plain records as documents already."""
-        plain = PlainRecords.of(self._settings)
+        document_of = document_decoder(self._settings)
         for item in self._items():
             if isinstance(item, DeadLetter):
                 yield item
-                continue
-            place, line = item
-            if plain is not None and (record := plain.record(line)) is not None:
-                document = parse_record(record, place, self._settings.parse)
-                if isinstance(document, Document):
-                    yield document
-                    continue
-            yield from self._records_of(place, line)
+            elif (document := document_of(*item)) is not None:
+                yield document
+            else:
+                yield from self._records_of(*item)
 
     def _items(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
         # A record that holds records may be the whole file.

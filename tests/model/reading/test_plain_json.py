@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.reading import chats
 from beam_topics.model.reading.files import read_file
-from beam_topics.model.reading.plain_json import PlainRecords
+from beam_topics.model.reading.plain_json import document_decoder
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 
 GOOD = b'{"id": 7, "timestamp": "2001-01-31", "text": "A ship", "label": "l", "o": %s}'
@@ -58,7 +59,7 @@ def read_both(data, how):
     """What is read with and without the fast decoder."""
     found = list(read_file(io.BytesIO(data), "a.jsonl", how))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PlainRecords, "of", lambda _: None)
+        patch.setattr(chats, "document_decoder", lambda _: lambda *_: None)
         return found, list(read_file(io.BytesIO(data), "a.jsonl", how))
 
 
@@ -96,4 +97,5 @@ def test_plain_records_meet_the_fast_decoder_alone(monkeypatch):
 def test_names_that_the_decoder_does_not_take_are_left_to_the_slow_parser():
     for name in ('a"b', "a\\b", "a.b", "a[]", "a\n"):
         how = ReadSettings(ParseSettings(FieldNames(text=f'"{name}"'.replace('a"', 'a""'))))
-        assert PlainRecords.of(how) is None
+        line = json.dumps({"id": 1, "timestamp": 5, name: "A ship"}).encode()
+        assert document_decoder(how)("a:1", line) is None
