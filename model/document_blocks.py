@@ -88,14 +88,7 @@ class DocumentBlock:
         tokens: IntArray,
         offsets: LongArray,
     ) -> DocumentBlock:
-        """Return a block of at least one document whose words and tokens are columns already.
-
-        Args:
-            documents: What has the other facts of the documents.
-            words: As of the block.
-            tokens: As of the block.
-            offsets: As of the block.
-        """
+        """Return at least one document as a block; words, tokens and offsets are its columns."""
         return cls(
             tuple(one.id for one in documents),
             tuple(one.key for one in documents),
@@ -114,9 +107,6 @@ class DocumentBlock:
         if len(blocks) == 1:
             return blocks[0]
         sizes = [len(block.ids) for block in blocks]
-        words, tokens = _under_one_dictionary(
-            [block.words for block in blocks], [block.tokens for block in blocks]
-        )
         return cls(
             tuple(chain.from_iterable(block.ids for block in blocks)),
             tuple(chain.from_iterable(block.keys for block in blocks)),
@@ -124,9 +114,8 @@ class DocumentBlock:
             _joined_marks([block.sources for block in blocks], sizes),
             _joined_marks([block.groups for block in blocks], sizes),
             np.concatenate([block.timestamps for block in blocks]),
-            words,
-            tokens,
-            _joined_bounds([block.offsets for block in blocks]),
+            *_under_one_dictionary([one.words for one in blocks], [one.tokens for one in blocks]),
+            _bounds(np.concatenate([np.diff(block.offsets) for block in blocks]).tolist()),
         )
 
     def document(self, row: int) -> TokenisedDocument:
@@ -251,11 +240,6 @@ def _under_one_dictionary(
     before = np.cumsum([0, *map(len, words)])
     places = np.concatenate(tokens) + np.repeat(before[:-1], list(map(len, tokens)))
     return distinct, numbers[places]
-
-
-def _joined_bounds(parts: Sequence[LongArray]) -> LongArray:
-    """Return the bounds of columns that follow each other."""
-    return _bounds(np.concatenate([np.diff(part) for part in parts]).tolist())
 
 
 def _bounds(lengths: Iterable[int]) -> LongArray:

@@ -193,9 +193,8 @@ class Emit(beam.DoFn):
         for row in np.flatnonzero(np.diff(block.offsets) == 0).tolist():
             self._wordless.add(documents[row].text, self._tokeniser.settings)
         self._event_time.reached(int(block.timestamps.max()))
-        time = Timestamp(micros=int(block.timestamps.min()))
-        alone = len(documents) == 1
-        return TimestampedValue((block.document(0) if alone else block).to_bytes(), time)
+        found = block.document(0) if len(documents) == 1 else block
+        return TimestampedValue(found.to_bytes(), Timestamp(micros=int(block.timestamps.min())))
 
     def _bytes(self, document: Document) -> bytes:
         if self._tokeniser is None:

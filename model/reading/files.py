@@ -177,11 +177,9 @@ def read_file(
     source = Source(stream, name, settings, folder)
     table, shown, within = _open(source), writable(name), len(writable(source.path))
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
-    items: Iterable[Item | Document] = []
+    items: Iterable[Item | Document] = [table] if isinstance(table, DeadLetter) else []
     if isinstance(table, Table):
         items = table.found() if isinstance(table, JsonFile) else _records(table, settings)
-    elif table is not None:
-        items = [table]
     time = time_of_path(source) if settings.time_from == "path" else None
     for number, item in enumerate(items, first):
         if settings.time_from == "order":

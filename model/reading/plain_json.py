@@ -40,7 +40,9 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
     needed, texts = needed_fields(parse, True), parse.fields.texts
     names = tuple(dict.fromkeys([*needed, *parse.fields.optional()]))
     is_simple = settings.time_from == "field" and settings.records is None and len(texts) == 1
-    if not is_simple or not all(map(_is_simple, names)):
+    # msgspec takes no other names of fields.
+    is_known = all(name.isprintable() and not {*name} & {'"', "\\"} for name in names)
+    if not (is_simple and is_known) or any(map(is_path, names)):
         return lambda place, line: None
     kinds: list[Any] = [str if name in texts else _Scalar for name in names]
     fields = [
@@ -51,9 +53,8 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
     decoder = msgspec.json.Decoder(msgspec.defstruct("Row", fields, rename=rename, gc=False))
 
     def document_of(place: str, line: bytes) -> Document | None:
-        if line.count(b"[") + line.count(b"{") > NESTING:
-            return None
-        if len(line) >= _DIGITS and _LONG_NUMBER.search(line):
+        is_deep = line.count(b"[") + line.count(b"{") > NESTING
+        if is_deep or (len(line) >= _DIGITS and _LONG_NUMBER.search(line)):
             return None
         try:
             # msgspec does not check the characters that it passes over.
@@ -66,7 +67,3 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
         return found if isinstance(found, Document) else None
 
     return document_of
-
-
-def _is_simple(name: str) -> bool:
-    return name.isprintable() and not is_path(name) and not {*name} & {'"', "\\"}

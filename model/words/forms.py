@@ -96,8 +96,7 @@ class FormNumbers:
 
     def _differ(self, rows: LongArray, low: Array, high: Array) -> Array:
         """Return whether the rows hold other forms than these."""
-        differ: Array = (self._low[rows] != low) | (self._high[rows] != high)
-        return differ
+        return np.logical_or(self._low[rows] != low, self._high[rows] != high)
 
     def _decided(self, data: bytes, begins: LongArray, ends: LongArray) -> IntArray:
         bounds = zip(begins.tolist(), ends.tolist(), strict=True)
@@ -109,12 +108,12 @@ class FormNumbers:
         return np.fromiter(map(self._numbers.__getitem__, words), np.int32, len(words))
 
 
-def _keys_of(data: bytes, begins: LongArray, lengths: LongArray) -> tuple[Array, Array, LongArray]:
+def _keys_of(data: bytes, begins: LongArray, sizes: LongArray) -> tuple[Array, Array, LongArray]:
     """Return two numbers for each form, which are its first 16 bytes, and its row."""
     eights = np.ndarray((len(data) - _WIDTH + 1,), "<u8", data, strides=(1,))
-    low = eights[begins] & _MASKS[np.minimum(lengths, _WIDTH)]
-    high, wide = np.zeros_like(low), np.flatnonzero(lengths > _WIDTH)
-    masks = _MASKS[np.minimum(lengths[wide] - _WIDTH, _WIDTH)]
+    low = eights[begins] & _MASKS[np.minimum(sizes, _WIDTH)]
+    high, wide = np.zeros_like(low), np.flatnonzero(sizes > _WIDTH)
+    masks = _MASKS[np.minimum(sizes[wide] - _WIDTH, _WIDTH)]
     high[wide] = eights[begins[wide] + _WIDTH] & masks
     mixed = (low * _FACTORS[0] ^ high * _FACTORS[1]) >> np.uint64(64 - _ROW_BITS)
     return low, high, mixed.view(np.int64)

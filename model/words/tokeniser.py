@@ -263,9 +263,8 @@ class Tokeniser:
         A document without a key gets that of its text.
         """
         document = self.with_key(document)
-        return TokenisedDocument.from_words(
-            document, self._kept(self._clean(document.text), document.key)
-        )
+        text = self._clean(document.text)
+        return TokenisedDocument.from_words(document, self._kept(text, document.key))
 
 
 class _Words(dict[str, str]):
