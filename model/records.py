@@ -62,12 +62,13 @@ def own_dictionary(tokens: IntArray | LongArray) -> tuple[IntArray | LongArray, 
     # A token and its place make one number, because numbers are sorted much faster than places.
     both = np.sort((tokens.astype(np.int64) << bits) + np.arange(count))
     values, places = both >> bits, both & ((1 << bits) - 1)
-    begins = np.flatnonzero(np.diff(values, prepend=-1))
-    is_first = np.zeros(count, np.bool_)
-    is_first[places[begins]] = True
-    ranks = (np.cumsum(is_first) - 1)[places[begins]]
+    is_new, is_first = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    is_new[1:] = values[1:] != values[:-1]
+    firsts = places[is_new]
+    is_first[firsts] = True
+    ranks = np.cumsum(is_first, dtype=np.int32)[firsts] - 1
     numbers = np.empty(count, np.int32)
-    numbers[places] = np.repeat(ranks, np.diff(begins, append=count))
+    numbers[places] = ranks[np.cumsum(is_new) - 1]
     return tokens[is_first], numbers
 
 
