@@ -29,6 +29,7 @@ from benchmarks.seeds import seeds
 from benchmarks.serve import serve
 from benchmarks.soak import soak
 from benchmarks.speed import one_pass
+from benchmarks.starts import starts
 from benchmarks.stop_words import compare_stop_words
 from benchmarks.time_forms import time_forms
 from benchmarks.variational import variational
@@ -57,6 +58,7 @@ CASES = {
     "stop_words": compare_stop_words,
     "serve": serve,
     "soak": soak,
+    "starts": starts,
     "headlines": headlines,
     "flood": flood,
     "canini": canini,

@@ -55,6 +55,7 @@ class DocumentBlock:
         words: The distinct words of all documents.
         tokens: int32[N], the tokens of all documents, as indices into ``words``.
         offsets: int64[D + 1]; document d has tokens[offsets[d]:offsets[d + 1]].
+        arrived: int64[D], the place of each document in the order of its source.
     """
 
     ids: tuple[str, ...]
@@ -66,8 +67,9 @@ class DocumentBlock:
     words: tuple[str, ...]
     tokens: IntArray
     offsets: LongArray
+    arrived: LongArray
 
-    MAGIC = b"BTE2"
+    MAGIC = b"BTE3"
 
     @classmethod
     def of(cls, documents: Sequence[TokenisedDocument]) -> DocumentBlock:
@@ -99,6 +101,7 @@ class DocumentBlock:
             words,
             tokens,
             offsets,
+            np.array([one.arrived for one in documents], np.int64),
         )
 
     @classmethod
@@ -116,6 +119,7 @@ class DocumentBlock:
             np.concatenate([block.timestamps for block in blocks]),
             *_under_one_dictionary([one.words for one in blocks], [one.tokens for one in blocks]),
             _bounds(np.concatenate([np.diff(block.offsets) for block in blocks]).tolist()),
+            np.concatenate([block.arrived for block in blocks]),
         )
 
     def document(self, row: int) -> TokenisedDocument:
@@ -146,6 +150,7 @@ class DocumentBlock:
             tokens,
             self.sources[row] if self.sources else None,
             self.groups[row] if self.groups else None,
+            int(self.arrived[row]),
         )
 
     def minibatch(
@@ -196,25 +201,30 @@ class DocumentBlock:
             header,
             wire.words_to_bytes(self.words),
             wire.array_to_bytes(self.tokens, "<i4"),
-            *(wire.array_to_bytes(column, "<i8") for column in (self.timestamps, self.offsets)),
+            *(
+                wire.array_to_bytes(column, "<i8")
+                for column in (self.timestamps, self.offsets, self.arrived)
+            ),
         )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> DocumentBlock:
-        header, (text, numbers, *columns) = wire.unpack(cls.MAGIC, data, 4)
-        apart = ("timestamps", "words", "tokens", "offsets")
+        header, (text, numbers, *columns) = wire.unpack(cls.MAGIC, data, 5)
+        apart = ("timestamps", "words", "tokens", "offsets", "arrived")
         facts = checks.record(cls, header, "a block of documents", apart=apart)
         words, tokens = wire.words_from_bytes(text), wire.array_from_bytes(numbers, "<i4")
         count = checks.whole("documents of a block", len(facts["ids"]), 1)
-        times, offsets = (wire.array_from_bytes(column, "<i8") for column in columns)
-        listed = {name: facts[name] for name in ("keys", "labels")} | {"timestamps": times}
+        times, offsets, arrived = (wire.array_from_bytes(column, "<i8") for column in columns)
+        listed = {name: facts[name] for name in ("keys", "labels")}
+        listed |= {"timestamps": times, "arrived": arrived}
         listed |= {name: facts[name] for name in ("sources", "groups") if facts[name]}
         for name, values in listed.items():
             checks.sized(f"{name} of a block of documents", values, count)
         checks.offsets("offsets of a block of documents", offsets, count, len(tokens))
         checks.distinct("words of a block of documents", words)
         checks.within("tokens of a block of documents", tokens, 0, len(words))
-        return cls(timestamps=times, words=words, tokens=tokens, offsets=offsets, **facts)
+        facts |= {"offsets": offsets, "arrived": arrived}
+        return cls(timestamps=times, words=words, tokens=tokens, **facts)
 
 
 def _marks(marks: Sequence[str | None]) -> tuple[str | None, ...]:
@@ -280,7 +290,7 @@ def times_in(data: bytes) -> list[int]:
     """Return the event times of the documents of a block, or of one document."""
     if not is_block(data):
         return [wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"]]
-    _, (_, _, times, _) = wire.unpack(DocumentBlock.MAGIC, data, 4)
+    _, (_, _, times, *_) = wire.unpack(DocumentBlock.MAGIC, data, 5)
     found: list[int] = wire.array_from_bytes(times, "<i8").tolist()
     checks.whole("documents of a block", len(found), 1)
     return found

@@ -25,7 +25,7 @@ it. They are a linear map from shares of topics to shares of groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate, chain
 from typing import Any
 
@@ -84,6 +84,7 @@ class Document:
         key: The key of the model that it belongs to; ``""`` if there is one model for all.
         source: Its author or other source, or None.
         group: The group of trends that it counts in, or None.
+        arrived: Its place in the order of its source, which decides between documents of one id.
     """
 
     id: str
@@ -93,6 +94,8 @@ class Document:
     key: str = ""
     source: str | None = None
     group: str | None = None
+    # Not part of what a document is: its order decides and is forgotten.
+    arrived: int = field(default=0, compare=False)
 
     MAGIC = b"BTt1"
 
@@ -119,7 +122,7 @@ class TokenisedDocument:
         key: The key of the model that it belongs to.
         words: The distinct words in order of first use.
         tokens: int32 indices into ``words``.
-        source, group: As of a :class:`Document`.
+        source, group, arrived: As of a :class:`Document`.
     """
 
     id: str
@@ -130,6 +133,7 @@ class TokenisedDocument:
     tokens: IntArray
     source: str | None = None
     group: str | None = None
+    arrived: int = 0
 
     MAGIC = b"BTd1"
 
@@ -170,13 +174,15 @@ class TokenisedDocument:
             tokens,
             document.source,
             document.group,
+            document.arrived,
         )
 
 
 def _facts(document: Document | TokenisedDocument) -> dict[str, Any]:
-    """Return the header of a document; without a source or a group it has no field for one."""
+    """Return the header of a document, without fields that have their defaults."""
     facts = {name: getattr(document, name) for name in ("id", "timestamp", "label", "key")}
-    marks = {"source": document.source, "group": document.group}
+    arrived = document.arrived or None
+    marks = {"source": document.source, "group": document.group, "arrived": arrived}
     return facts | {name: mark for name, mark in marks.items() if mark is not None}
 
 

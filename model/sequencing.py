@@ -7,14 +7,16 @@ Everything is a function of a small head and a buffer of waiting documents
    are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`beam_topics.model.times`).
    A document whose window was closed already joins the next window
    after the last closed one, so no document is dropped for being late.
-2. When a window closes, its documents are sorted by (time, id, content). A second document with
-   an id that the window has already becomes a dead letter.
+2. When a window closes, one document of each id stays: the first one that arrived, or with
+   ``--on_repeat=last`` the last one. The others become dead letters. Documents arrive in the order
+   of their source: that of files and their records, of the offsets of Kafka, of the publishing
+   times of Pub/Sub. Those that stay are sorted by (time, id).
 3. The rest is cut into minibatches, bounded by documents and by tokens. Minibatches are numbered
    and chained: h_n = H(h_n-1, bytes of the minibatch), with h_0 = H(key, settings of the tokeniser
    and of sequencing).
 
-The order comes from sorting and never from arrival. Without late documents the result depends on
-the data alone:
+The order comes from sorting and never from the order of processing. Without late documents the
+result depends on the data alone:
 
 >>> from beam_topics.model.records import Document, TokenisedDocument
 >>> make = lambda id, time: TokenisedDocument.from_words(Document(id, time, ""), ["a", "b"])
@@ -30,8 +32,6 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +52,9 @@ from beam_topics.model.records import DeadLetter, LongArray, NumberedMinibatch, 
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import to_iso
 
-REPEATED_ID = "repeated_id"
+# Reasons of dead letters: a document that came again as it is, one that a later one replaces, and
+# another text with an id of the window.
+REPEATS = COPY, REPLACED, REPEATED_ID = "copy", "replaced", "repeated_id"
 # The bytes that the timers of one bundle emit, about. The limit bounds the size of a bundle. The
 # rest follows in the next one, at the same event times.
 FIRING_BYTES = 32 << 20
@@ -203,28 +205,28 @@ def _parts(
 def check_newer(
     key: str, head: SequenceHead, mirror: Mirror, bag: Bag, settings: SequenceSettings
 ) -> None:
-    """Refuse an input of which too many documents lie before the last closed window.
+    """Refuse an input of which too many documents lie before the last window that was learned.
 
-    Such an input repeats what was learned. The check runs before the first window closes, when the
-    whole input waits. Documents of the last closed window itself are not counted, because a run may
-    have ended within that window.
+    Documents that are known to be learned are left out before, so such an input is another history.
+    The check runs before the first window closes, when the whole input waits. Documents of the last
+    window itself are not counted, because a run may have ended within that window: the head of a
+    run that adds documents is closed up to its begin.
 
     Raises:
         StoreConflictError: More than ``MAX_OLDER_SHARE`` of the waiting documents are older.
     """
     if head.closed is None or head.pending.due != (at := settings.window_end(head.closed)):
         return
-    begin = settings.window_start(head.closed)
     mirror = pending.matched(head.pending, mirror, bag)
-    older = sum(time < begin for data in mirror.at(at) for time in times_in(data))
+    older = sum(time < head.closed for data in mirror.at(at) for time in times_in(data))
     waiting = sum(len(times_in(data)) for due in mirror.dues for data in mirror.at(due))
     if older > MAX_OLDER_SHARE * waiting:
         of_key = f" of key {key!r}" if key else ""
         raise StoreConflictError(
-            f"{older:,} of {waiting:,} documents{of_key} are older than the last window"
-            f" that the model store has learned, which begins at {to_iso(begin)}; --add_documents"
-            f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give only documents"
-            " that came after those that were learned. To repeat a run that was interrupted, add"
+            f"{older:,} of {waiting:,} new documents{of_key} are older than the last window that"
+            f" the model store has learned, which begins at {to_iso(head.closed)}; --add_documents"
+            f" allows {MAX_OLDER_SHARE:.0%}. Nothing of this input was learned. Give documents that"
+            " came after those that were learned. To repeat a run that was interrupted, add"
             " --resume_from=the number of the minibatch that it continued after. To learn an"
             " archive from its beginning, give an empty model store."
         )
@@ -256,10 +258,10 @@ def close_windows(
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
         window = block_of(mirror.at(end))
-        rows, repeated = split_repeated_ids(window)
+        rows, repeated = split_repeated_ids(window, settings.on_repeat)
         # They are told with the first part of the window.
-        told = [] if head.taken else repeated
-        letters = [_repeated(window.document(row), end) for row in told]
+        told = {} if head.taken else repeated
+        letters = [_repeated(window, row, kept, end, settings) for row, kept in told.items()]
         links = []
         for link, after in _cut_window(key, head, end, window, rows, settings):
             head = after
@@ -305,25 +307,37 @@ def _cut_window(
         yield link, head
 
 
-def split_repeated_ids(window: DocumentBlock) -> tuple[LongArray, list[int]]:
-    """Split the documents of a window into unique and repeated ids.
+def split_repeated_ids(
+    window: DocumentBlock, on_repeat: str = "first"
+) -> tuple[LongArray, dict[int, int]]:
+    """Split the documents of a window into those that stay and those whose id is repeated.
+
+    Args:
+        window: The documents.
+        on_repeat: Which of the documents of one id stays: ``first`` or ``last``. Documents that
+            arrived at one place are in the order of their times and contents.
 
     Returns:
-        The rows of the first document of each id in the order of the window, int64, and those of
-        the other documents of these ids.
+        The rows of the documents that stay by (time, id), int64, and the row that stays for each
+        of the others.
     """
-    first: list[int] = []
-    repeated: list[int] = []
-    seen: set[str] = set()
-    ordered = sorted(zip(window.timestamps.tolist(), window.ids, count(), strict=False))
-    for _, same in groupby(ordered, itemgetter(0, 1)):
-        rows = [row for _, _, row in same]
+
+    def arrival(row: int) -> tuple[int, int, bytes]:
+        content = hashlib.sha256(window.document(row).to_bytes()).digest()
+        return int(window.arrived[row]), int(window.timestamps[row]), content
+
+    rows_of: dict[str, list[int]] = {}
+    for row, name in enumerate(window.ids):
+        rows_of.setdefault(name, []).append(row)
+    stay, repeated = [], dict[int, int]()
+    for name in sorted(rows_of):
+        rows = rows_of[name]
         if len(rows) > 1:
-            rows.sort(key=lambda row: hashlib.sha256(window.document(row).to_bytes()).digest())
-        for row in rows:
-            (repeated if window.ids[row] in seen else first).append(row)
-            seen.add(window.ids[row])
-    return np.array(first, np.int64), repeated
+            rows.sort(key=arrival, reverse=on_repeat == "last")
+            repeated |= dict.fromkeys(rows[1:], rows[0])
+        stay.append(rows[0])
+    by_time = np.argsort(window.timestamps[stay], kind="stable")
+    return np.array(stay, np.int64)[by_time], repeated
 
 
 def cut_minibatches(sizes: Sequence[int], settings: SequenceSettings) -> Iterator[tuple[int, int]]:
@@ -379,9 +393,16 @@ def sequence_documents(
             yield from closed.links
 
 
-def _repeated(document: TokenisedDocument, end: int) -> DeadLetter:
+def _repeated(
+    window: DocumentBlock, row: int, kept: int, end: int, settings: SequenceSettings
+) -> DeadLetter:
+    """Return the dead letter of a document whose id another document of the window has."""
+    document, other = window.document(row), window.document(kept)
+    reason = REPLACED if settings.on_repeat == "last" else REPEATED_ID
+    if document.words == other.words and np.array_equal(document.tokens, other.tokens):
+        reason = COPY
     detail = (
         f"another document of key {document.key!r} in this window has the id {document.id!r}, and"
-        " was kept"
+        f" was kept: the {settings.on_repeat} one (--on_repeat)"
     )
-    return DeadLetter.of(document, f"window that ends {to_iso(end)}", REPEATED_ID, detail)
+    return DeadLetter.of(document, f"window that ends {to_iso(end)}", reason, detail)

@@ -10,7 +10,7 @@ They may change between a run and its continuation.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from beam_topics.model.errors import OptionError, at_least
 from beam_topics.model.functions import Stored
@@ -156,6 +156,11 @@ class SequenceSettings(Record):
         least=1,
     )
     time_zone: str = time_zone(absent="UTC")
+    on_repeat: Literal["first", "last"] = option(
+        "first",
+        "which of the documents of a window with one id is learned, in the order of arrival",
+        absent="first",
+    )
 
     def check(self) -> None:
         check_zone(self.time_zone)

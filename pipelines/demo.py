@@ -107,7 +107,6 @@ _LEARN = (
     "--publish_every=1461d",
     "--minibatch_size=100",
     "--moves=30",
-    "--threads=2",
 )
 
 

@@ -37,11 +37,13 @@ from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
+from beam_topics.model.learner_log.known import Segment, hashes_of
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing import snapshots
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.records import Groups, Minibatch, TokenisedDocument
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.settings import SequenceSettings
 from beam_topics.model.trends import Trends, added_up
 from beam_topics.model.wire import seal
 
@@ -188,6 +190,12 @@ def trends():
     return table.to_bytes()
 
 
+def known():
+    """Documents that were learned before a checkpoint."""
+    documents = [document_of(["w1", "w2"]), document_of(["w3"])]
+    return Segment("0" * 64, hashes_of(documents, "place", SequenceSettings())).to_bytes()
+
+
 def try_trends(data):
     """Read it, add it up, and write its records."""
     for table in added_up([data, data]):
@@ -328,6 +336,7 @@ KINDS = {
         partial(snapshot_of, "fixvoc-hybrid"), snapshots.snapshot_from_bytes, try_snapshot
     ),
     "classifier": Kind(classifier, Classifier.from_bytes, try_classifier),
+    "known documents": Kind(known, Segment.from_bytes, Segment.from_bytes),
     "trends": Kind(trends, Trends.from_bytes, try_trends),
     "catalogue": Kind(catalogue, Catalogue.from_bytes, try_catalogue),
     "mixtures": Kind(mixtures, MixtureBlock.from_bytes, try_mixtures),

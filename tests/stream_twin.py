@@ -76,7 +76,7 @@ def bytes_of(key, sequence, end, closes_table, documents):
 
 
 def sequenced(events, key, settings, start, closed=None):
-    """The minibatches, and the documents whose ids were repeated, each with its window's end.
+    """The minibatches, and the documents whose ids were repeated with window's end and reason.
 
     ``closed``: end of the last window that was closed before the first event.
     """
@@ -89,14 +89,14 @@ def sequenced(events, key, settings, start, closed=None):
             waiting.append((end, event))
             continue
         for end in sorted({end for end, _ in waiting if end <= event}):
-            kept = []
-            for document in sorted(
-                (document for due, document in waiting if due == end), key=place
-            ):
-                if document.id in [other.id for other in kept]:
-                    repeated.append((end, document))
-                else:
-                    kept.append(document)
+            kept, last = [], settings.on_repeat == "last"
+            joined = [document for due, document in waiting if due == end]
+            for name in sorted({document.id for document in joined}):
+                same = [document for document in joined if document.id == name]
+                stays, *others = sorted(same, key=arrival, reverse=last)
+                kept.append(stays)
+                repeated += [(end, document, reason(document, stays, last)) for document in others]
+            kept.sort(key=lambda document: (document.timestamp, document.id))
             parts = split(kept, settings.minibatch_size, settings.minibatch_tokens)
             for number, part in enumerate(parts):
                 sequence, closes_table = len(batches) + 1, number == len(parts) - 1
@@ -108,9 +108,16 @@ def sequenced(events, key, settings, start, closed=None):
     return batches, repeated
 
 
-def place(document):
-    """Where a document stands in its window."""
-    return document.timestamp, document.id, hashlib.sha256(document.to_bytes()).digest()
+def arrival(document):
+    """Where a document stands among those with its id."""
+    content = hashlib.sha256(document.to_bytes()).digest()
+    return document.arrived, document.timestamp, content
+
+
+def reason(document, stays, last):
+    """Why another document is left out beside the one that stays."""
+    texts = [[one.words[number] for number in one.tokens] for one in (document, stays)]
+    return "copy" if texts[0] == texts[1] else "replaced" if last else "repeated_id"
 
 
 def split(documents, most_documents, most_tokens):

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
@@ -51,6 +52,8 @@ from beam_topics.transforms.metrics import EventTime, Refusals, Wordless
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.
 _MOST_FILES = 64
+# Records of the next file are numbered from its next multiple on.
+_MOST_RECORDS = 1 << 40
 # No path has it.
 _BETWEEN = "\0"
 
@@ -224,16 +227,18 @@ class _ReadFiles(Emit):
         self._settings = settings
 
     def process(self, element: Any) -> Iterator[Any]:
-        paths = (
-            check_patterns(self._patterns, self._settings)
-            if self._settings.time_from == "order"
-            else element.split(_BETWEEN)
+        in_order = self._settings.time_from == "order"
+        files = (
+            [(0, path) for path in check_patterns(self._patterns, self._settings)]
+            if in_order
+            else [_placed(file) for file in element.split(_BETWEEN)]
         )
-        yield from self.emit_all(counted(self._items(paths), Document))
+        yield from self.emit_all(counted(self._items(files), Document))
 
-    def _items(self, paths: Iterable[str]) -> Iterator[Document | DeadLetter]:
+    def _items(self, files: Iterable[tuple[int, str]]) -> Iterator[Document | DeadLetter]:
         number = 0
-        for path in paths:
+        for first, path in files:
+            number = max(number, first)
             with open_stored(path) as stream:
                 for item in read_file(stream, path, self._settings, number, self._folder):
                     yield item
@@ -257,19 +262,28 @@ class _ParseMessage(Emit):
 
     def process(self, element: bytes, came: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
         item = parse_line(element, self._source, self._settings)
+        if isinstance(item, Document):
+            item = replace(item, arrived=came.micros)
         yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 
 def _groups(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterator[str]:
-    """Yield the paths of files that one worker reads."""
+    """Yield the files that one worker reads, each after its place among all files."""
     small = []
-    for path in check_patterns(patterns, settings):
+    for place, path in enumerate(check_patterns(patterns, settings)):
+        file = f"{place}:{path}"
         if format_of(path, settings) in SMALL:
-            small.append(path)
+            small.append(file)
         else:
-            yield path
+            yield file
     for at in range(0, len(small), _MOST_FILES):
         yield _BETWEEN.join(small[at : at + _MOST_FILES])
+
+
+def _placed(file: str) -> tuple[int, str]:
+    """Return the number of the first record of a file, and its path."""
+    place, _, path = file.partition(":")
+    return int(place) * _MOST_RECORDS, path
 
 
 class ReadDocuments(beam.PTransform):

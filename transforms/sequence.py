@@ -31,7 +31,7 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model import sequencing
-from beam_topics.model.document_blocks import by_key
+from beam_topics.model.document_blocks import by_key, documents_in, to_bytes
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.records import NumberedMinibatch
@@ -71,9 +71,10 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
         self._event_time = EventTime("sequenced")
         self._late = Metrics.counter(NAMESPACE, "late_documents")
+        self._known = Metrics.counter(NAMESPACE, "known_documents")
         self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
         self._first = lru_cache(_FIRST_HEADS)(self._start.head)
-        self._refusals = Refusals((sequencing.REPEATED_ID,))
+        self._refusals = Refusals(sequencing.REPEATS)
 
     def start_bundle(self) -> None:
         super().start_bundle()
@@ -96,13 +97,17 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     ) -> None:
         """Add documents to their windows."""
         key, data = element
+        earliest = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
+        payload = data[_TIME_BYTES:]
+        current = self.read_head(key, head)
+        if self._adds and current.sequence:
+            earliest, payload = self._unknown(key, earliest, payload)
+        if not payload:
+            self.set_timer(key, timer, END_OF_STREAM)
+            self.write_head(key, current, head)
+            return
         added = sequencing.add_documents(
-            self.read_head(key, head),
-            self.mirror(key),
-            bag,
-            data[_TIME_BYTES:],
-            earliest=int.from_bytes(data[:_TIME_BYTES], "big", signed=True),
-            settings=self._settings,
+            current, self.mirror(key), bag, payload, earliest=earliest, settings=self._settings
         )
         for end in added.ends:
             self.set_timer(key, timer, self._schedule.time_of(end))
@@ -110,6 +115,15 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         if added.late:
             self._late.inc(added.late)
         self.write_head(key, added.head, head)
+
+    def _unknown(self, key: bytes, earliest: int, payload: bytes) -> tuple[int, bytes]:
+        """Return the documents that were not learned before the run, and their earliest time."""
+        documents = documents_in(payload)
+        new = self._start.unknown(key.decode(), documents)
+        if len(new) == len(documents):
+            return earliest, payload
+        self._known.inc(len(documents) - len(new))
+        return (min(one.timestamp for one in new), to_bytes(new)) if new else (earliest, b"")
 
     @on_timer(WINDOW)
     def close(
@@ -170,9 +184,9 @@ class Sequence(beam.PTransform):
     Args:
         options: The options of the run. The settings of the tokeniser, and those of windows and
             minibatches, begin the chain, so other ones give another history. With
-            ``options.run.add_documents`` the source holds only documents that came after those that
-            the model store has learned. Documents of a window that was learned already join the
-            next one.
+            ``options.run.add_documents`` documents that the model store has learned are left out,
+            and the last window that it has learned takes more documents. Others of windows that
+            were learned already join that one.
         streams: Whether windows close while the source is read
             (:func:`beam_topics.pipelines.graphs.runners.streams`), or all at its end. The
             minibatches are the same. A source without an end needs True. On a runner that reads the

@@ -108,6 +108,8 @@ def _links(
     run, settings, mirror, bag = options.run, options.sequence, Mirror(), ListBag()
     start = SequenceStart(options)
     head = start.head(key)
+    if run.add_documents:
+        documents = start.unknown(key, list(documents))
     for earliest, data in gathered(counted(documents, TokenisedDocument), settings):
         head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
     if run.add_documents:

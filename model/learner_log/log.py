@@ -42,6 +42,7 @@ from beam_topics.model.errors import DamagedDataError, MemoryLimitError
 from beam_topics.model.events import Event, collected
 from beam_topics.model.learner_log import offering
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
+from beam_topics.model.learner_log.known import Segment, hashes_of
 from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
@@ -407,6 +408,8 @@ class Session(Replayer):
         entry = self.store.put_checkpoint(
             entry, checkpoint_to_bytes(head, self.learner.save(live.state))
         )
+        if not self.island:
+            self._write_known(head.checkpoint, entry.digest, log)
         log.clear()
         out.checkpoints += 1
         out.head = replace(
@@ -417,6 +420,13 @@ class Session(Replayer):
             log_tokens=0,
             candidates=head.candidates[-1:],
         )
+
+    def _write_known(self, before: str, digest: str, log: Bag) -> None:
+        """Write which documents the log holds, beside the checkpoint that takes its place."""
+        links = map(NumberedMinibatch.from_bytes, log.read())
+        documents = (one for link in links for one in link.minibatch().documents())
+        hashes = hashes_of(documents, self.options.id_from, self.options.sequence)
+        self.store.put_known(self.key, digest, Segment(before, hashes).to_bytes())
 
     def _measured(self, live: Live, before: int, tokens: int) -> int:
         """Return the bytes of the learner, which are measured once in many tokens.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learners.base import LEARNER, LearnerSettings
+from beam_topics.model.learners.base import AUTO, LEARNER, LearnerSettings
 from beam_topics.model.options import Record, StoredOption, option
 from beam_topics.model.publishing.settings import Keep, PublishSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
@@ -17,6 +18,10 @@ from beam_topics.model.times import duration_text
 
 if TYPE_CHECKING:
     from beam_topics.model.publishing.binding import Binding
+
+
+# More threads than this gain nothing: an epoch has at most 16 shards.
+MOST_THREADS = 8
 
 
 class Publication(NamedTuple):
@@ -50,8 +55,8 @@ class RunSettings(Record):
     checkpoint_tokens: int = option(2_000_000, "tokens to learn between two checkpoints", least=1)
     add_documents: bool = option(
         False,
-        "continue from the newest checkpoint; the input holds only documents that came after those"
-        " that the model store has learned",
+        "continue from the newest checkpoint; documents that the model store has learned are left"
+        " out",
     )
     resume_from: str = option(
         "",
@@ -59,7 +64,13 @@ class RunSettings(Record):
         " checkpoint",
         first=True,
     )
-    threads: int = option(1, "threads of one learner; they change no result", least=1, first=True)
+    threads: int | Literal["auto"] = option(
+        AUTO,
+        "threads of one learner, which change no result; auto: the cores of the process, at most 8",
+        least=1,
+        word=AUTO,
+        first=True,
+    )
     max_state_mb: float = option(
         2048,
         "largest size of a learner's state, in megabytes; a larger one ends the run",
@@ -85,6 +96,15 @@ class RunSettings(Record):
         """Where the run continues: "" for a new run, ``latest``, or the number of a checkpoint."""
         return self.resume_from or ("latest" if self.add_documents else "")
 
+    @property
+    def learner_threads(self) -> int:
+        """Return the number of threads of one learner in this process."""
+        if self.threads != AUTO:
+            return self.threads
+        # Not every system tells which cores a process may use.
+        own = getattr(os, "sched_getaffinity", None)
+        return min(len(own(0)) if own else os.cpu_count() or 1, MOST_THREADS)
+
 
 @dataclass(frozen=True)
 class LearnOptions:
@@ -100,6 +120,8 @@ class LearnOptions:
         keep: What expires when a version is published; None for nothing.
         end_of_stream: The event time at which candidates of the end of the stream travel, in
             microseconds.
+        id_from: By what added documents are known to be learned already: ``field``, or ``place``
+            (:mod:`beam_topics.model.learner_log.known`).
 
     Raises:
         OptionError: What the settings alone ask for does not fit into ``--max_state_mb``.
@@ -113,6 +135,7 @@ class LearnOptions:
     publishing: PublishSettings = field(default_factory=PublishSettings)
     keep: Keep | None = None
     end_of_stream: int = 0
+    id_from: str = "field"
 
     def __post_init__(self) -> None:
         least, most = self.settings.least_bytes / 2**20, self.run.max_state_mb

@@ -24,8 +24,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from beam_topics.model.errors import DamagedDataError, DivergedError, OptionError
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
+from beam_topics.model.learner_log.known import Hashes, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.base import HoldsDocuments, LearnerSettings
@@ -83,6 +86,7 @@ class SequenceStart:
 
     options: LearnOptions
     _known: dict[str, Manifest] = field(default_factory=dict)
+    _learned: dict[str, Hashes] = field(default_factory=dict)
 
     def head(self, key: str) -> SequenceHead:
         """Return the first head of a key.
@@ -94,10 +98,29 @@ class SequenceStart:
         options, start = self.options, find_start(self.options, key)
         if options.run.add_documents and start.entries:
             entry = start.entries[0]
-            return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=entry.window_end)
+            # The input before may have ended within that window, so it takes more documents.
+            open_since = options.sequence.window_start(entry.window_end)
+            return SequenceHead(entry.sequence, bytes.fromhex(entry.chain), closed=open_since)
         if start.newest is not None:
             self._known[key] = start.newest
         return SequenceHead(0, chain_start(key, options.tokeniser, options.sequence))
+
+    def unknown(self, key: str, documents: list[TokenisedDocument]) -> list[TokenisedDocument]:
+        """Return the documents that the store has not learned before the run.
+
+        Args:
+            key: Their model key.
+            documents: Documents to add.
+        """
+        if key not in self._learned:
+            entries = find_start(self.options, key).entries
+            digest = entries[0].digest if entries else ""
+            self._learned[key] = known_up_to(ModelStore(self.options.store), key, digest)
+        if not len(self._learned[key]):
+            return documents
+        hashes = hashes_of(documents, self.options.id_from, self.options.sequence)
+        known = np.isin(hashes, self._learned[key])
+        return [one for one, is_known in zip(documents, known, strict=True) if not is_known]
 
     def check(self, key: str, link: NumberedMinibatch) -> None:
         """Refuse documents other than those of the newest version, or fewer.
@@ -157,7 +180,9 @@ class Replayer:
             saved, data = self.checkpoint(head.checkpoint, head.checkpoint_sequence)
             chain, state = saved.chain, self.load(data)
         else:
-            state = self.learner.init(options.settings, self.key, self.island, options.run.threads)
+            state = self.learner.init(
+                options.settings, self.key, self.island, options.run.learner_threads
+            )
         links = sorted(
             (NumberedMinibatch.from_bytes(data) for data in log), key=lambda link: link.sequence
         )
@@ -182,7 +207,9 @@ class Replayer:
             DamagedDataError: The bytes are not a state of this learner.
         """
         options = self.options
-        return self.learner.load(options.settings, self.key, self.island, data, options.run.threads)
+        return self.learner.load(
+            options.settings, self.key, self.island, data, options.run.learner_threads
+        )
 
     def _check_replay(self, head: LearnerHead, chain: bytes, state: object) -> None:
         # Before the first minibatch there is no witness to compare.
@@ -208,8 +235,8 @@ class Replayer:
         """Return the error of an input that does not continue what was learned."""
         return DivergedError(
             f"{self.learner_name()}: {what}. To finish a run that was interrupted, give the whole"
-            " input of that run again. If this input holds only documents that came after those"
-            " that were learned, give --add_documents in place of --resume_from. For a new run,"
+            " input of that run again. To learn what this input holds beyond those that"
+            " were learned, give --add_documents in place of --resume_from. For a new run,"
             " give an empty model store."
         )
 

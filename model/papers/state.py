@@ -48,6 +48,7 @@ class PaperState:
         particles: the particles.
         history: the documents that can be visited again.
         resampler: the figures of resampling.
+        law: what the filter does when.
         waiting: the documents of an initial batch that is not complete; None afterwards.
         sequence: number of the last minibatch.
         documents, tokens: how many were learned, or wait.
@@ -66,6 +67,7 @@ class PaperState:
     particles: Particles = field(init=False)
     history: History = field(init=False)
     resampler: Resampler = field(init=False)
+    law: alg4.Law = field(init=False)
     waiting: list[tuple[IntArray, str | None]] | None = None
     sequence: int = 0
     documents: int = 0
@@ -92,6 +94,14 @@ class PaperState:
         )
         self.resampler.counters[GENERATIONS] = settings.island_particles
         self.waiting = [] if isinstance(settings.initial, InitialBatch) else None
+        rejuvenation = settings.rejuvenation
+        self.law = alg4.Law(
+            settings.by_tokens,
+            rejuvenation.by_tokens,
+            _TRIGGERS.get(type(rejuvenation), alg4.NOTHING),
+            max(rejuvenation.every, 1),
+            rejuvenation.moves,
+        )
 
     @property
     def prior(self) -> Prior:
@@ -104,18 +114,6 @@ class PaperState:
     def draws(self) -> Draws:
         """Return what names the draws of the minibatch."""
         return Draws(*stream_key(self.settings.seed, self.key), self.sequence)
-
-    @property
-    def law(self) -> alg4.Law:
-        """Return what the filter does when."""
-        rejuvenation = self.settings.rejuvenation
-        return alg4.Law(
-            self.settings.by_tokens,
-            rejuvenation.by_tokens,
-            _TRIGGERS.get(type(rejuvenation), alg4.NOTHING),
-            max(rejuvenation.every, 1),
-            rejuvenation.moves,
-        )
 
     def current_sample(self) -> Sample:
         """Return the best chain over the documents that wait."""

@@ -520,8 +520,9 @@ def _repeated(samples: Samples, fields: Sequence[Field]) -> tuple[int, list[str]
     seen = "" if samples.whole else " of the sample"
     return len(repeated), [
         f"{len(repeated):,} ids{seen} occur more than once, for example {repeated[0][:40]!r}"
-        f" {where}. Of the documents of one window with one id, the first is learned and the others"
-        " become dead letters. --id_from=place gives each record an id of its own."
+        f" {where}. Of the documents of one window with one id, the first is learned, with"
+        " --on_repeat=last the last; the others become dead letters. --id_from=place gives each"
+        " record an id of its own."
     ]
 
 

@@ -92,9 +92,9 @@ def check_rhythm(newest: Manifest, learned: int, every: tuple[str, int], name: s
     raise StoreConflictError(
         f"{name} has versions up to {newest.version} that were published with --publish_every="
         f"{rhythm_text(*theirs[0])}, and this run would make them again with --publish_every="
-        f"{rhythm_text(*every)}. Give the same --publish_every. If the input holds only documents"
-        " that came after those that were learned, add --add_documents, with any --publish_every."
-        " For a new run, give an empty model store."
+        f"{rhythm_text(*every)}. Give the same --publish_every. To learn what the input"
+        " holds beyond those that were learned, add --add_documents, with any --publish_every. For"
+        " a new run, give an empty model store."
     )
 
 

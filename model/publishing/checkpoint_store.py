@@ -1,6 +1,7 @@
 """The checkpoints of a model store: states of learners, and the points to continue from.
 
     <root>/<key>/checkpoints/<entry>          where a learner stood, and its state
+    <root>/<key>/known/<digest of a state>    which documents were learned since the one before
 
 The file is a message (:mod:`beam_topics.model.wire`). Its header is a sealed entry, and its only
 blob is the state, whose digest the entry has. To choose a point, only headers are read.
@@ -62,6 +63,17 @@ class CheckpointStore:
                 f" {digest}; restore it from a copy"
             )
         return state
+
+    def put_known(self, key: str, digest: str, data: bytes) -> None:
+        """Write which documents were learned between the checkpoint before and this one."""
+        self._blobs.create(path_in(key, f"known/{digest}"), data)
+
+    def get_known(self, key: str, digest: str) -> bytes | None:
+        """Return what :meth:`put_known` wrote; None if nothing was written."""
+        try:
+            return self._blobs.read(path_in(key, f"known/{digest}"))
+        except FileNotFoundError:
+            return None
 
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""

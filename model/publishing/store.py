@@ -56,10 +56,10 @@ from beam_topics.model.wire import unseal
 _SHOWN = 5
 _REMEMBERED = 100_000
 _REMEDIES = (
-    "If the input holds only documents that came after those that were learned, add"
-    " --add_documents. To finish a run that was interrupted, give the same input, the same"
-    " --publish_every, --switch_margin and --switch_after, and --resume_from=latest. For a new run,"
-    " give an empty model store."
+    "To learn what the input holds beyond those that were learned, add --add_documents: documents"
+    " that were learned are known and left out. To finish a run that was interrupted, give the same"
+    " input, the same --publish_every, --switch_margin and --switch_after, and"
+    " --resume_from=latest. For a new run, give an empty model store."
 )
 
 

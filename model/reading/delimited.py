@@ -32,6 +32,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from beam_topics.model.errors import DamagedDataError
@@ -111,8 +112,20 @@ def layout_of(text: str, delimiter: str = "auto", *, whole: bool = True) -> Layo
 
 
 def named(header: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of columns; one without a name is named after its place."""
-    return tuple(name.strip() or f"column{at}" for at, name in enumerate(header, 1))
+    """Return the names of columns.
+
+    A column without a name is named after its place, and those of one name are numbered.
+
+    >>> named(["Key", "Comment", "", "Comment"])
+    ('Key', 'Comment', 'column3', 'Comment2')
+    """
+    given = [name.strip() or f"column{at}" for at, name in enumerate(header, 1)]
+    names: list[str] = []
+    for name in given:
+        free = (f"{name}{number}" for number in count(2))
+        other = (one for one in free if one not in given and one not in names)
+        names.append(next(other) if name in names else name)
+    return tuple(names)
 
 
 def _rows(lines: Sequence[str], delimiter: str, quoted: bool = True) -> list[list[str]]:
@@ -161,9 +174,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool:
     if not below:
         return True
     full = [cell for cell in first if cell]
-    if len(set(full)) < len(full) or not full:
+    if not full:
         return False
-    votes = 0
+    # Equal cells are more often values than names.
+    votes = -1 if len(set(full)) < len(full) else 0
     for at, cell in enumerate(first):
         column = [row[at].strip() for row in below if len(row) == len(first) and row[at].strip()]
         votes += _vote(cell, column) if cell and column else 0
@@ -248,25 +262,25 @@ class CsvFile(Table):
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters for wrong rows."""
-        count = len(self.names)
+        width = len(self.names)
         for row in self._rows():
             if isinstance(row, DeadLetter):
                 yield row
                 continue
-            if len(row) > count and self._unquoted is not None:
-                first, after = self._unquoted, self._unquoted + len(row) - count + 1
+            if len(row) > width and self._unquoted is not None:
+                first, after = self._unquoted, self._unquoted + len(row) - width + 1
                 row[first:after] = [self._dialect["delimiter"].join(row[first:after])]
-            if len(row) == count:
+            if len(row) == width:
                 yield (
                     self._place(),
                     {name: value or None for name, value in zip(self.names, row, strict=True)},
                 )
             else:
                 detail = (
-                    f"the row has {len(row)} fields, the first row has {count}; a field with a"
+                    f"the row has {len(row)} fields, the first row has {width}; a field with a"
                     " delimiter in it needs quotes"
                 )
-                remedy = ", or name its column with --unquoted_field" if len(row) > count else ""
+                remedy = ", or name its column with --unquoted_field" if len(row) > width else ""
                 yield self._letter(BAD_ROW, detail + remedy)
 
     def _rows(self) -> Iterator[list[str] | DeadLetter]:

@@ -171,7 +171,7 @@ def read_file(
         stream: As of :class:`Source`.
         name: As of :class:`Source`.
         settings: As of :class:`Source`.
-        first: The number of its first item, where times come from the order.
+        first: The number of its first item.
         folder: As of :class:`Source`.
     """
     source = Source(stream, name, settings, folder)
@@ -189,6 +189,8 @@ def read_file(
         found = item if isinstance(item, Document) else parse_item(item, settings, unit, time)
         if isinstance(found, DeadLetter):
             found = replace(found, source=shown + found.source[within:])
+        else:
+            found = replace(found, arrived=number)
         yield found
 
 

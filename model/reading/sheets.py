@@ -24,6 +24,7 @@ from openpyxl.worksheet._reader import WorkSheetParser
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.avro import Item
+from beam_topics.model.reading.delimited import named
 
 # The values of cells by the numbers of their columns, or why they cannot be read.
 Row = dict[int, Any] | Exception
@@ -64,10 +65,8 @@ class SheetTable:
                 f"this is not an Excel workbook (.xlsx): {type(error).__name__}: {error}"
             ) from error
         self._place = f"{name} sheet {sheet.title!r}"
-        self.names = tuple(
-            str("" if header.get(at) is None else header[at]).strip() or f"column{at}"
-            for at in range(1, max(header, default=0) + 1)
-        )
+        cells = [header.get(at) for at in range(1, max(header, default=0) + 1)]
+        self.names = named(["" if cell is None else str(cell) for cell in cells])
         self.units: dict[str, str] = {}
 
     def blocks(self) -> Iterator[tuple[int, int, Iterator[Item]]]:

@@ -439,8 +439,10 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     if bare or prog == "label":
         pairs = [pair for pair in of_reader(prog, bare, given, own, known) if pair[0] not in given]
     stored = {name: value for name, value in pairs if name in READING}
+    # Other files may have ids of their own.
+    looked = {name: value for name, value in stored.items() if name != "id_from"}
     named = [path for path in bare if not is_run(path)]
-    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, stored, bool(named), own)
+    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, looked, bool(named), own)
     if chosen is not None:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
     if "model_store" in own:
@@ -491,6 +493,7 @@ def _as_the_input_is(
         return None
     if named:
         profiling.check_clear(profile, given, files[0])
+    if named or stored:
         return {**kept, **profile.options}
     # The fields of an input that an option names have the names of the options.
     found = profiling.of_files(profile)
@@ -506,7 +509,10 @@ def _learner(
     known: frozenset[str],
 ) -> Arranged:
     run, files = run_to_continue(prog, bare)
-    folder, values = run or run_folder(files[0]), dict(_values(rest))
+    values = dict(_values(rest))
+    if run is None and "--add_documents" in rest:
+        run = _run_of_store(values.get("model_store"), files[0])
+    folder = run or run_folder(files[0])
     before = stored_options(run, known) if run else {}
     earlier = before.pop("input", "")
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
@@ -517,7 +523,8 @@ def _learner(
     _say(prog, options, f"as {run} has learned")
     kept: dict[str, str] = {}
     if "input" in where:
-        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own)
+        store = {**where, **values}["model_store"]
+        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own, store)
         options |= chosen
     _say(prog, where, "the input, and what is written")
     options |= where
@@ -532,12 +539,25 @@ def _learner(
     )
 
 
+def _run_of_store(store: str | None, file: str) -> str | None:
+    """Return the folder of the run that has learned into a store; None if no run has.
+
+    Args:
+        store: the model store; None for that of the run of a file.
+        file: the file.
+    """
+    folder = run_folder(file) if store is None else str(Path(store).parent)
+    is_its = store is None or Path(store).name == _PARTS["model_store"]
+    return folder if is_its and is_run(folder) and (Path(folder) / RUN_FILE).is_file() else None
+
+
 def _looked(
     patterns: Sequence[str],
     rest: Sequence[str],
     prog: str,
     before: Mapping[str, str],
     own: frozenset[str],
+    store: str,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Look at the input of a program that learns, and print what is found.
 
@@ -548,6 +568,7 @@ def _looked(
         before: the options of the run that learns more documents. They stay, but for those that say
             how its own files are written.
         own: the names of the options that the program has.
+        store: the model store; what it has learned with stays where it has a version.
 
     Returns:
         The options that are found; files to keep for the programs that follow, by name.
@@ -559,17 +580,23 @@ def _looked(
     files = profiling.files_of(patterns)
     if not files:
         return {}, {}
-    given = {name for name, _ in _values(rest)}
+    values = dict(_values(rest))
+    given = set(values)
     stored = {name: value for name, value in before.items() if name in READING}
     words = not before and "stop_words" in own and chooses_words(given)
     profile, kept = profiling.look_at(files, rest, stored, words)
     profiling.check_clear(profile, given, files[0])
     lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
+    why = profiling.why_lengths(profile) if lengths else ""
+    about = "what the texts are"
+    if not before and is_local(store) and (found := profiling.learned_in(store)):
+        lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
+        why = about = f"as {store} has learned"
     read = {**kept, **profile.options}
     _say(prog, read, f"how {files[0]} is written, and its fields")
-    _say(prog, chosen, "what the texts are")
-    _say(prog, lengths, profiling.why_lengths(profile) if lengths else "")
-    for remark in profiling.remarks_of(profile, dict(_values(rest)).get("topics")) * (not before):
+    _say(prog, chosen, about)
+    _say(prog, lengths, why)
+    for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
         _tell(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}

@@ -10,12 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from beam_topics.model.files.matching import is_local, matching_files
-from beam_topics.model.options import names_in
+from beam_topics.model.options import names_in, options_of
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
+from beam_topics.model.publishing.binding import rhythm_text
+from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.times import to_iso
+from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.times import duration_text, to_iso
 from beam_topics.pipelines.cli.groups import parsed
 from beam_topics.pipelines.cli.options import RecordOptions
 from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
@@ -23,6 +26,8 @@ from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
 # Options that an earlier run chose for its own files.
 _OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
 _LENGTHS = ("window", "publish_every")
+# Options that are chosen by the texts.
+_OF_TEXTS = ("strip", "stop_words", "segmenter", "key_from")
 # Options that name fields.
 _OF_FIELDS = ("text_field", "timestamp_field", "id_field", "label_field", "key_field")
 
@@ -126,6 +131,29 @@ def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str],
     if language is not None and language.missing and language.options.items() & found.items():
         raise UsageError(f"the texts are of the language {language.code}. {language.missing}")
     lengths = {name: found.pop(name) for name in _LENGTHS if name in found}
+    return lengths, found
+
+
+def learned_in(root: str) -> tuple[dict[str, str], dict[str, str]] | None:
+    """Return what :func:`learning_of` chooses as a model store has learned; None without a version.
+
+    A list or a function of a person's own is not chosen.
+    """
+    store = ModelStore(root)
+    newest = next(filter(None, map(store.latest, store.keys())), None)
+    if newest is None:
+        return None
+    settings = store.settings(newest.key)
+    window = SequenceSettings.from_json(settings["sequence"], "sequence").window
+    every = [rhythm_text(*one) for one in newest.publish_every.items()]
+    lengths = dict(zip(_LENGTHS, [duration_text(window), *every], strict=False))
+    words = TokeniserSettings.from_json(settings["tokeniser"], "tokeniser")
+    values = {item: getattr(words, item.field) for item in options_of(TokeniserSettings)}
+    found = {
+        item.name: item.shown(value)
+        for item, value in values.items()
+        if item.name in _OF_TEXTS and value not in (item.default, "file")
+    }
     return lengths, found
 
 

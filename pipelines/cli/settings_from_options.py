@@ -249,10 +249,8 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
         OptionError: a value cannot be used, or needs another option.
     """
     settings = learner_settings_of(options, words)
-    tokeniser, fields = (
-        tokeniser_settings_of(options, words),
-        read_settings_of(options).parse.fields,
-    )
+    tokeniser, parse = tokeniser_settings_of(options, words), read_settings_of(options).parse
+    fields = parse.fields
     if tokeniser.has_keys and fields.key is not None:
         allowed = "nothing beside --key_from, which takes the keys from the texts"
         raise OptionError("--key_field", fields.key, allowed, "Leave one of the two out.")
@@ -271,6 +269,7 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
         run=settings_of(options, RunSettings),
         publishing=publish_settings_of(options, settings),
         keep=options.get("keep"),
+        id_from=parse.id_from,
     )
 
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from beam_topics.model.compositions import placements
 from beam_topics.model.errors import OptionError, RefusedInputError
 from beam_topics.model.inference.labelling import content_id
+from beam_topics.model.learners import LEARNER
+from beam_topics.model.learners.base import AUTO
+from beam_topics.model.learners.engine.settings import ArchiveSchedule, StreamSchedule
 from beam_topics.model.profile.fields import fields_of, times_of
 from beam_topics.model.profile.profile import chooses_words, learning_options, span_of
-from beam_topics.model.reading.parsing import parse_record
+from beam_topics.model.reading.parsing import MISSING_TEXT, dead_letter, parse_record
 from beam_topics.model.reading.refused import Example, refused
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
@@ -29,6 +34,9 @@ from beam_topics.model.words.tokeniser import Tokeniser
 _LOOKED_AT = 1000
 # What stands for the text of tokens while the rules for records are applied.
 _TOKENS = "tokens"
+SCHEDULE = "schedule"
+# The documents of a day that are a second apart, and the places that a warning names.
+_A_DAY, _NAMED = 86_400, 5
 
 
 def listed(documents: Any) -> list[Any]:
@@ -140,6 +148,23 @@ def found_in(
     return found, form
 
 
+def bounded(count: int, given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parameters for documents without times: an archive, and one version of it.
+
+    Args:
+        count: the number of documents.
+        given: the parameters that are given, by name. One that a schedule of streams alone has, or
+            that chooses a learner, leaves the default.
+    """
+    stream = (SCHEDULE, StreamSchedule.kind)
+    apart = {place.option.name for place in placements(LEARNER) if stream in place.path}
+    if given.keys() & {LEARNER.name, SCHEDULE, *apart} or given.get("topics") == AUTO:
+        return {}
+    days = -(-count // _A_DAY)
+    lengths = {"publish_every": f"{days}d"} if days > 1 and "publish_every" not in given else {}
+    return {SCHEDULE: ArchiveSchedule.kind, **lengths}
+
+
 def to_learn(
     documents: Sequence[Any],
     told: dict[str, Sequence[Any]],
@@ -163,7 +188,7 @@ def to_learn(
         if isinstance(item, DeadLetter):
             letters.append(item)
         else:
-            found.append(_tokenised(item, document, tokeniser))
+            found.append(_tokenised(item, document, tokeniser, number))
             if not len(found[-1].tokens):
                 without.append(item.text if isinstance(document, str) else "")
     _check_refused(len(documents), letters)
@@ -177,9 +202,14 @@ def to_label(
     """Return the documents as tokens, every one of them.
 
     Without ids, the id of a document is a digest of it, so its mixture does not depend on the
-    documents beside it.
+    documents beside it. A document that is None or NaN has no words.
     """
-    names = [_digest(document) for document in documents] if ids is None else list(ids)
+    if without := [place for place, document in enumerate(documents) if _is_missing(document)]:
+        places = ", ".join(f"X[{place}]" for place in without[:_NAMED])
+        more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+        warnings.warn(f"{places}{more}: None in place of a text has no topic.", stacklevel=4)
+        documents = ["" if _is_missing(document) else document for document in documents]
+    names = [_digest(one, at) for at, one in enumerate(documents)] if ids is None else list(ids)
     if len(names) != len(documents):
         allowed = f"as many values as there are documents ({len(documents)})"
         raise OptionError("ids", f"{len(names)} values", allowed, "Correct one of them.")
@@ -188,8 +218,9 @@ def to_label(
             Document(str(name), 0, document if isinstance(document, str) else ""),
             document,
             tokeniser,
+            place,
         )
-        for name, document in zip(names, documents, strict=True)
+        for place, (name, document) in enumerate(zip(names, documents, strict=True))
     ]
 
 
@@ -202,7 +233,17 @@ def _parsed(
         "label": _plain(told["label"]),
         "text": document if isinstance(document, str) else _TOKENS,
     }
-    return parse_record(record, f"document {number}", how)
+    if _is_missing(document):
+        detail = f"{document} is no text; give '' for a document without one"
+        return dead_letter(f"document {number}", MISSING_TEXT, detail, {**record, "text": None})
+    found = parse_record(record, f"document {number}", how)
+    return found if isinstance(found, DeadLetter) else replace(found, arrived=number)
+
+
+def _is_missing(document: Any) -> bool:
+    """Return whether a document is None, NaN, or the NA of pandas."""
+    is_nan = isinstance(document, float) and document != document
+    return document is None or is_nan or type(document).__name__ == "NAType"
 
 
 def _plain(value: Any) -> Any:
@@ -212,13 +253,15 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _tokenised(document: Document, given: Any, tokeniser: Tokeniser) -> TokenisedDocument:
+def _tokenised(
+    document: Document, given: Any, tokeniser: Tokeniser, place: int
+) -> TokenisedDocument:
     if isinstance(given, str):
         return tokeniser.tokenise(document)
-    return TokenisedDocument.from_words(document, _tokens(given))
+    return TokenisedDocument.from_words(document, _tokens(given, place))
 
 
-def _tokens(given: Any) -> list[str]:
+def _tokens(given: Any, place: int) -> list[str]:
     if isinstance(given, Iterable) and not isinstance(given, bytes):
         found = list(given)
         if all(isinstance(token, str) and token and "\n" not in token for token in found):
@@ -227,13 +270,13 @@ def _tokens(given: Any) -> list[str]:
             token for token in found if not isinstance(token, str) or not token or "\n" in token
         )
         allowed = "a list of tokens that are texts without line breaks, and not empty"
-        raise OptionError("X", wrong, allowed, "Correct the token.")
+        raise OptionError(f"X[{place}]", wrong, allowed, "Correct the token.")
     allowed = "texts, or lists of tokens"
-    raise OptionError("X", given, allowed, "Give an iterable of one of the two.")
+    raise OptionError(f"X[{place}]", given, allowed, "Give an iterable of one of the two.")
 
 
-def _digest(document: Any) -> str:
-    return content_id([document] if isinstance(document, str) else _tokens(document))
+def _digest(document: Any, place: int) -> str:
+    return content_id([document] if isinstance(document, str) else _tokens(document, place))
 
 
 def _check_words(

@@ -120,8 +120,9 @@ class TopicModel(TransformerMixin, BaseEstimator):
         versions_: the names of the versions that the last fit made.
         dead_letters_: the documents that the last fit could not use, with reasons.
         found_: the parameters that were not given and follow from the documents of :meth:`fit`:
-            lengths of time by their times, stop words and segmenter by their language, and what is
-            stripped of their texts.
+            lengths of time by their times, stop words and segmenter by their language, what is
+            stripped of their texts, and without times ``schedule="archive"``, which learns all
+            documents at once.
     """
 
     def __init__(self, **others: Any) -> None:
@@ -298,12 +299,14 @@ class TopicModel(TransformerMixin, BaseEstimator):
         if isinstance(given["times"], Iterator):
             given["times"] = list(given["times"])
         store = ModelStore(self._root())
-        adds = adds and store.has_versions("")
+        is_whole, adds = not adds, adds and store.has_versions("")
         options = {
             name: one for name, one in self.get_params(deep=False).items() if one is not None
         }
         if not adds:
             self.found_, self._form = documents.found_in(X, given["times"], options)
+        if is_whole and given["times"] is None:
+            self.found_ |= documents.bounded(len(X), options)
         learning = parameters.learning_of({**getattr(self, "found_", {}), **options}, self._root())
         parameters.inference_of(options)
         learning = replace(learning, run=replace(learning.run, add_documents=adds))

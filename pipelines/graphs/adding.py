@@ -1,10 +1,10 @@
 """``--add_documents``: checks before such a run, and what it prints.
 
-The input holds only documents that came after those that the model store has learned. The run goes
-on from the newest checkpoint of each model key, or from the one that ``--resume_from`` names, to
-repeat a run that was interrupted. A key without a checkpoint starts a new model. The sequence of
-minibatches continues at the checkpoint's number, at the end of the last window that was closed.
-Documents of windows before that join the first new window.
+The run goes on from the newest checkpoint of each model key, or from the one that ``--resume_from``
+names, to repeat a run that was interrupted. A key without a checkpoint starts a new model.
+Documents that were learned up to there are known (:mod:`beam_topics.model.learner_log.known`) and
+left out. The sequence of minibatches continues at the checkpoint's number, within the last window
+that was learned: the input before may have ended in it. Documents of windows before join that one.
 """
 
 from __future__ import annotations
@@ -99,12 +99,14 @@ def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
 
 
 def print_end(counted: Mapping[str, int]) -> None:
-    """Print how many keys started a model, and how many documents were late."""
+    """Print how many documents were known or late, and how many keys started a model."""
+    if known := counted.get("known_documents", 0):
+        new = counted.get("documents", 0) - known
+        tell(f"{known:,} documents were known: they were learned before. {new:,} are new.")
     if new := counted.get("new_keys", 0):
         tell(f"{new:,} new keys started a model.")
     if late := counted.get("late_documents", 0):
         tell(
             f"{late:,} documents belong to windows that were closed already, and were learned with"
-            " the next window. Documents that an earlier run learned from other files were learned"
-            " twice."
+            " the next window."
         )

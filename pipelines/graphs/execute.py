@@ -80,8 +80,8 @@ def changed() -> Iterator[None]:
 _NO_EXAMPLE = "This runner passes on no example; the dead letters hold all records."
 _REMEDIES = {
     REPEATED_ID: (
-        "Several documents of one window have the same id. Name another field with --id_field, or"
-        " use --id_from=place."
+        "Several documents of one window have the same id and other texts. Name another field with"
+        " --id_field, use --id_from=place, or learn the newest of each with --on_repeat=last."
     ),
     UNKNOWN_KEY: (
         "This run has no model for their keys. Check --key_field, --model_key and --model_store."

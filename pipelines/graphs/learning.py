@@ -29,6 +29,8 @@ from beam_topics.model.publishing.checkpoint_store import rollback
 from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.sequencing import REPEATS
+from beam_topics.model.settings import SequenceSettings
 from beam_topics.model.times import duration_text
 from beam_topics.model.words.losses import wordless
 from beam_topics.pipelines.cli.groups import Options
@@ -206,6 +208,7 @@ def check_learned(counted: Mapping[str, int], options: Options) -> None:
         RefusedInputError: no document has a word.
     """
     check_words(counted)
+    tell_repeats(counted, options)
     cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
     learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
     if learned < cut and not counted.get("restores", 0):
@@ -216,6 +219,18 @@ def check_learned(counted: Mapping[str, int], options: Options) -> None:
         )
     if settings_of(options, RunSettings).add_documents:
         print_end(counted)
+
+
+def tell_repeats(counted: Mapping[str, int], options: Options) -> None:
+    """Say how many documents were not learned because another one of their window has their id."""
+    found = [counted.get(f"dead_{reason}", 0) for reason in REPEATS]
+    if sum(found):
+        kept = settings_of(options, SequenceSettings).on_repeat
+        tell(
+            f"{sum(found):,} documents have an id that another document of their window has, and"
+            f" {found[0]:,} of them its text, too. The {kept} of each id was learned (--on_repeat);"
+            " the others are dead letters."
+        )
 
 
 def check_words(counted: Mapping[str, int]) -> None:

@@ -210,12 +210,32 @@ def test_a_repeated_id_is_a_dead_letter_and_the_first_is_kept():
     links = list(sequence_documents("", items, SEQUENCE, bytes(32), letters.append))
     assert [link.minibatch().ids for link in links] == [("a", "b"), ("a",)]
     assert int(links[0].minibatch().timestamps[0]) == 2 * SECOND
-    assert [letter.reason for letter in letters] == ["repeated_id", "repeated_id"]
+    assert [letter.reason for letter in letters] == ["copy", "copy"]
     assert (
-        "'a'" in letters[1].detail
-        and '"timestamp":"1970-01-01T00:00:05.000000Z"' in letters[1].record
+        "'a'" in letters[0].detail
+        and '"timestamp":"1970-01-01T00:00:05.000000Z"' in letters[0].record
     )
-    assert "1970-01-01T00:00:10" in letters[1].source
+    assert "1970-01-01T00:00:10" in letters[0].source
+
+
+@pytest.mark.parametrize(("rule", "reasons"), [("first", ["repeated_id"]), ("last", ["replaced"])])
+def test_of_one_id_the_first_or_the_last_that_arrived_stays(rule, reasons):
+    letters = []
+    asked = replace(SEQUENCE, on_repeat=rule)
+    # Its time is the earlier one, and it came later.
+    items = [replace(document("a", 5), arrived=7), replace(document("a", 2), arrived=8)]
+    other = TokenisedDocument.from_words(Document("a", 2 * SECOND, "", arrived=8), ["new"])
+    for both in ([items[0], other], [other, items[0]]):
+        letters.clear()
+        (link,) = sequence_documents("", both, asked, bytes(32), letters.append)
+        kept = items[0] if rule == "first" else other
+        assert link.minibatch().timestamps.tolist() == [kept.timestamp]
+        assert [letter.reason for letter in letters] == reasons
+        assert f"the {rule} one (--on_repeat)" in letters[0].detail
+    letters.clear()
+    (link,) = sequence_documents("", items, asked, bytes(32), letters.append)
+    assert [letter.reason for letter in letters] == ["copy"]
+    assert link.minibatch().timestamps.tolist() == [(5 if rule == "first" else 2) * SECOND]
 
 
 def test_cut_by_documents_and_by_tokens():
@@ -352,4 +372,4 @@ def test_a_head_of_another_release_is_refused():
 
 
 def test_the_reason_is_a_counter_name():
-    assert sequencing.REPEATED_ID.isidentifier()
+    assert all(reason.isidentifier() for reason in sequencing.REPEATS)

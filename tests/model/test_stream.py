@@ -27,13 +27,14 @@ MS = 1000
 END_OF_STREAM = 2**60
 
 documents = st.builds(
-    lambda name, time, label, words: TokenisedDocument.from_words(
-        Document(name, time * MS, "", label), words
+    lambda name, time, label, words, arrived: TokenisedDocument.from_words(
+        Document(name, time * MS, "", label, arrived=arrived), words
     ),
     st.sampled_from("abcdefgh"),
     st.integers(-20, 60),
     st.sampled_from([None, "x", "y"]),
     st.lists(st.sampled_from(WORDS), max_size=6),
+    st.integers(0, 3),
 )
 events = st.lists(
     st.one_of(documents, documents, documents, st.integers(-20, 70).map(lambda time: time * MS)),
@@ -58,6 +59,7 @@ configurations = st.builds(
         st.sampled_from([7, 10, 25]).map(lambda time: time * MS),
         st.integers(1, 5),
         st.sampled_from([1, 6, 12, 1000]),
+        on_repeat=st.sampled_from(["first", "last"]),
     ),
     st.sampled_from([1, 1, 2, 3]),
     st.one_of(
@@ -106,8 +108,8 @@ def test_minibatches_chain_and_repeated_ids(happened, chosen, chance):
     assert [link.payload for link in links] == [batch.payload for batch in batches]
     assert [link.previous for link in links] == [batch.previous for batch in batches]
     assert [link.fingerprint for link in links] == [batch.chain for batch in batches]
-    assert [letter.reason for letter in letters] == ["repeated_id"] * len(repeated)
-    for letter, (_, document) in zip(letters, repeated, strict=True):
+    assert [letter.reason for letter in letters] == [reason for _, _, reason in repeated]
+    for letter, (_, document, _) in zip(letters, repeated, strict=True):
         assert (
             f'"id":"{document.id}"' in letter.record
             and f'"words":"{" ".join(words_of(document))}"' in letter.record

@@ -232,10 +232,13 @@ class PartitionReader:
             message = self._fetched.popleft()
             if message.error() is not None:
                 self._handle_error(message)
-            elif self._stop is None or message.offset() < self._stop:
-                return self._entry(message)
-            else:
+            elif self._stop is not None and message.offset() >= self._stop:
                 self.position = (self._stop,)
+            elif message.value() is None:
+                # The tombstone of a key in a compacted topic is no document.
+                self._skip(message.offset())
+            else:
+                return self._entry(message)
         return None
 
     def close(self) -> None:
@@ -249,8 +252,10 @@ class PartitionReader:
         self._last_message = self._clock()
         offset = message.offset()
         self.position, self._skipped = (offset + 1,), None
-        line, place = message.value() or b"", f"{self._place}/{offset}"
+        line, place = message.value(), f"{self._place}/{offset}"
         item = parse_line(line, place, self._parse)
+        if isinstance(item, Document):
+            item = replace(item, arrived=offset)
         kind, millis = message.timestamp()
         known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
         if known:
@@ -272,9 +277,8 @@ class PartitionReader:
         """
         error, kafka = message.error(), client_library()
         if error.code() == kafka.KafkaError._PARTITION_EOF:
-            end = (message.offset(),)
-            if end > self.position:
-                self.position, self._skipped = end, (end[0] - 1,)
+            if message.offset() > self.position[0]:
+                self._skip(message.offset() - 1)
         elif error.code() == kafka.KafkaError._AUTO_OFFSET_RESET:
             raise SourceError(
                 f"{self._place} has nothing at offset {self.position[0]} any more: it was removed"
@@ -286,6 +290,10 @@ class PartitionReader:
             kafka.KafkaError._TRANSPORT,
         ):
             raise SourceError(f"{self._place}: {error.str()}")
+
+    def _skip(self, offset: int) -> None:
+        """Move behind an offset that holds no document."""
+        self.position, self._skipped = (offset + 1,), (offset,)
 
     def _pause(self) -> Pause:
         passed, self._skipped = self._skipped, None

@@ -25,9 +25,11 @@ Waiting begins after 2,000 documents, so a version of small data lacks none. Lat
 500 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
 documents stay at hand beside the sample.
 
-T topics are there at the start, and up to T unused ids are for births. Then a birth takes the id of
-an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a topic is
-a number, so the sum of alpha is at most twice that of the start. Topics do not split.
+T topics are there at the start, or fewer where fewer are better
+(:mod:`beam_topics.model.learners.engine.start`), and documents that none explains get the rest
+(:mod:`beam_topics.model.learners.engine.splits`). T more ids are for births; then a birth takes the
+id of an ended topic or of a merge (:mod:`beam_topics.model.learners.engine.merges`). alpha of a
+topic is a number, so the sum of alpha is at most twice that of T topics.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ from beam_topics.model.learners.engine.merges import ids_for
 from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
 from beam_topics.model.learners.engine.proposals import propose
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
+from beam_topics.model.learners.engine.splits import look
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, again, visit
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
@@ -80,6 +83,8 @@ def follow(stream: Stream) -> tuple[float, int]:
     revisit(stream, len(now) + len(late))
     watch(stream, now)
     remember(stream, np.concatenate([now, late]))
+    if nursery.pending is None and stream.seen >= nursery.look and live.topics < nursery.full:
+        look(stream._replace(arrived=arrived[:0]))
     # Topics have one alpha between minibatches.
     live.alpha[: live.topics] = nursery.alpha
     return fit, tokens

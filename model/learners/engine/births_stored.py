@@ -18,6 +18,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.nursery import Nursery, Pair
 from beam_topics.model.learners.engine.proposals import TIMES
 from beam_topics.model.learners.engine.snapshots import Past
+from beam_topics.model.learners.engine.splits import EVERY
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.twins import PATIENCE
 from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
@@ -43,6 +44,7 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
         "ended": nursery.endings.ended,
         "twins": [[pair.x, pair.y, pair.judges, pair.gain.logs] for pair in nursery.twins],
         "apart": [[*pair, at] for pair, at in nursery.apart.items()],
+        "look": nursery.look,
         "pasts": len(pasts),
         "candidate": None,
     }
@@ -123,6 +125,7 @@ def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:
 
     nursery.names.used = whole("sweeps", 2**40)
     nursery.due = whole("due", seen + nursery.law.every + 1)
+    nursery.look = whole("look", 2 * seen + EVERY)
     nursery.changed = whole("changed", seen + 2) - 1
     for name, most in (("levels", 2 * KNOWN + 1), ("excesses", TIMES)):
         values = checks.field(header, name)

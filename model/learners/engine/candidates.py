@@ -113,7 +113,7 @@ def learn(
     theta, width = old.mixtures(texts), old.phi.shape[1]
     near = nearest(theta)
     topics = first(texts, old, theta, new, count, not least, names)
-    _sweep(texts, topics, old, near, prior, count, FIRST, names)
+    sweep_beside(texts, topics, old, near, prior, count, FIRST, names)
     stays = np.ones(len(near), np.bool_)
     if least:
         tokens = texts.of_topics(topics, width, count).sum(axis=1)
@@ -122,7 +122,7 @@ def learn(
         return None
     topics = topics[np.repeat(stays, texts.lengths)]
     texts, near, theta = texts.of(stays), near[stays], theta[stays]
-    _sweep(texts, topics, old, near, prior, count, LATER if least else LATER_DOMAIN, names)
+    sweep_beside(texts, topics, old, near, prior, count, LATER if least else LATER_DOMAIN, names)
     if least:
         _join(texts.counts(topics, width, count), prior.base, width, topics)
     share, needed = (HOLDS, least) if least else (STAYS, 3)
@@ -152,7 +152,7 @@ def first(
     return topics
 
 
-def _sweep(
+def sweep_beside(
     texts: Texts,
     topics: Array,
     old: Held,
@@ -162,6 +162,18 @@ def _sweep(
     sweeps: int,
     names: Names,
 ) -> None:
+    """Draw the topics of all tokens some times, beside old topics that are held.
+
+    Args:
+        texts: the documents.
+        topics: int32[N], changed; K8 + j is new.
+        old: the old topics.
+        near: int64[D, n], the old topics that are told apart in each document.
+        prior: of the new ones.
+        count: m.
+        sweeps: their number.
+        names: of the draws.
+    """
     counts = texts.counts(topics, old.phi.shape[1], count)
     shares = prior.a * prior.base
     parts = texts.words, texts.offsets, topics, old.phi, near, counts, shares, prior.a
@@ -274,7 +286,7 @@ class Candidate:
         texts = texts_of(live, np.searchsorted(marks, self.documents))
         old = Held.of(alpha, self.past.phi(texts.ids, live))
         prior = self.prior(texts.ids, live, alpha)
-        _sweep(texts, self.topics, old, self.near, prior, self.count, ON, names)
+        sweep_beside(texts, self.topics, old, self.near, prior, self.count, ON, names)
         self.count_words(live, marks)
 
 

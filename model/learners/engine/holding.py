@@ -21,7 +21,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
-from beam_topics.model.learners.engine.start import begin_anew, choose_topics
+from beam_topics.model.learners.engine.start import first_model
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
@@ -88,7 +88,7 @@ class GibbsState:
     first: int = 0
 
     def __post_init__(self) -> None:
-        if not self.settings.learns_topics:
+        if not self.settings.chooses_first:
             self.first = self.settings.first_topics
         self.live = new_model(self.settings, self.key)
         self.vocabulary = self.settings.vocabulary.new()
@@ -98,7 +98,9 @@ class GibbsState:
         self.arrived = np.zeros((2, self.settings.topic_count))
         if law := self.settings.births:
             most = self.settings.topic_count
-            self.nursery = Nursery(law, self.settings.topic_alpha, most, Names(self.live.key))
+            alpha, full = self.settings.topic_alpha, self.settings.most_first
+            grows, names = self.settings.learns_topics, Names(self.live.key)
+            self.nursery = Nursery(law, alpha, most, names, full, grows)
 
     @property
     def alpha(self) -> float:
@@ -113,8 +115,9 @@ class GibbsState:
     def choose_topics(self) -> None:
         """Choose T by the first documents; the model begins anew, with all documents at hand."""
         assert self.nursery
-        self.first = choose_topics(self.live, self.settings, self.pool)
-        self.live, self.nursery.alpha = begin_anew(self.live, self.first, self.alpha), self.alpha
+        self.live = first_model(self.live, self.settings, self.pool)
+        self.first = self.live.topics
+        self.nursery.alpha = self.alpha
 
     @property
     def prior(self) -> tuple[Array, Array]:

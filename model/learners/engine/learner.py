@@ -220,7 +220,8 @@ def _begin(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[st
     """Learn some of the first documents; when all of these are there, choose how many topics."""
     seen = int(arrived[-1]) + 1
     everyone = np.arange(seen)
-    state.have_topics(topics_for(seen, state.settings.max_topics))
+    if state.settings.learns_topics:
+        state.have_topics(topics_for(seen, state.settings.max_topics))
     # The others of the minibatch come later.
     learned = _learned(state, arrived, seen, everyone)
     nursery.uses = np.zeros((2, state.live.size), np.int64)

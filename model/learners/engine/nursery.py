@@ -46,6 +46,8 @@ class Nursery:
         alpha: of each topic.
         most: topics that there can be.
         names: of the draws.
+        full: topics up to which the worst documents get ids.
+        grows: whether the stream says how many there are.
         waiting: int64[n], the documents that wait, by how many came before.
         uses: int64[2, W], for each word the documents and tokens that were learned.
         pasts: snapshots, the oldest first.
@@ -57,6 +59,7 @@ class Nursery:
         endings: which topics have ended.
         twins: pairs of topics that are judged.
         apart: pairs that are two topics, and documents before that was known.
+        look: documents after which the worst ones are looked at.
         events: what the last step told; not saved.
     """
 
@@ -64,6 +67,8 @@ class Nursery:
     alpha: float
     most: int
     names: Names
+    full: int = 0
+    grows: bool = False
     waiting: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     uses: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     pasts: list[Past] = field(default_factory=list)
@@ -75,6 +80,7 @@ class Nursery:
     endings: Endings = field(init=False)
     twins: list[Pair] = field(default_factory=list)
     apart: dict[tuple[int, int], int] = field(default_factory=dict)
+    look: int = 0
     events: list[Event] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -189,6 +189,16 @@ class Gibbs(LearnerSettings):
         return 1 if self.topics == AUTO else self.topics
 
     @property
+    def chooses_first(self) -> bool:
+        """Return whether the first documents choose how many topics there are then."""
+        return self.births is not None and not self.seeds
+
+    @property
+    def most_first(self) -> int:
+        """Return the most topics without those that are born of a change."""
+        return self.max_topics if self.topics == AUTO else self.topics
+
+    @property
     def topic_count(self) -> int:
         if self.topics == AUTO:
             return self.max_topics
@@ -199,9 +209,10 @@ class Gibbs(LearnerSettings):
         return self.alpha_of(self.first_topics)
 
     def alpha_of(self, topics: int) -> float:
-        """Return alpha of each topic where T are in use when learning begins.
+        """Return alpha of each topic where so many are in use when learning begins.
 
-        Of auto the sum is at most 2.5 then, and twice that when T more topics are born.
+        The sum is at most 2.5 for T topics, and twice that when T more are born.
         """
+        topics = topics if self.topics == AUTO else self.topics
         alpha = min(0.1, 2.5 / topics) if self.alpha == AUTO else self.alpha
         return max(alpha, LEAST_ALPHA)

@@ -1,19 +1,29 @@
-"""How many topics a stream begins with, where ``--topics=auto`` leaves that to it.
+"""How many topics a stream begins with.
 
 Few documents say little about the number of topics, and a model of too many topics predicts worse
-than one of too few. So a stream begins in three steps.
+than one of too few: of three subjects it makes fifty fragments. So a stream begins in three steps.
 
-1. Until 300 documents have come, the model has the most topics K of the list 1, 2, 3, 4, 6, 8, ...
-   for which there are six documents each (:func:`topics_for`). Topics are added, and none goes.
-2. The 300 documents choose K (:func:`choose_topics`). For each K of the list a chain learns two
-   thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability of the
-   tokens of document d at odd places, given those at even places. The chosen K is the least one
-   that is at most a quarter of a standard error behind the best K',
+1. Until 300 documents have come, the model has T topics. With ``--topics=auto`` it has the most
+   topics K of the list 1, 2, 3, 4, 6, 8, ... for which there are six documents each
+   (:func:`topics_for`). Topics are added, and none goes.
+2. The 300 documents choose a model (:func:`first_model`). For each K of the list, up to T, a chain
+   learns two thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability
+   of the tokens of document d at odd places, given those at even places. K is *good* if it is at
+   most s standard errors behind the best K',
 
-       sum over d of [g_d(K') - g_d(K)] <= sd of these differences sqrt(number of d) / 4.
+       sum over d of [g_d(K') - g_d(K)] <= s (sd of these differences) sqrt(number of d).
 
-3. The model begins anew with K topics (:func:`begin_anew`), and learns the 300 documents as if they
-   were its first minibatch. Topics get other numbers then.
+   ``auto`` takes the least good K with s = 1/4. A number T takes the greatest with s = 2, because
+   so many are wanted.
+3. A chain has fragments, so topics *dissolve* (:func:`dissolve`), the smallest first, whose end
+   leaves all 300 documents together no more than 1/4 behind. A topic that documents have learned
+   serves them better than others do, so a topic of a subject of its own stays. The model goes on
+   from the chain (:func:`begin_anew`), and learns the 300 documents as if they were its first
+   minibatch. Topics get other numbers then.
+
+Later documents get what is left of T topics, or more topics of ``auto``, where no topic explains
+them (:mod:`beam_topics.model.learners.engine.splits`). With seeds or without births, the model has
+T topics from the start.
 """
 
 from __future__ import annotations
@@ -24,16 +34,18 @@ from concurrent.futures import Executor
 import numpy as np
 
 from beam_topics.model.learners.engine.epoch import each, epoch
+from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs
-from beam_topics.model.learners.engine.snapshots import Held, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State
 
 # Numbers of topics that are compared.
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
 # Documents that choose; those of them that chains learn; the sweeps of a chain.
 CHOOSING, LEARNED, SWEEPS = 300, 200, 40
-# Documents for each topic before that; standard errors behind the best.
-EACH, BEHIND = 6, 0.25
+# Documents for each topic before that; standard errors behind the best that are as good as none,
+# and those that are enough to have fewer topics than a number that is given.
+EACH, BEHIND, SURE = 6, 0.25, 2.0
 
 
 def numbers_up_to(most: int) -> list[int]:
@@ -46,64 +58,96 @@ def topics_for(documents: int, most: int) -> int:
     return max([k for k in numbers_up_to(most) if k * EACH <= documents], default=1)
 
 
-def choose_topics(live: State, settings: Gibbs, pool: Executor | None) -> int:
-    """Return K, as the first :data:`CHOOSING` documents choose it.
+def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
+    """Return the model that the first :data:`CHOOSING` documents choose.
 
     Args:
         live: the model; its first documents are these.
         settings: the settings.
         pool: threads for the chains.
     """
-    numbers = numbers_up_to(settings.max_topics)
+    numbers, behind = numbers_up_to(settings.most_first), BEHIND
+    if not settings.learns_topics:
+        numbers, behind = numbers[::-1], SURE
+    texts = texts_of(live, np.arange(LEARNED, CHOOSING))
 
-    def judged(i: int) -> Array:
-        return completion(live, settings, numbers[i])
+    def judged(i: int) -> tuple[State, Array]:
+        chain = chain_of(live, settings, numbers[i])
+        return chain, completion(chain, texts)
 
-    found = np.array(each(pool, judged, len(numbers)))
-    return numbers[least_good(found)]
+    chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
+    chain = chains[first_good(np.array(found), behind)]
+    dissolve(chain, texts_of(live, np.arange(CHOOSING)))
+    return begin_anew(live, chain, settings)
 
 
-def least_good(found: Array) -> int:
-    """Return the first row that is at most a quarter of a standard error behind the best.
+def first_good(found: Array, most: float = BEHIND) -> int:
+    """Return the first row that is at most so many standard errors behind the best.
 
     Args:
         found: float64[n, D], for each number of topics ln P of each judging document.
+        most: standard errors.
     """
     behind = found[int(np.argmax(found.sum(axis=1)))] - found
     errors = behind.std(axis=1) * math.sqrt(found.shape[1])
-    return int(np.argmax(behind.sum(axis=1) <= BEHIND * errors))
+    return int(np.argmax(behind.sum(axis=1) <= most * errors))
 
 
-def completion(live: State, settings: Gibbs, topics: int) -> Array:
-    """Return ln P(tokens at odd places | those at even places) of the judges, float64[D].
-
-    Args:
-        live: has the documents.
-        settings: the settings.
-        topics: K of the chain that predicts.
-    """
-    alpha = settings.alpha_of(topics)
-    chain = emptied(live, topics, alpha)
+def chain_of(live: State, settings: Gibbs, topics: int) -> State:
+    """Return a model of K topics that has learned the first documents."""
+    chain = emptied(live, topics, settings.alpha_of(topics))
     chain.name = f"{live.name}\0{topics} topics"
     chain.add_documents(*tokens_of(live, LEARNED))
-    for _ in range(SWEEPS):
-        epoch(chain, np.arange(LEARNED), 1)
-    texts = texts_of(live, np.arange(LEARNED, CHOOSING))
-    counts, base = chain.rows[texts.ids, :topics], chain.base_mean()[texts.ids]
-    held = Held.of(alpha, phi_of(counts, chain.totals[:topics], base, chain.a))
-    return held.completion(texts)
+    sweep(chain, SWEEPS)
+    return chain
 
 
-def begin_anew(live: State, topics: int, alpha: float) -> State:
-    """Return a model of the words and documents of another one, which has learned none of them.
+def sweep(chain: State, sweeps: int) -> None:
+    """Visit all documents some times, S = 1."""
+    for _ in range(sweeps):
+        epoch(chain, np.arange(chain.documents), 1)
+
+
+def completion(chain: State, texts: Texts) -> Array:
+    """Return ln P(tokens at odd places | those at even places) of the judges, float64[D]."""
+    topics = np.flatnonzero(chain.totals[: chain.topics])
+    counts, base = chain.rows[texts.ids[:, None], topics], chain.base_mean()[texts.ids]
+    phi = phi_of(counts, chain.totals[topics], base, chain.a)
+    return Held.of(float(chain.alpha[topics[0]]), phi).completion(texts)
+
+
+def dissolve(chain: State, texts: Texts) -> None:
+    """Let topics go that the judges do not need, the smallest first; others take their tokens."""
+    best, gone = completion(chain, texts), list[int]()
+    totals = chain.totals.copy()
+    for topic in np.argsort(totals[: chain.topics], kind="stable").tolist():
+        chain.totals[topic] = 0
+        if not chain.totals.any() or first_good(np.array([completion(chain, texts), best])):
+            chain.totals[topic] = totals[topic]
+        else:
+            gone.append(topic)
+    chain.totals = totals
+    theirs = np.flatnonzero(np.isin(chain.z[: chain.tokens], gone))
+    chain.recount(theirs, np.full(len(theirs), NONE, np.uint16))
+    chain.alpha[gone] = 0.0
+    sweep(chain, SWEEPS // 4)
+
+
+def begin_anew(live: State, chain: State, settings: Gibbs) -> State:
+    """Return a model of the words and documents of another one that begins as a chain ended.
 
     Args:
         live: the other model.
-        topics: K.
-        alpha: of each topic.
+        chain: has learned the first documents.
+        settings: the settings.
     """
-    found = emptied(live, topics, alpha)
+    topics = np.flatnonzero(chain.totals[: chain.topics])
+    found = emptied(live, len(topics), settings.alpha_of(len(topics)))
     found.add_documents(*tokens_of(live, live.documents))
+    z = np.searchsorted(topics, chain.z[: chain.tokens]).astype(np.uint16)
+    found.recount(np.arange(chain.tokens), z)
+    found.a, found.a0 = chain.a, chain.a0
+    found.tables, found.base = chain.tables.copy(), chain.base.copy()
     # These name draws.
     found.epochs, found.visits, found.reseated = live.epochs, live.visits, live.visits
     return found

@@ -17,7 +17,7 @@ from beam_topics.model.learners.engine.epoch import MOST_COUNT
 from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
-from beam_topics.model.learners.engine.start import CHOOSING
+from beam_topics.model.learners.engine.start import CHOOSING, emptied
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
@@ -96,14 +96,17 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
 
 def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
     """Set T, and add the topics that came later."""
-    settings, before, name = state.settings, state.live.topics, "topics of a saved learner"
-    checks.whole(name, count, before, settings.topic_count + 1)
+    settings, name = state.settings, "topics of a saved learner"
+    least = 1 if settings.chooses_first else state.live.topics
+    checks.whole(name, count, least, settings.topic_count + 1)
     state.first = checks.whole(f"first {name}", checks.field(header, "first"), 0, count + 1)
-    if settings.learns_topics:
+    if settings.chooses_first:
         documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
         checks.equal(f"first {name}", state.first > 0, documents >= CHOOSING)
     else:
         checks.equal(f"first {name}", state.first, settings.first_topics)
+    if settings.chooses_first:
+        state.live = emptied(state.live, count, state.settings.alpha_of(state.first or count))
     state.have_topics(count)
     if state.nursery:
         state.nursery.alpha = state.alpha
@@ -174,7 +177,7 @@ def _load_documents(
     if isinstance(schedule, StreamSchedule):
         births = state.settings.births
         more = births.window + births.delay + births.patience if births else 0
-        more += CHOOSING if state.settings.learns_topics else 0
+        more += CHOOSING if state.settings.chooses_first else 0
         checks.whole(name, len(lengths), 0, schedule.reservoir + more + 1)
     checks.within(f"lengths of {name}", lengths, 0, len(words) + 1)
     checks.equal(f"tokens of {name}", len(words), int(lengths.sum()))

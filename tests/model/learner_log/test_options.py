@@ -4,7 +4,7 @@ import pickle
 import pytest
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.learner_log.options import LearnOptions, RunSettings
+from beam_topics.model.learner_log.options import MOST_THREADS, LearnOptions, RunSettings
 from beam_topics.model.learners import FixvocVb, Gibbs, Given
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 
@@ -55,3 +55,11 @@ def test_what_cannot_fit_is_refused_before_the_first_record(settings, least):
     )
     run = RunSettings(max_state_mb=1e6)
     LearnOptions(settings, TokeniserSettings(), SequenceSettings(), "store", run)
+
+
+def test_a_learner_has_the_threads_that_are_given_or_the_cores(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(3)), raising=False)
+    assert RunSettings().learner_threads == 3
+    assert RunSettings(threads=5).learner_threads == 5
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(90)), raising=False)
+    assert RunSettings().learner_threads == MOST_THREADS

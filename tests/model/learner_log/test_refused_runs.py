@@ -128,9 +128,9 @@ CASES = {
     "fewer documents to resume with": Refused(
         JANUARY[:9], f"{OTHERS}.*give the same input", JANUARY, RESUMED, RESUMED
     ),
-    "documents that were learned are added": Refused(
-        JANUARY,
-        "are older than the last window.*Give only documents that came after",
+    "other documents of times that were learned are added": Refused(
+        month(0, "other"),
+        "are older than the last window.*Give documents that came after",
         FEBRUARY,
         ADDED,
         ADDED,
@@ -177,6 +177,28 @@ def test_a_refused_run_leaves_the_store_as_it_was_and_its_advice_works(tmp_path,
         learn(straight, FEBRUARY, islands, **case.then)
         learn(straight, MARCH, islands, **ADDED)
         assert ModelStore(str(straight)).latest("") == ModelStore(str(where)).latest("")
+
+
+@pytest.mark.parametrize("islands", [1, 2])
+def test_what_was_learned_is_known_and_its_last_window_goes_on(tmp_path, islands):
+    # The input ends within a window.
+    learn(tmp_path / "m", JANUARY[:14], islands)
+    for given in (JANUARY[:17], JANUARY[:17], [*JANUARY, *FEBRUARY]):
+        learn(tmp_path / "m", given, islands, **ADDED)
+        learned = ModelStore(str(tmp_path / "m")).latest("").documents
+        assert learned == len(given)
+    ends = [one.window_end for one in ModelStore(str(tmp_path / "m")).checkpoints("")]
+    assert ends == sorted(ends)
+
+
+def test_what_a_rollback_gave_up_is_learned_again(tmp_path):
+    learn(tmp_path / "m", JANUARY)
+    store = ModelStore(str(tmp_path / "m"))
+    before = store.latest("")
+    for _ in range(2):
+        learn(tmp_path / "m", [*JANUARY, *FEBRUARY], **ADDED)
+        assert store.latest("").documents == 60
+        store.roll_back(before)
 
 
 @pytest.mark.parametrize("islands", [1, 2])

@@ -49,15 +49,11 @@ DOCUMENTS = [
 # Sources matter to the bound on their share.
 DOCUMENTS = [replace(document, source=f"s{d % 3}") for d, document in enumerate(DOCUMENTS)]
 STREAM = minibatches_of(DOCUMENTS, 6)
-# A trial comes after 400 documents, and a block that may tell a change has 100.
-_CHANGED = [document_of([f"v{i % 7}" for i in range(9)], d, "a") for d in range(40)]
 LONG = {
     **dict.fromkeys(
         ("phrase_npmi", "phrase_documents", "max_phrases", "pairs_remembered"),
         minibatches_of(_PAIRED, 6),
     ),
-    "challengers": minibatches_of(14 * DOCUMENTS, 50),
-    "false_alarms": minibatches_of(60 * DOCUMENTS + 10 * _CHANGED, 50),
 }
 # Small enough to be quick; taken where they belong.
 SMALL = {
@@ -67,19 +63,16 @@ SMALL = {
     "chains": 3,
     "initial_sweeps": 2,
     "moves": 4,
-    "newest": 6,
     "reservoir": 5,
     "max_words": 20,
     "word_memory": 3,
     "sweeps": 2,
-    "resampling": "residual",
     "ess": 0.9,
     "truncation": 6,
     "reorder_every": 2,
     "buckets": 7,
     "local_iterations": 3,
     "vocabulary_file": WORDS[:12],
-    "challengers": "off",
 }
 # Of options that need words; the others have two values below.
 LISTS = {
@@ -90,26 +83,20 @@ LISTS = {
 OTHER = {
     "max_words": (20, 15),
     "seed": (1, 2),
-    "evidence_window": (20, 3),
     "islands": (1, 2),
     "ess": (0.9, 0.3),
     "kappa": (0.6, 0.9),
-    "discount": (0.3, 0.6),
-    "newest_share": (0.65, 0.2),
     "stream_documents": (0, 500),
     "tau0": (64.0, 2.0),
     # ``auto`` is one of the two.
     "chains": (3, 1),
     "initial_documents": (10, 20),
-    "initial_tokens": (200_000, 40),
     "duplicate_similarity": (0.1, 1.0),
     "duplicates_remembered": (1, 40),
     "max_source_share": (1.0, 0.1),
     "source_window": (2, 20),
-    "false_alarms": (1.0, 1e9),
     "rejuvenate_every": (1, 5),
     "word_memory": (3, 50),
-    "half_life": ((0,), (3,)),
     "max_topics": (4, 6),
     "phrase_npmi": (0.2, 0.9),
     "phrase_documents": (5, 40),
@@ -118,13 +105,11 @@ OTHER = {
 }
 # Options without effect in a run alone, with the options that give them one.
 BESIDE = {
-    "evidence_window": {"islands": 2},
-    "initial_choice": {"initial_sweeps": 6, "chains": 6},
     "max_words": {"truncation": 30},
     "remainder": {"stick_concentration": 20.0},
-    "challengers": {"resampling": "never", "newest": 100},
-    "max_topics": {"topics": "auto", "resampling": "never", "particles": 1},
-    "false_alarms": {"resampling": "never", "newest": 100},
+    "max_topics": {"topics": "auto"},
+    # Without resampling nothing is visited after it.
+    "resampling": {"rejuvenation": "document"},
     "source_window": {"max_source_share": 0.1},
     # The newest documents stay where topics are born.
     "reservoir": {"births": "off"},

@@ -13,6 +13,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learners import EveryDocument, InitialBatch, NeverResample, ParticleFilter
+from beam_topics.model.papers.settings import FirstWords
 from beam_topics.model.pending import ListBag
 from beam_topics.model.publishing.catalogue import curves
 from beam_topics.model.publishing.publication import Publisher, PublishHead
@@ -85,6 +86,7 @@ def published(store, publishing, alternating):
         topics=3,
         particles=2,
         islands=2,
+        vocabulary=FirstWords(40),
         resampling=NeverResample(),
         rejuvenation=EveryDocument(),
         initial=InitialBatch(documents=100, sweeps=50),

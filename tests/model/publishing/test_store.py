@@ -220,7 +220,7 @@ class TestManifests:
         before = files(store)
         other = dataclasses.replace(manifest_of(sequence), **change)
         told = (
-            r"key '', is at version 000000000009-.* add --add_documents\. .* same --publish_every,"
+            r"key '', is at version 000000000009-.* add --add_documents: .* same --publish_every,"
             r" --switch_margin and --switch_after, and --resume_from=latest\."
         )
         with pytest.raises(StoreConflictError, match=told):
@@ -264,9 +264,7 @@ class TestManifests:
         for parent, told in [(first.version, first.version), (None, "no version")]:
             with pytest.raises(
                 StoreConflictError,
-                match=(
-                    f"another one, 000000000009-.*, which follows {told}. If the input holds only"
-                ),
+                match=f"another one, 000000000009-.*, which follows {told}. To learn what the",
             ):
                 store.publish(manifest_of(9, parent))
         assert store.latest("").sequence == 5
@@ -500,8 +498,8 @@ class TestStart:
         told = (
             r"store/_ has versions up to 000000000002-\S+ that were published with"
             r" --publish_every=2w, and this run would make them again with --publish_every="
-            r"(14windows|1w)\. Give the same --publish_every\. If the input holds only documents"
-            r" that came after .* --add_documents, .* an empty model store\."
+            r"(14windows|1w)\. Give the same --publish_every\. To learn what the input"
+            r" holds beyond .* --add_documents, .* an empty model store\."
         )
         with pytest.raises(StoreConflictError, match=told):
             used.check_start(used.latest(""), 1, every)

@@ -40,7 +40,9 @@ def test_a_delimiter_that_is_given_is_taken():
         ("label\ttext\n" + rows("ham\t{text}\n"), True),
         (rows("{text}\n").replace(",", ""), False),
         ("text\n" + rows("{text}\n").replace(",", ""), True),
-        ("a,a\n1,2\n", False),
+        ("a,a\n1,2\n", True),
+        ("no,no,yes\n" + 9 * "yes,no,no\n", False),
+        ("key,note,note\n" + rows('P-1,"{text}",x\n'), True),
         ("id,text\n", True),
     ],
 )

@@ -153,13 +153,13 @@ def test_a_wrong_parameter_is_named(wrong, error, said):
         ),
         (
             [3],
-            "X: 3 was given; allowed is texts, or lists of tokens. Give an iterable of one of the"
-            " two.",
+            "X[0]: 3 was given; allowed is texts, or lists of tokens. Give an iterable of one of"
+            " the two.",
         ),
         (
             [["a", "b\nc"]],
-            "X: 'b\\nc' was given; allowed is a list of tokens that are texts without line breaks,"
-            " and not empty. Correct the token.",
+            "X[0]: 'b\\nc' was given; allowed is a list of tokens that are texts without line"
+            " breaks, and not empty. Correct the token.",
         ),
     ],
 )
@@ -189,6 +189,45 @@ def test_documents_that_cannot_be_used_are_kept_with_reasons():
         "2 of 3 documents cannot be used, most of them for the reason empty_text (document 1: the"
         " field 'text' is empty). Nothing was learned. Correct the documents."
     )
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_text_is_named_by_its_place(missing, model):
+    found = made().fit([*TEXTS[:7], missing, *TEXTS[7:]])
+    (letter,) = found.dead_letters_
+    assert (letter.source, letter.reason) == ("document 7", "missing_text")
+    with pytest.warns(UserWarning, match=r"^X\[1\]: None in place of a text has no topic"):
+        mixtures = model.transform([TEXTS[0], missing])
+    assert mixtures.sum(axis=1).round(9).tolist() == [1, 0]
+
+
+def test_without_times_all_documents_are_learned_at_once():
+    found = TopicModel(topics=3).fit(TEXTS)
+    assert found.found_ == {"schedule": "archive"}
+    assert found.transform(TEXTS).shape == (80, 3)
+    found.partial_fit(["a storm over the harbour"])
+    assert found.found_ == {"schedule": "archive"}
+    assert found.transform(TEXTS).shape == (80, 3)
+    assert ModelStore(found._root()).manifest("").documents == 81
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"births": "off"}, {"schedule": "stream"}, {"learner": "online-vb"}, {"topics": "auto"}],
+)
+def test_what_is_given_leaves_the_schedule(given):
+    assert documents.bounded(100, given) == {}
+
+
+def test_an_archive_of_many_documents_has_one_version():
+    assert documents.bounded(200_000, {}) == {"schedule": "archive", "publish_every": "3d"}
+    assert documents.bounded(200_000, {"publish_every": "1d"}) == {"schedule": "archive"}
+
+
+def test_the_last_of_one_id_is_learned_where_that_is_asked_for():
+    ids = [*range(79), 0]
+    found = made(on_repeat="last").fit(TEXTS, ids=ids)
+    assert [letter.reason for letter in found.dead_letters_] == ["replaced"]
 
 
 def test_in_a_pipeline():

@@ -22,7 +22,7 @@ from beam_topics.pipelines.graphs.learning import check_learned, check_store, le
     ],
 )
 def test_what_was_learned_known_or_counted_twice_is_not_lost(counted):
-    check_learned(counted, given_by("--learner=particle-filter", "--islands=2", "--particles=2"))
+    check_learned(counted, given_by("--learner=o-lda", "--islands=2", "--particles=2"))
 
 
 def test_a_job_that_ends_before_all_was_learned_fails():
@@ -32,7 +32,7 @@ def test_a_job_that_ends_before_all_was_learned_fails():
     ):
         check_learned(
             {"minibatches": 111, "learned_minibatches": 2, "gaps": 109},
-            given_by("--learner=particle-filter", "--islands=2", "--particles=2"),
+            given_by("--learner=o-lda", "--islands=2", "--particles=2"),
         )
 
 

@@ -255,9 +255,16 @@ def test_reasons_that_need_no_example(monkeypatch, capsys):
     with pytest.raises(RefusedInputError):
         end_of(monkeypatch, {"records_read": 9, "dead_repeated_id": 8})
     assert (
-        "have the same id. Name another field with --id_field, or use --id_from=place."
+        "have the same id and other texts. Name another field with --id_field, use"
+        " --id_from=place, or learn the newest of each with --on_repeat=last."
         in capsys.readouterr().err
     )
+
+
+def test_copies_and_replaced_documents_end_no_run(monkeypatch):
+    seen = []
+    end_of(monkeypatch, {"records_read": 9, "dead_copy": 6, "dead_replaced": 2}, seen.append)
+    assert len(seen) == 1
 
 
 def test_what_comes_then_is_left_out_only_where_nothing_was_used(monkeypatch):

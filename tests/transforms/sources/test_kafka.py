@@ -346,7 +346,7 @@ def test_an_id_may_be_the_topic_the_partition_and_the_offset_and_a_time_a_number
 
 
 def test_bad_messages_are_dead_letters_with_their_place(broker):
-    broker.partitions[2] = [message(0), Message(1, b"no json"), Message(2, None), message(3)]
+    broker.partitions[2] = [message(0), Message(1, b"no json"), Message(2, b""), message(3)]
     one = reader(broker)
     items = [one.take().item for _ in range(4)]
     assert [(item.source, item.reason) for item in items[1:3]] == [
@@ -354,6 +354,15 @@ def test_bad_messages_are_dead_letters_with_their_place(broker):
         ("posts/2/2", "not_json"),
     ]
     assert (items[0].id, items[3].id) == ("d0", "d3")
+    assert [items[at].arrived for at in (0, 3)] == [0, 3]
+
+
+def test_tombstones_are_passed_over(broker):
+    broker.partitions[2] = [message(0), Message(1, None), message(2), Message(3, None)]
+    one = reader(broker)
+    assert [one.take().item.id for _ in range(2)] == ["d0", "d2"]
+    assert one.take().passed == (3,)
+    assert one.position == (4,)
 
 
 def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(broker):

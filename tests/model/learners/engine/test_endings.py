@@ -97,7 +97,7 @@ def test_a_subject_that_pauses_ends_and_comes_back_to_its_topic(paused):
     silent, told = followed(settings_of(), paused[:5600])
     assert [(event.kind, event.topics) for event, _ in told] == [(DEATH, [topic])]
     event, at = told[0]
-    assert 4000 + SILENT <= at <= 4000 + SILENT + 2 * SIZE
+    assert 4000 + SILENT <= at <= 4000 + SILENT + 3 * SIZE
     assert event.by == "wagers" and event.documents < LEAST_DOCUMENTS
     assert event.figures["usual"] == pytest.approx(0.2, abs=0.03)
     assert event.figures["rate"] < 0.01 and event.figures["silent"] >= SILENT
@@ -307,6 +307,8 @@ def full():
     learner = learner_for(settings_of())
     state = learner.init(settings_of(), "", 0)
     state.live.add_topics(TOPICS, state.nursery.alpha)
+    # The first documents choose nothing.
+    state.first = TOPICS
     for minibatch in minibatches_of(subjects(7, [(4000, TEN), (1600, TEN[:9])]), SIZE):
         learner.step(state, minibatch)
     return learner.save(state), topic_of(state, 9)[0]

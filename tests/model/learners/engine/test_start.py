@@ -12,7 +12,8 @@ from beam_topics.model.learners.engine import start, stored
 from beam_topics.model.learners.engine.start import (
     BEHIND,
     CHOOSING,
-    least_good,
+    SURE,
+    first_good,
     numbers_up_to,
     topics_for,
 )
@@ -44,7 +45,7 @@ def run(settings, documents, size, threads=1, reload=False):
     return state, topics, arrived
 
 
-@pytest.mark.parametrize(("topics", "wanted"), [(3, {3, 4}), (10, {8, 12})])
+@pytest.mark.parametrize(("topics", "wanted"), [(3, {3, 4}), (10, {10, 11, 12})])
 def test_the_first_documents_choose_how_many_topics_there_are(topics, wanted):
     state, _, _ = run(AUTO, documents_of(topics), CHOOSING)
     assert state.first in wanted and state.live.topics == state.first
@@ -97,13 +98,13 @@ def test_documents_stay_until_the_choice():
     assert state.first == 0 and len(state.marks) == CHOOSING - 1
 
 
-def test_the_least_good_number():
+def test_the_first_good_number():
     """Row i loses i / 100 nats of each document on average, with a spread of 1."""
     spread = np.tile([1.0, -1.0], 50)
     error = 10.0
     rows = [np.zeros(100) - behind / 100 + spread * (behind > 0) for behind in (9, 3, 2, 0)]
-    assert BEHIND * error == 2.5 and least_good(np.array(rows)) == 2
-    assert least_good(np.zeros((3, 4))) == 0
+    assert BEHIND * error == 2.5 and first_good(np.array(rows)) == 2
+    assert first_good(np.zeros((3, 4))) == 0
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -149,3 +150,37 @@ def test_a_state_with_another_beginning_is_refused(count, first, said):
     data = wire.pack(stored.MAGIC, {**header, "first": first}, *parts)
     with pytest.raises(DamagedDataError, match=said):
         learner.load(AUTO, "", 0, data)
+
+
+@pytest.mark.parametrize("topics", ["auto", 30])
+def test_disjoint_subjects_get_a_topic_each(topics, monkeypatch):
+    """The planted bug is a start that keeps all fragments of the chain it chooses."""
+    generator, subjects = np.random.default_rng(7), 8
+    words = [
+        [f"s{d % subjects}-{w}" for w in generator.integers(6, size=12)]
+        for d in range(CHOOSING + 300)
+    ]
+    documents = [document_of(row, d) for d, row in enumerate(words)]
+    settings = made(learner="gibbs", topics=topics, moves=5)
+    assert settings.most_first == (200 if topics == "auto" else topics)
+    state, counts, _ = run(settings, documents, 100)
+    names = np.array([word.split("-")[0] for word in state.vocabulary.words])
+    live = state.live
+    table = np.array([live.rows[: live.size][names == s].sum(axis=0) for s in np.unique(names)])
+    has = table.sum(axis=0) > 0.01 * table.sum()
+    assert (
+        has.sum() == subjects
+        and (table[:, has].max(axis=0) > 0.95 * table[:, has].sum(axis=0)).all()
+    )
+    assert counts[-1] < 20
+    monkeypatch.setattr(start, "dissolve", lambda *_: None)
+    # The chain that auto chooses here has no fragments.
+    assert topics == "auto" or run(settings, documents, 100)[0].first > state.first
+
+
+def test_a_number_yields_only_where_fewer_are_clearly_better():
+    """Two rows of 100 documents: the first loses .15 nats of each, or .25, with a spread of 1."""
+    spread = np.tile([1.0, -1.0], 50)
+    for behind, wanted in ((0.15, 0), (0.25, 1)):
+        rows = np.array([spread - behind, np.zeros(100)])
+        assert first_good(rows, SURE) == wanted

@@ -1,0 +1,110 @@
+"""Which documents a model store has learned, so that a growing file is learned once.
+
+A document is known by its id and the window of its time, as ids are unique in a window. Where ids
+are places (``--id_from=place``), which other files give anew, it is known by its time and words.
+Each checkpoint of island 0 has a segment beside it: the hashes of the documents since the
+checkpoint before it, and the digest of that one. :func:`known_up_to` follows these digests, so what
+a rollback gave up is not known.
+
+>>> first = Segment("", np.array([7, 9], np.uint64))
+>>> Segment.from_bytes(first.to_bytes()).hashes.tolist()
+[7, 9]
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from beam_topics.model import checks, wire
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.records import TokenisedDocument
+from beam_topics.model.settings import SequenceSettings
+
+Hashes = npt.NDArray[np.uint64]
+# The newest documents that are known; eight bytes each are held in memory.
+MOST_KNOWN = 1 << 24
+_HASH_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """The documents between two checkpoints.
+
+    Attributes:
+        before: The digest of the checkpoint before, "" for none.
+        hashes: uint64, the hash of each document.
+    """
+
+    before: str
+    hashes: Hashes
+
+    MAGIC = b"BTK1"
+
+    def to_bytes(self) -> bytes:
+        hashes = wire.array_to_bytes(self.hashes, "<u8")
+        seal = wire.digest(self.before.encode(), hashes)
+        return wire.pack(self.MAGIC, {"before": self.before}, hashes, seal)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Segment:
+        """Read the bytes that :meth:`to_bytes` wrote.
+
+        Raises:
+            DamagedDataError: The bytes are something else.
+        """
+        header, (hashes, seal) = wire.unpack(cls.MAGIC, data, 2)
+        facts = checks.record(cls, header, "known documents", apart=("hashes",))
+        if facts["before"]:
+            checks.hexadecimal("field before of known documents", facts["before"])
+        if seal != wire.digest(facts["before"].encode(), hashes):
+            raise DamagedDataError("known documents do not have the content they were written with")
+        return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
+
+
+def hashes_of(
+    documents: Iterable[TokenisedDocument], id_from: str, windows: SequenceSettings
+) -> Hashes:
+    """Return by what documents are known, uint64.
+
+    Args:
+        documents: The documents.
+        id_from: ``field``, or ``place`` where ids are the places of records.
+        windows: The settings of windows.
+    """
+    if id_from == "field":
+        return _hashes((windows.window_number(one.timestamp), one.id) for one in documents)
+    texts = ((one.timestamp, "\n".join(one.words[w] for w in one.tokens)) for one in documents)
+    return _hashes(texts)
+
+
+def _hashes(pairs: Iterable[tuple[int, str]]) -> Hashes:
+    found = b"".join(
+        hashlib.blake2b(f"{when} {what}".encode(), digest_size=_HASH_BYTES).digest()
+        for when, what in pairs
+    )
+    return np.frombuffer(found, "<u8").astype(np.uint64)
+
+
+def known_up_to(store: ModelStore, key: str, digest: str) -> Hashes:
+    """Return the hashes of the documents that were learned up to a checkpoint, at most.
+
+    Args:
+        store: The model store.
+        key: The model key.
+        digest: The digest of the checkpoint of island 0.
+
+    Raises:
+        DamagedDataError: A segment is damaged.
+    """
+    parts, count = [np.zeros(0, np.uint64)], 0
+    while digest and count < MOST_KNOWN and (data := store.get_known(key, digest)) is not None:
+        segment = Segment.from_bytes(data)
+        parts.append(segment.hashes)
+        count, digest = count + len(segment.hashes), segment.before
+    return np.concatenate(parts)
