@@ -15,6 +15,7 @@ from benchmarks.first_contact import first_contact
 from benchmarks.flood import flood
 from benchmarks.headlines import headlines
 from benchmarks.infer_memory import infer_memory
+from benchmarks.ingest import ingest
 from benchmarks.labelling import labelling
 from benchmarks.may import may
 from benchmarks.memory import memory
@@ -42,6 +43,7 @@ CASES = {
     "variational": variational,
     "pipeline": pipeline,
     "time_forms": time_forms,
+    "ingest": ingest,
     "versions": versions,
     "first_contact": first_contact,
     "scale": scale,

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain, pairwise
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from beam_topics.model import checks, wire
 from beam_topics.model.records import (
+    Document,
     IntArray,
     LongArray,
     Minibatch,
     TokenisedDocument,
     numbered_together,
+    own_dictionary,
 )
 from beam_topics.model.settings import SequenceSettings
 
@@ -32,6 +35,10 @@ BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000
 # All blocks end with the document with which they together reach one of them: this bounds what a
 # reader holds.
 GATHERED_DOCUMENTS, GATHERED_TOKENS = 4096, 400_000
+# The characters of a text that count as a token before the text is tokenised.
+TOKEN_CHARACTERS = 8
+
+AnyDocument = TypeVar("AnyDocument", Document, TokenisedDocument)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,10 +52,8 @@ class DocumentBlock:
         sources, groups: Their sources and their groups of trends, or None; empty where no document
             has one.
         timestamps: int64[D], their event times in microseconds.
-        words: The words of all documents, one document after the other, each distinct within its
-            document.
-        starts: int64[D + 1]; document d has words[starts[d]:starts[d + 1]].
-        tokens: int32[N], the tokens of all documents, as indices into the document's words.
+        words: The distinct words of all documents.
+        tokens: int32[N], the tokens of all documents, as indices into ``words``.
         offsets: int64[D + 1]; document d has tokens[offsets[d]:offsets[d + 1]].
         arrived: int64[D], the place of each document in the order of its source.
     """
@@ -60,18 +65,32 @@ class DocumentBlock:
     groups: tuple[str | None, ...]
     timestamps: LongArray
     words: tuple[str, ...]
-    starts: LongArray
     tokens: IntArray
     offsets: LongArray
     arrived: LongArray
 
-    MAGIC = b"BTE2"
+    MAGIC = b"BTE3"
 
     @classmethod
     def of(cls, documents: Sequence[TokenisedDocument]) -> DocumentBlock:
         """Return a block of at least one document."""
-        if len(documents) == 1:
-            return cls._of_one(documents[0])
+        return cls.of_columns(
+            documents,
+            *_under_one_dictionary(
+                [one.words for one in documents], [one.tokens for one in documents]
+            ),
+            _bounds(len(one.tokens) for one in documents),
+        )
+
+    @classmethod
+    def of_columns(
+        cls,
+        documents: Sequence[Document | TokenisedDocument],
+        words: tuple[str, ...],
+        tokens: IntArray,
+        offsets: LongArray,
+    ) -> DocumentBlock:
+        """Return at least one document as a block; words, tokens and offsets are its columns."""
         return cls(
             tuple(one.id for one in documents),
             tuple(one.key for one in documents),
@@ -79,28 +98,10 @@ class DocumentBlock:
             _marks([one.source for one in documents]),
             _marks([one.group for one in documents]),
             np.array([one.timestamp for one in documents], np.int64),
-            tuple(chain.from_iterable(one.words for one in documents)),
-            np.cumsum([0, *(len(one.words) for one in documents)]),
-            np.concatenate([one.tokens for one in documents]),
-            np.cumsum([0, *(len(one.tokens) for one in documents)]),
+            words,
+            tokens,
+            offsets,
             np.array([one.arrived for one in documents], np.int64),
-        )
-
-    @classmethod
-    def _of_one(cls, document: TokenisedDocument) -> DocumentBlock:
-        # Short windows have one document each, and columns of one value take long to join.
-        return cls(
-            (document.id,),
-            (document.key,),
-            (document.label,),
-            _marks((document.source,)),
-            _marks((document.group,)),
-            np.array((document.timestamp,), np.int64),
-            document.words,
-            np.array((0, len(document.words)), np.int64),
-            document.tokens,
-            np.array((0, len(document.tokens)), np.int64),
-            np.array((document.arrived,), np.int64),
         )
 
     @classmethod
@@ -116,30 +117,41 @@ class DocumentBlock:
             _joined_marks([block.sources for block in blocks], sizes),
             _joined_marks([block.groups for block in blocks], sizes),
             np.concatenate([block.timestamps for block in blocks]),
-            tuple(chain.from_iterable(block.words for block in blocks)),
-            _joined_bounds([block.starts for block in blocks]),
-            np.concatenate([block.tokens for block in blocks]),
-            _joined_bounds([block.offsets for block in blocks]),
+            *_under_one_dictionary([one.words for one in blocks], [one.tokens for one in blocks]),
+            _bounds(np.concatenate([np.diff(block.offsets) for block in blocks]).tolist()),
             np.concatenate([block.arrived for block in blocks]),
         )
 
     def document(self, row: int) -> TokenisedDocument:
         """Return the document in a place of the block."""
+        used, tokens = own_dictionary(self.tokens[self.offsets[row] : self.offsets[row + 1]])
+        return self._document(row, tuple(self.words[word] for word in used.tolist()), tokens)
+
+    def documents(self) -> Iterator[TokenisedDocument]:
+        """Yield the documents in their order."""
+        lengths, count = np.diff(self.offsets), max(len(self.words), 1)
+        # A number for each word of each document.
+        own = np.repeat(np.arange(len(lengths)) * count, lengths) + self.tokens
+        used, numbers = own_dictionary(own)
+        starts = np.searchsorted(used, np.arange(len(lengths) + 1) * count)
+        words = [self.words[word] for word in (used % count).tolist()]
+        tokens = numbers - np.repeat(starts[:-1], lengths).astype(np.int32)
+        bounds = zip(starts.tolist(), self.offsets.tolist(), strict=True)
+        for row, ((first, begin), (last, end)) in enumerate(pairwise(bounds)):
+            yield self._document(row, tuple(words[first:last]), tokens[begin:end])
+
+    def _document(self, row: int, words: tuple[str, ...], tokens: IntArray) -> TokenisedDocument:
         return TokenisedDocument(
             self.ids[row],
             int(self.timestamps[row]),
             self.labels[row],
             self.keys[row],
-            self.words[self.starts[row] : self.starts[row + 1]],
-            self.tokens[self.offsets[row] : self.offsets[row + 1]],
+            words,
+            tokens,
             self.sources[row] if self.sources else None,
             self.groups[row] if self.groups else None,
             int(self.arrived[row]),
         )
-
-    def documents(self) -> Iterator[TokenisedDocument]:
-        """Yield the documents in their order."""
-        return map(self.document, range(len(self.ids)))
 
     def minibatch(
         self, key: str, sequence: int, window_end: int, closes_window: bool, rows: LongArray
@@ -154,18 +166,13 @@ class DocumentBlock:
             rows: int64, the places of at least one document, in the order of the minibatch.
         """
         chosen = rows.tolist()
-        if len(chosen) == 1:
-            return self._minibatch_of_one(key, sequence, window_end, closes_window, chosen[0])
-        (begins, ends), (firsts, lasts) = (
-            (bounds[rows], bounds[rows + 1]) for bounds in (self.starts, self.offsets)
-        )
-        parts = map(self.words.__getitem__, map(slice, begins.tolist(), ends.tolist()))
-        words, numbers = numbered_together(chain.from_iterable(parts))
-        lengths = lasts - firsts
-        offsets, before = np.zeros((2, len(chosen) + 1), np.int64)
-        np.cumsum(lengths, out=offsets[1:])
-        np.cumsum(ends - begins, out=before[1:])
-        pieces = map(self.tokens.__getitem__, map(slice, firsts.tolist(), lasts.tolist()))
+        bounds = zip(self.offsets[rows].tolist(), self.offsets[rows + 1].tolist(), strict=True)
+        parts = [self.tokens[first:last] for first, last in bounds]
+        words, tokens = self.words, self.tokens
+        # Short windows have one document each, whose dictionary is that of the minibatch.
+        if len(self.ids) > 1:
+            used, tokens = own_dictionary(np.concatenate(parts))
+            words = tuple(map(self.words.__getitem__, used.tolist()))
         return Minibatch(
             key=key,
             sequence=sequence,
@@ -175,30 +182,10 @@ class DocumentBlock:
             timestamps=self.timestamps[rows],
             labels=tuple(map(self.labels.__getitem__, chosen)),
             words=words,
-            tokens=numbers[np.concatenate(list(pieces)) + np.repeat(before[:-1], lengths)],
-            offsets=offsets,
+            tokens=tokens,
+            offsets=_bounds(map(len, parts)),
             sources=_marks([self.sources[row] for row in chosen]) if self.sources else (),
             groups=_marks([self.groups[row] for row in chosen]) if self.groups else (),
-        )
-
-    def _minibatch_of_one(
-        self, key: str, sequence: int, window_end: int, closes_window: bool, row: int
-    ) -> Minibatch:
-        """Return a minibatch of one document, whose dictionary is that of the minibatch."""
-        one = self.document(row)
-        return Minibatch(
-            key=key,
-            sequence=sequence,
-            window_end=window_end,
-            closes_window=closes_window,
-            ids=(one.id,),
-            timestamps=self.timestamps[row : row + 1],
-            labels=(one.label,),
-            words=one.words,
-            tokens=one.tokens,
-            offsets=np.array((0, len(one.tokens)), np.int64),
-            sources=_marks((one.source,)),
-            groups=_marks((one.group,)),
         )
 
     def to_bytes(self) -> bytes:
@@ -216,35 +203,27 @@ class DocumentBlock:
             wire.array_to_bytes(self.tokens, "<i4"),
             *(
                 wire.array_to_bytes(column, "<i8")
-                for column in (self.timestamps, self.starts, self.offsets, self.arrived)
+                for column in (self.timestamps, self.offsets, self.arrived)
             ),
         )
 
     @classmethod
     def from_bytes(cls, data: bytes) -> DocumentBlock:
-        header, (text, numbers, *columns) = wire.unpack(cls.MAGIC, data, 6)
-        apart = ("timestamps", "words", "starts", "tokens", "offsets", "arrived")
+        header, (text, numbers, *columns) = wire.unpack(cls.MAGIC, data, 5)
+        apart = ("timestamps", "words", "tokens", "offsets", "arrived")
         facts = checks.record(cls, header, "a block of documents", apart=apart)
         words, tokens = wire.words_from_bytes(text), wire.array_from_bytes(numbers, "<i4")
         count = checks.whole("documents of a block", len(facts["ids"]), 1)
-        times, starts, offsets, arrived = (
-            wire.array_from_bytes(column, "<i8") for column in columns
-        )
+        times, offsets, arrived = (wire.array_from_bytes(column, "<i8") for column in columns)
         listed = {name: facts[name] for name in ("keys", "labels")}
         listed |= {"timestamps": times, "arrived": arrived}
         listed |= {name: facts[name] for name in ("sources", "groups") if facts[name]}
         for name, values in listed.items():
             checks.sized(f"{name} of a block of documents", values, count)
-        checks.offsets("starts of a block of documents", starts, count, len(words))
         checks.offsets("offsets of a block of documents", offsets, count, len(tokens))
-        checks.within("tokens of a document", tokens, 0, len(words))
-        # The number of words of each token's document.
-        own = np.repeat(np.diff(starts), np.diff(offsets))
-        beyond = tokens >= own
-        if beyond.any():
-            at = int(beyond.argmax())
-            checks.within("tokens of a document", tokens[at : at + 1], 0, int(own[at]))
-        facts |= {"starts": starts, "offsets": offsets, "arrived": arrived}
+        checks.distinct("words of a block of documents", words)
+        checks.within("tokens of a block of documents", tokens, 0, len(words))
+        facts |= {"offsets": offsets, "arrived": arrived}
         return cls(timestamps=times, words=words, tokens=tokens, **facts)
 
 
@@ -261,10 +240,21 @@ def _joined_marks(
     return tuple(chain.from_iterable(filled))
 
 
-def _joined_bounds(parts: Sequence[LongArray]) -> LongArray:
-    """Return the bounds of columns that follow each other."""
-    counts = np.concatenate([np.diff(part) for part in parts])
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+def _under_one_dictionary(
+    words: Sequence[tuple[str, ...]], tokens: Sequence[IntArray]
+) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct words of parts, and the tokens of all parts as indices into them."""
+    if len(words) == 1:
+        return words[0], tokens[0]
+    distinct, numbers = numbered_together(chain.from_iterable(words))
+    before = np.cumsum([0, *map(len, words)])
+    places = np.concatenate(tokens) + np.repeat(before[:-1], list(map(len, tokens)))
+    return distinct, numbers[places]
+
+
+def _bounds(lengths: Iterable[int]) -> LongArray:
+    # Short windows have few documents, of which numpy takes long to make sums.
+    return np.array([0, *accumulate(lengths)], np.int64)
 
 
 def to_bytes(documents: Sequence[TokenisedDocument]) -> bytes:
@@ -300,7 +290,7 @@ def times_in(data: bytes) -> list[int]:
     """Return the event times of the documents of a block, or of one document."""
     if not is_block(data):
         return [wire.header_of(TokenisedDocument.MAGIC, data)["timestamp"]]
-    _, (_, _, times, *_) = wire.unpack(DocumentBlock.MAGIC, data, 6)
+    _, (_, _, times, *_) = wire.unpack(DocumentBlock.MAGIC, data, 5)
     found: list[int] = wire.array_from_bytes(times, "<i8").tolist()
     checks.whole("documents of a block", len(found), 1)
     return found
@@ -342,14 +332,14 @@ class Blocks:
 
     windows: SequenceSettings | None = None
 
-    def place(self, document: TokenisedDocument) -> Hashable:
+    def place(self, document: Document | TokenisedDocument) -> Hashable:
         """Return what the documents of a block have in common."""
         if self.windows is None:
             return None
         return document.key, self.windows.window_number(document.timestamp)
 
 
-class Gathering:
+class Gathering(Generic[AnyDocument]):
     """Documents that wait until their block ends.
 
     Args:
@@ -358,13 +348,13 @@ class Gathering:
 
     def __init__(self, blocks: Blocks) -> None:
         self._blocks = blocks
-        self._groups: dict[Hashable, list[TokenisedDocument]] = {}
+        self._groups: dict[Hashable, list[AnyDocument]] = {}
         self._tokens: dict[Hashable, int] = {}
         self._documents = self._all_tokens = 0
 
-    def add(self, document: TokenisedDocument) -> list[list[TokenisedDocument]]:
+    def add(self, document: AnyDocument) -> list[list[AnyDocument]]:
         """Add a document; return the documents of each block that ends with it."""
-        place, size = self._blocks.place(document), len(document.tokens)
+        place, size = self._blocks.place(document), _size(document)
         group = self._groups.setdefault(place, [])
         group.append(document)
         tokens = self._tokens[place] = self._tokens.get(place, 0) + size
@@ -378,18 +368,25 @@ class Gathering:
         self._all_tokens -= self._tokens.pop(place)
         return [self._groups.pop(place)]
 
-    def rest(self) -> list[list[TokenisedDocument]]:
+    def rest(self) -> list[list[AnyDocument]]:
         """End all blocks; return the documents of each."""
         found = list(self._groups.values())
         self._groups, self._tokens, self._documents, self._all_tokens = {}, {}, 0, 0
         return found
 
 
+def _size(document: Document | TokenisedDocument) -> int:
+    """Return the number of the tokens of a document; that of a text is estimated."""
+    if isinstance(document, TokenisedDocument):
+        return len(document.tokens)
+    return -(-len(document.text) // TOKEN_CHARACTERS)
+
+
 def gathered(
     documents: Iterable[TokenisedDocument], windows: SequenceSettings
 ) -> Iterator[tuple[int, bytes]]:
     """Yield documents in blocks of one key and one window, each after its earliest time."""
-    gathering = Gathering(Blocks(windows))
+    gathering: Gathering[TokenisedDocument] = Gathering(Blocks(windows))
     for document in documents:
         yield from map(_timed, gathering.add(document))
     yield from map(_timed, gathering.rest())

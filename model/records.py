@@ -51,13 +51,25 @@ def numbered_together(words: Iterable[str]) -> tuple[tuple[str, ...], IntArray]:
     return tuple(numbers), np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
 
 
-def own_dictionary(tokens: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct tokens in order of first use, and the tokens as indices into them."""
-    used, first, inverse = np.unique(tokens, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return used[order], rank[inverse].astype(np.int32)
+def own_dictionary(tokens: IntArray | LongArray) -> tuple[IntArray | LongArray, IntArray]:
+    """Return the distinct tokens in order of first use, and the tokens as indices into them.
+
+    Args:
+        tokens: Numbers of at least 0; the largest times twice their count is less than 2**63.
+    """
+    count = len(tokens)
+    bits = count.bit_length()
+    # A token and its place make one number, because numbers are sorted much faster than places.
+    both = np.sort((tokens.astype(np.int64) << bits) + np.arange(count))
+    values, places = both >> bits, both & ((1 << bits) - 1)
+    is_new, is_first = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    is_new[1:] = values[1:] != values[:-1]
+    firsts = places[is_new]
+    is_first[firsts] = True
+    ranks = np.cumsum(is_first, dtype=np.int32)[firsts] - 1
+    numbers = np.empty(count, np.int32)
+    numbers[places] = ranks[np.cumsum(is_new) - 1]
+    return tokens[is_first], numbers
 
 
 @dataclass(frozen=True, slots=True)

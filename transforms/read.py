@@ -29,20 +29,21 @@ from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
+import numpy as np
 from apache_beam.io.filesystem import BeamIOError, CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.document_blocks import Blocks, Gathering, to_bytes
+from beam_topics.model.document_blocks import Blocks, Gathering
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files.matching import is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
 from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
-from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
+from beam_topics.model.records import DeadLetter, Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
 from beam_topics.transforms.constants import DEAD_LETTERS, NAMESPACE
@@ -157,13 +158,13 @@ class Emit(beam.DoFn):
             yield from self.gather(gathering, item)
         yield from self.rest(gathering)
 
-    def gathering(self) -> Gathering | None:
+    def gathering(self) -> Gathering[Document] | None:
         """Return what holds documents until their block is full; None if each is alone."""
         return None if self._blocks is None else Gathering(self._blocks)
 
     def gather(
         self,
-        gathering: Gathering | None,
+        gathering: Gathering[Document] | None,
         item: Document | DeadLetter,
         dead_time: Timestamp | None = None,
     ) -> Iterator[Any]:
@@ -177,35 +178,35 @@ class Emit(beam.DoFn):
         if gathering is None or isinstance(item, DeadLetter):
             yield self.emit(item, dead_time)
         else:
-            yield from map(self._block, gathering.add(self._tokenised(item)))
+            assert self._tokeniser is not None, "documents are emitted with their texts"
+            yield from map(self._block, gathering.add(self._tokeniser.with_key(item)))
 
-    def rest(self, gathering: Gathering | None) -> Iterator[Any]:
+    def rest(self, gathering: Gathering[Document] | None) -> Iterator[Any]:
         """Yield the outputs for what waits."""
         if gathering is not None:
             yield from map(self._block, gathering.rest())
 
-    def _block(self, documents: Sequence[TokenisedDocument]) -> TimestampedValue:
+    def _block(self, documents: Sequence[Document]) -> TimestampedValue:
         """Return documents at the earliest of their times, and count them."""
+        assert self._tokeniser is not None, "documents are emitted with their texts"
         self._records.inc(len(documents))
         self._documents.inc(len(documents))
-        self._tokens.inc(sum(len(document.tokens) for document in documents))
-        times = [document.timestamp for document in documents]
-        self._event_time.reached(max(times))
-        return TimestampedValue(to_bytes(documents), Timestamp(micros=min(times)))
+        block = self._tokeniser.block(documents)
+        self._tokens.inc(len(block.tokens))
+        for row in np.flatnonzero(np.diff(block.offsets) == 0).tolist():
+            self._wordless.add(documents[row].text, self._tokeniser.settings)
+        self._event_time.reached(int(block.timestamps.max()))
+        found = block.document(0) if len(documents) == 1 else block
+        return TimestampedValue(found.to_bytes(), Timestamp(micros=int(block.timestamps.min())))
 
     def _bytes(self, document: Document) -> bytes:
         if self._tokeniser is None:
             return document.to_bytes()
-        tokenised = self._tokenised(document)
-        self._tokens.inc(len(tokenised.tokens))
-        return tokenised.to_bytes()
-
-    def _tokenised(self, document: Document) -> TokenisedDocument:
-        assert self._tokeniser is not None, "documents are emitted with their texts"
         found = self._tokeniser.tokenise(document)
+        self._tokens.inc(len(found.tokens))
         if not len(found.tokens):
             self._wordless.add(document.text, self._tokeniser.settings)
-        return found
+        return found.to_bytes()
 
 
 class _ReadFiles(Emit):

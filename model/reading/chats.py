@@ -30,8 +30,9 @@ from typing import Any
 from beam_topics.model.reading.arrays import read_json
 from beam_topics.model.reading.parsing import Table, inner_records, parse_object, place_id
 from beam_topics.model.reading.paths import value_of
+from beam_topics.model.reading.plain_json import document_decoder
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import DeadLetter
+from beam_topics.model.records import DeadLetter, Document
 
 Record = Mapping[str, Any]
 
@@ -59,30 +60,45 @@ class JsonFile(Table):
 
     def records(self) -> Iterator[tuple[str, Record] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""
-        parse, path = self._settings.parse, self._settings.records
-        # A record that holds records may be the whole file.
-        most = parse.max_document_bytes if path is None else sys.maxsize
-        for item in read_json(self._chunks, self._name, most):
+        for item in self._items():
+            yield from [item] if isinstance(item, DeadLetter) else self._records_of(*item)
+
+    def found(self) -> Iterator[tuple[str, Record] | Document | DeadLetter]:
+        """Yield what :meth:`records` yields, but plain records as documents already."""
+        document_of = document_decoder(self._settings)
+        for item in self._items():
             if isinstance(item, DeadLetter):
                 yield item
-                continue
-            place, line = item
-            record = parse_object(line, place)
-            if isinstance(record, DeadLetter):
-                yield record
-            elif path is not None:
-                for one in inner_records([(place, record)], path):
-                    if isinstance(one, DeadLetter):
-                        yield one
-                    else:
-                        yield from documents_of(one[1], one[0], self._settings)
-            elif any(isinstance(value_of(record, name), str) for name in parse.fields.texts):
-                yield place, record
-            elif place.startswith(f"{self._name} object ") and (items := _most_of(record, line)):
-                for number, inner in enumerate(items, 1):
-                    yield from documents_of(inner, f"{place} item {number}", self._settings)
+            elif (document := document_of(*item)) is not None:
+                yield document
             else:
-                yield from documents_of(record, place, self._settings)
+                yield from self._records_of(*item)
+
+    def _items(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
+        # A record that holds records may be the whole file.
+        is_whole = self._settings.records is not None
+        most = sys.maxsize if is_whole else self._settings.parse.max_document_bytes
+        return read_json(self._chunks, self._name, most)
+
+    def _records_of(self, place: str, line: bytes) -> Iterator[tuple[str, Record] | DeadLetter]:
+        """Yield the records of a line, an item or an object."""
+        parse, path = self._settings.parse, self._settings.records
+        record = parse_object(line, place)
+        if isinstance(record, DeadLetter):
+            yield record
+        elif path is not None:
+            for one in inner_records([(place, record)], path):
+                if isinstance(one, DeadLetter):
+                    yield one
+                else:
+                    yield from documents_of(one[1], one[0], self._settings)
+        elif any(isinstance(value_of(record, name), str) for name in parse.fields.texts):
+            yield place, record
+        elif place.startswith(f"{self._name} object ") and (items := _most_of(record, line)):
+            for number, inner in enumerate(items, 1):
+                yield from documents_of(inner, f"{place} item {number}", self._settings)
+        else:
+            yield from documents_of(record, place, self._settings)
 
 
 def _most_of(record: Record, line: bytes) -> list[Record] | None:

@@ -177,14 +177,16 @@ def read_file(
     source = Source(stream, name, settings, folder)
     table, shown, within = _open(source), writable(name), len(writable(source.path))
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
-    items = _records(table, settings) if isinstance(table, Table) else filter(None, [table])
+    items: Iterable[Item | Document] = [table] if isinstance(table, DeadLetter) else []
+    if isinstance(table, Table):
+        items = table.found() if isinstance(table, JsonFile) else _records(table, settings)
     time = time_of_path(source) if settings.time_from == "path" else None
     for number, item in enumerate(items, first):
         if settings.time_from == "order":
             time = number * MICROSECONDS_PER_SECOND
-        if settings.time_from == "path" and time is None and not isinstance(item, DeadLetter):
+        if settings.time_from == "path" and time is None and isinstance(item, tuple):
             item = dead_letter(item[0], MISSING_TIMESTAMP, _NO_DATE, item[1])
-        found = parse_item(item, settings, unit, time)
+        found = item if isinstance(item, Document) else parse_item(item, settings, unit, time)
         if isinstance(found, DeadLetter):
             found = replace(found, source=shown + found.source[within:])
         else:

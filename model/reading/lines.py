@@ -124,8 +124,12 @@ class _Lines(HeldRecord):
                 self._number += chunk.count(b"\n", start, blank.end())
                 start = blank.end()
                 continue
-            self._hold(chunk[start:end])
-            yield from self.end()
+            if self._length or self._number == 1 or end - start > self._max:
+                self._hold(chunk[start:end])
+                yield from self.end()
+            else:
+                yield self._place, chunk[start:end]
+                self._number += 1
             start = end + 1
         self._hold(chunk[start:])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from beam_topics.model.options import MEGABYTE, Record, names_in, nested, option, time_zone
@@ -77,12 +78,17 @@ class FieldNames(Record):
     @property
     def texts(self) -> tuple[str, ...]:
         """The fields that make the text, in their order."""
-        return tuple(dict.fromkeys(names_in(self.text)))
+        return _texts(self.text)
 
     def optional(self) -> tuple[str, ...]:
         """Return the fields that records may lack."""
         named = (self.label, self.source, self.group)
         return tuple(dict.fromkeys(field for field in named if field is not None))
+
+
+@cache
+def _texts(names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names_in(names)))
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,8 @@ def _marked(found: re.Match[str]) -> str:
 
 def unmarked(word: str) -> str:
     """Return a word as it was before :func:`joiner`; an emoji loses its tone of skin."""
-    word = word.translate(_UNMARKED)
+    if not word.islower():
+        word = word.translate(_UNMARKED)
     return word if word.isascii() else _TONES.sub("", word)
 
 

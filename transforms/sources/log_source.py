@@ -341,7 +341,7 @@ class LogSourceDoFn(Emit, _LogProvider):
         return wait
 
     def _entries(
-        self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering | None
+        self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering[Document] | None
     ) -> Generator[Any, None, float | None]:
         """Emit the entries of one bundle, but for documents that are gathered.
 

@@ -1,0 +1,67 @@
+"""Decode the fields of JSON records that are needed, and nothing else of them.
+
+A record is plain where it is JSON with few brackets, and each needed field is a text or a number.
+msgspec decodes these and passes over all others. Whatever is not plain is left to
+:mod:`beam_topics.model.reading.parsing`, which says what is wrong with it.
+
+>>> document_of = document_decoder(ReadSettings())
+>>> document_of("a:1", b'{"id": 7, "timestamp": 0, "text": "A ship", "other": [1]}').id
+'7'
+>>> document_of("a:1", b'{"id": 7, "text": "A ship"}') is None
+True
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from beam_topics.model.reading.parsing import NESTING, needed_fields, parse_record
+from beam_topics.model.reading.paths import is_path
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.records import Document
+
+# Python reads no whole number with more digits; msgspec passes over it.
+_DIGITS = sys.int_info.default_max_str_digits
+_Scalar = str | int | float
+
+
+def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document | None]:
+    """Return a function that gives the document of a place and a record; None if it is not plain.
+
+    No record is plain to settings with paths, several texts or times that are no fields.
+    """
+    parse = settings.parse
+    needed, texts = needed_fields(parse, True), parse.fields.texts
+    names = tuple(dict.fromkeys([*needed, *parse.fields.optional()]))
+    is_simple = settings.time_from == "field" and settings.records is None and len(texts) == 1
+    # msgspec takes no other names of fields.
+    is_known = all(name.isprintable() and not {*name} & {'"', "\\"} for name in names)
+    if not (is_simple and is_known) or any(map(is_path, names)):
+        return lambda place, line: None
+    kinds: list[Any] = [str if name in texts else _Scalar for name in names]
+    fields = [
+        (f"f{at}", kind) if name in needed else (f"f{at}", kind | None, None)
+        for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+    rename = {field[0]: name for field, name in zip(fields, names, strict=True)}
+    decoder = msgspec.json.Decoder(msgspec.defstruct("Row", fields, rename=rename, gc=False))
+
+    def document_of(place: str, line: bytes) -> Document | None:
+        is_deep = line.count(b"[") + line.count(b"{") > NESTING
+        if is_deep or len(line) - len(line.translate(None, b"0123456789")) > _DIGITS:
+            return None
+        try:
+            # msgspec does not check the characters that it passes over.
+            if not line.isascii():
+                line.decode()
+            values = msgspec.structs.astuple(decoder.decode(line))
+        except (ValueError, RecursionError):
+            return None
+        found = parse_record(dict(zip(names, values, strict=True)), place, parse)
+        return found if isinstance(found, Document) else None
+
+    return document_of

@@ -1,0 +1,101 @@
+"""Plain records are read as the slow parser reads them, and all others are left to it."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from beam_topics.model.reading import chats
+from beam_topics.model.reading.files import read_file
+from beam_topics.model.reading.plain_json import document_decoder
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+
+GOOD = b'{"id": 7, "timestamp": "2001-01-31", "text": "A ship", "label": "l", "o": %s}'
+# What JSON has, nearly has or does not have.
+VALUES = [
+    *("1", "-0", "01", "1.", ".5", "1e5", "1e400", "-", "NaN", "Infinity", "1" * 4300, "1" * 4301),
+    *('"a"', '""', '" "', '"\\u0000"', '"\\ud800"', '"\\ud83d\\ude00"', '"\\x"', '"\t"', '"\\"'),
+    *(
+        "[1,]",
+        "[[2]]",
+        "[" * 99 + "]" * 99,
+        "[" * 100 + "]" * 100,
+        "[" * 3000,
+        "{}",
+        '{"$date": 1}',
+    ),
+    *("null", "true", "tru", "1.0", str(2**70), "9" * 30 + ".5", '"2001-01-31"', '"é"', '"x" "y"'),
+    *('"a", "id": "b"', '"a", "text": "b"', '"a", "text": null', '"a", "label": [1]'),
+]
+FIELDS = ["id", "timestamp", "text", "label", "k", "other", "a.b"]
+LINES = st.lists(st.tuples(st.sampled_from(FIELDS), st.sampled_from(VALUES)), max_size=7).map(
+    lambda fields: "{" + ", ".join(f'"{name}": {value}' for name, value in fields) + "}"
+)
+GOOD_FIELDS = [("id", '"a"'), ("timestamp", "5"), ("text", '"A ship"')]
+LINES |= st.tuples(
+    st.lists(st.tuples(st.sampled_from(FIELDS), st.sampled_from(VALUES)), max_size=3),
+).map(
+    lambda given: (
+        "{" + ",".join(f'"{name}":{value}' for name, value in [*given[0], *GOOD_FIELDS]) + "}"
+    )
+)
+BYTES = st.tuples(LINES.map(str.encode), st.integers(0, 60), st.binary(max_size=2)).map(
+    lambda one: one[0][: one[1]] + one[2] + one[0][one[1] + len(one[2]) :]
+)
+SETTINGS = [
+    ReadSettings(),
+    ReadSettings(ParseSettings(FieldNames(key="k", source="other"))),
+    ReadSettings(ParseSettings(FieldNames(label="id"), id_from="place")),
+    ReadSettings(ParseSettings(FieldNames(text="a.b"))),
+    ReadSettings(ParseSettings(FieldNames(text="text,other"), timestamp_format="s")),
+    ReadSettings(time_from="order"),
+    ReadSettings(ParseSettings(max_document_bytes=50)),
+]
+
+
+def read_both(data, how):
+    """What is read with and without the fast decoder."""
+    found = list(read_file(io.BytesIO(data), "a.jsonl", how))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chats, "document_decoder", lambda _: lambda *_: None)
+        return found, list(read_file(io.BytesIO(data), "a.jsonl", how))
+
+
+@settings(max_examples=500)
+@given(st.lists(LINES.map(str.encode) | BYTES, max_size=4), st.sampled_from(SETTINGS))
+def test_documents_and_dead_letters_are_those_of_the_slow_parser(lines, how):
+    found, wanted = read_both(b"\n".join(lines), how)
+    assert found == wanted
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_each_value_in_each_place(value):
+    for name in ("id", "timestamp", "text", "label", "other"):
+        fields = dict(GOOD_FIELDS) | {name: value}
+        line = "{" + ", ".join(f'"{one}": {given}' for one, given in fields.items()) + "}"
+        for how in SETTINGS:
+            found, wanted = read_both(f"{line}\n{line}\r\n\n {line}".encode(), how)
+            assert found == wanted
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbf" + GOOD % b"1", GOOD % b'"\xff"', GOOD % b"1" + b"x"]
+)
+def test_bytes_that_are_not_plain(data):
+    found, wanted = read_both(data, ReadSettings())
+    assert found == wanted
+
+
+def test_plain_records_meet_the_fast_decoder_alone(monkeypatch):
+    monkeypatch.setattr("beam_topics.model.reading.chats.parse_object", pytest.fail)
+    data = b"\n".join(GOOD % json.dumps(n).encode() for n in range(3))
+    assert len(list(read_file(io.BytesIO(data), "a.jsonl", ReadSettings()))) == 3
+
+
+def test_names_that_the_decoder_does_not_take_are_left_to_the_slow_parser():
+    for name in ('a"b', "a\\b", "a.b", "a[]", "a\n"):
+        how = ReadSettings(ParseSettings(FieldNames(text=f'"{name}"'.replace('a"', 'a""'))))
+        line = json.dumps({"id": 1, "timestamp": 5, name: "A ship"}).encode()
+        assert document_decoder(how)("a:1", line) is None
