@@ -24,7 +24,8 @@ from beam_topics.model.learners import Gibbs, LocalBirths, StreamSchedule, learn
 from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
-_SIZE = 20
+# Documents of a minibatch, and minibatches: the first topics are chosen after 300 documents.
+_SIZE, _MINIBATCHES = 20, 30
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,12 @@ _DEFAULT = Gibbs(topics=2, schedule=StreamSchedule(moves=1, births=_EarlyBirths(
 
 
 def _documents() -> list[TokenisedDocument]:
-    """Return ten minibatches of documents; the last ones have a subject of their own."""
+    """Return minibatches of documents; the last ones have a subject of their own."""
     return [
         TokenisedDocument.from_words(
-            Document(str(d), d, "", "x"), _words(d, late=d >= 6 * _SIZE and d % 2 == 0)
+            Document(str(d), d, "", "x"), _words(d, late=d >= 20 * _SIZE and d % 2 == 0)
         )
-        for d in range(10 * _SIZE)
+        for d in range(_MINIBATCHES * _SIZE)
     ]
 
 

@@ -46,6 +46,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -391,9 +392,12 @@ def _sharded(record: bytes) -> tuple[bytes, bytes]:
 
 
 def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
-    """Return the start of the document's period in microseconds, and the document."""
-    time = Document.from_bytes(document).timestamp
-    return time - time % period, document
+    """Return the start of the document's period in microseconds, and the document.
+
+    An archive has an order of its own, so it does not keep the order of the source.
+    """
+    found = replace(Document.from_bytes(document), arrived=0)
+    return found.timestamp - found.timestamp % period, found.to_bytes()
 
 
 def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:

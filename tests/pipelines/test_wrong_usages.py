@@ -183,7 +183,7 @@ ROWS = [
         "--model_store is missing. Give it, for example --model_store=models",
         "train --input=feb.jsonl TRAIN --model_store=models --dead_letters=dead",
     ),
-    ("train feb.jsonl TRAIN --add_documents", 2, "documents are older", None),
+    ("train feb.jsonl TRAIN --add_documents", 0, "60 documents were known", None),
     (
         "train feb.jsonl TRAIN --timestamp_field=when --model_store=n7",
         3,
