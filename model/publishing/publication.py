@@ -218,7 +218,7 @@ class Publisher:
             settings=self._options.manifest_settings,
             topic_order=topics.order,
             changes=topics.changes(),
-            new_words=topics.new_words(best.topic_tokens),
+            new_words=topics.new_words(),
             documents=best.documents,
             tokens=best.tokens,
             words=best.words,

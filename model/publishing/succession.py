@@ -29,12 +29,14 @@ topics which were replaced is .28 or less, of 23 of them .24 or less.
 is its place in the order of :meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the
 first.
 
-A word that entered is *new* if its share in what came to the topic is larger than its share in the
-topic's whole past, by an exact test of two Poisson counts. The topic had K tokens of the word among
-N, and k came among n. Of K + k tokens that are spread alike over N + n, k or more are among the n
-with the probability I_q(k, K + 1) of a binomial distribution with q = n / (N + n). It has to be
-below :data:`LEVEL`, divided by the number of words and topics of the version. So less than one
-version in a hundred has a word that is new by chance.
+A word that entered is *new* if its share in what was learned since the parent is at least
+:data:`TWICE` its share in the whole past, and larger by an exact test of two Poisson counts. There
+were K tokens of the word among N in all topics together, and k came among n. Of K + k tokens that
+are spread alike over N + n, k or more are among the n with the probability I_q(k, K + 1) of a
+binomial distribution with q = n / (N + n). It has to be below :data:`LEVEL`, divided by the number
+of words and topics of the version. So less than one version in a hundred has a word that is new by
+chance. Topics are counted together because a learner draws topics of the past again: a word that
+moves from one topic to another is not new.
 """
 
 from __future__ import annotations
@@ -188,6 +190,8 @@ def place_of(topic: int, ids: Sequence[int]) -> int | None:
 
 TOP_WORDS = 10
 LEVEL = 0.01
+# The least factor by which the share of a new word grows.
+TWICE = 2.0
 
 # For each word, its rank by the id of the topic, which is a text as in JSON.
 Ranks = dict[str, dict[str, int]]
@@ -252,7 +256,7 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
 
 
 def new_words(
-    before: Snapshot, after: Snapshot, changed: Sequence[Mapping[str, Any]], came: Sequence[float]
+    before: Snapshot, after: Snapshot, changed: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the topics that have new words, each with its ``topic`` and ``words``.
 
@@ -260,32 +264,32 @@ def new_words(
         before: The previous version.
         after: The new version.
         changed: The result of :func:`changes`.
-        came: The tokens that came to each topic since the previous version.
     """
     # Imported here, because readers of versions need no test.
     from scipy.special import betainc
 
     level, found = LEVEL / (len(after.words) * after.topic_count), []
-    for one in changed:
-        topic, words = one["topic"], []
-        n, past = float(came[topic]), float(before.totals[topic])
+    past = float(before.totals.sum())
+    n = float(after.totals.sum()) - past
+    for one in changed if n > 0 else []:
+        words = []
         for word in one["entered"]:
             row = after.row_of(word)
-            had = _count(before, _row(before, word, row), topic)
-            k = min(_count(after, row, topic) - had, n)
-            if k > 0 and betainc(k, had + 1, n / (past + n)) < level:
+            had = _count(before, _row(before, word, row))
+            k = min(_count(after, row) - had, n)
+            grew = k > 0 and k * past >= TWICE * had * n
+            if grew and betainc(k, had + 1, n / (past + n)) < level:
                 words.append(word)
         if words:
-            found.append({"topic": topic, "words": words})
+            found.append({"topic": one["topic"], "words": words})
     return found
 
 
-def _count(snapshot: Snapshot, row: int, topic: int) -> float:
-    """Return the tokens that a topic has of the word of a row."""
+def _count(snapshot: Snapshot, row: int) -> float:
+    """Return the tokens of the word of a row."""
     if row < 0:
         return 0.0
-    entries = slice(snapshot.offsets[row], snapshot.offsets[row + 1])
-    return float(snapshot.counts[entries][snapshot.topics[entries] == topic].sum())
+    return float(snapshot.counts[snapshot.offsets[row] : snapshot.offsets[row + 1]].sum())
 
 
 def _row(snapshot: Snapshot, word: str, likely: int) -> int:
@@ -370,15 +374,11 @@ class Succession:
     def _changed(self) -> list[dict[str, Any]]:
         return [] if self.before is None else changes(self.before, self.after)
 
-    def new_words(self, came: Sequence[float]) -> list[dict[str, Any]]:
-        """Return the new words of topics by id; a topic that was born has none.
-
-        Args:
-            came: The tokens that came to each topic of the candidate.
-        """
+    def new_words(self) -> list[dict[str, Any]]:
+        """Return the new words of topics by id; a topic that was born has none."""
         if self.before is None:
             return []
-        found = new_words(self.before, self.after, self._changed, self.placed(came))
+        found = new_words(self.before, self.after, self._changed)
         ids, born = self.turnover.ids, set(self.turnover.born)
         named = [{**one, "topic": ids[one["topic"]]} for one in found]
         return [one for one in named if one["topic"] not in born]
