@@ -224,11 +224,13 @@ def _need(state: PaperState, longest: int) -> alg4.Need:
     A particle writes a row once in the first pass. If it becomes a child, visits write it again.
     """
     words, pages = len(state.vocabulary), len(state.history.pages.words)
-    parts, particles = longest // PAGE + 2, len(state.particles.weight)
-    moves = state.law.moves
+    law, particles = state.law, len(state.particles.weight)
+    # Tokens of a unit, and of a visit.
+    unit, visit = (1 if one else longest for one in (law.unit_tokens, law.visits_tokens))
+    of_unit, of_visit = (1 if size == 1 else size // PAGE + 2 for size in (unit, visit))
     return alg4.Need(
-        particles * (min(longest, words) + min(moves * longest, words)),
-        particles * (min(parts, pages) + min(moves * parts, pages)),
+        particles * (min(unit, words) + min(law.moves * visit, words)),
+        particles * (min(of_unit, pages) + min(law.moves * of_visit, pages)),
     )
 
 
