@@ -166,10 +166,11 @@ def published(folder: Path) -> Model:
 
 
 def model_of(snapshot: Snapshot) -> Model:
-    """Return P(w | z) and alpha of a snapshot."""
-    numbers = np.arange(len(snapshot.words))
+    """Return P(w | z) and alpha of the topics of a snapshot that have tokens."""
+    numbers, used = np.arange(len(snapshot.words)), snapshot.totals > 0
     weight = snapshot.rows(numbers) + snapshot.prior.shares(numbers)
-    return Model(list(snapshot.words), (weight / snapshot.normalisers).T, snapshot.alpha)
+    phi = (weight / snapshot.normalisers).T[used]
+    return Model(list(snapshot.words), phi, snapshot.alpha[used])
 
 
 def other(package: str) -> Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]:
