@@ -15,8 +15,8 @@ same. The compatibility forms are not used because they change what was written 
 ['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
 Before them, ``--strip`` removes what is no text, and addresses and entities of HTML go
-(:mod:`beam_topics.model.words.cleaning`). Splitting may be that of a segmenter or of a function of the user
-(:mod:`beam_topics.model.functions`), and lemmas may take the place of stems (both are in
+(:mod:`beam_topics.model.words.cleaning`). Splitting may be that of a segmenter or of a function of
+the user (:mod:`beam_topics.model.functions`), and lemmas may take the place of stems (both are in
 :mod:`beam_topics.model.words.segmenters`). With ``--key_from=language`` a document without a key
 gets the language of its text as its key (:mod:`beam_topics.model.words.languages`), and
 ``--stop_words=language`` leaves out the stop words of the key, which are those of
