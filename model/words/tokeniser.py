@@ -205,7 +205,9 @@ class Tokeniser:
         """Return a text without what is stripped; a function of the user gets its addresses."""
         if self.settings.strip:
             text = clean(text, self.settings.strip)
-        return without_addresses(text) if self._function is None else text
+        if self._function is not None:
+            return text
+        return word_forms.hyphens_before_capitals(without_addresses(text))
 
     @property
     def _by_key(self) -> bool:

@@ -39,6 +39,10 @@ PIECES = [
     "c++",
     "gpt-4",
     ".net",
+    "737-MAX",
+    "401(k)",
+    " &amp;",
+    " reddit.com/a",
 ]
 PIECES += [
     "a" * 15 + "b",
