@@ -179,10 +179,12 @@ _ENDINGS = r"(?:co|com|org|net|ac|gov)\.[a-z]{2}|com|org|(?-i:net)|edu|gov"
 _OF_COUNTRIES = (
     "at|au|be|br|ca|ch|co|de|es|eu|fm|fr|gd|gl|im|in|io|it|jp|ly|me|nl|ru|se|to|tv|uk|us"
 )
-# Where an address begins: most words end without a point, an @ or :// and are passed fast.
+# A sign of an address, and what stands before it from the last character on.
+_SIGN = re.compile(r"[@.:](?=\w|//)")
+_BEFORE = {":": re.compile(r"[A-Za-z]+"), ".": re.compile(r"[\w.+-]*\w")}
+_MOST_BEFORE = 64
 _ADDRESS = re.compile(
-    r"\b(?=\w[\w-]{0,63}(?:[.+@]\w|://))(?<!@)(?i:"
-    r"(?:https?|ftp)://[^\s<>\")\]]+|www\.[^\s<>\")\]]+"
+    r"(?<!@)(?i:(?:https?|ftp)://[^\s<>\")\]]+|www\.[^\s<>\")\]]+"
     r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
     r"|(?!(?:ado|asp|vb)\.net\b)(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}"
     rf"(?:(?:{_ENDINGS})(?![\w-])(?:[:/][^\s<>\")\]]*)?|(?:{_OF_COUNTRIES})/[^\s<>\")\]]+))"
@@ -242,9 +244,18 @@ def without_addresses(text: str) -> str:
     """
     if "&" in text:
         text = _ENTITY.sub(_character, text)
-    if "@" in text or "://" in text or _HOST.search(text):
-        return _ADDRESS.sub(" ", text)
-    return text
+    if not ("@" in text or "://" in text or _HOST.search(text)):
+        return text
+    kept, at = [], 0
+    for sign in _SIGN.finditer(text):
+        place = sign.start()
+        # Most characters are in no address, so what stands around signs alone is looked at.
+        back = text[max(at, place - _MOST_BEFORE) : place][::-1]
+        before = _BEFORE[":" if sign[0] == ":" else "."].match(back)
+        if before and (found := _ADDRESS.match(text, place - before.end())):
+            kept.append(text[at : found.start()])
+            at = found.end()
+    return " ".join([*kept, text[at:]])
 
 
 def _character(found: re.Match[str]) -> str:

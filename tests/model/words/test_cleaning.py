@@ -108,7 +108,10 @@ def test_hostile_texts_take_no_longer_than_others_of_their_size(text):
     ("text", "left"),
     [
         ("see https://x.org/a?b=c and www.y.org.", "see and"),
-        ("write to a.b+c@mail.x.org today", "write to today"),
+        (
+            "write to a.b+c@mail.x.org today, -joe+@x.org. the.http://x.y z",
+            "write to today, - . the. z",
+        ),
         ("reddit.com, old.Reddit.com/r/x?y=z and http://t.co/a0: so", ", and so"),
         ("on youtu.be/aB1, bbc.co.uk. x-y.org:80/a", "on ."),
         (
