@@ -1,6 +1,7 @@
-r"""Remove what is no text from a document: markup, headers, quotes, signatures, addresses.
+r"""Remove what is no text from a document: addresses, markup, headers, quotes, signatures.
 
-Each way has a name, and ``--strip`` lists them. They are applied in this order:
+:func:`without_addresses` removes addresses of the web and of mail from each text that is cut into
+words. Each other way has a name, and ``--strip`` lists them. They are applied in this order:
 
 * ``mail`` removes the header of a mail or a news article (RFC 5322) and keeps the subject. All
   lines before the first blank one have to be of a header, and one has to name a field that mails
@@ -9,7 +10,6 @@ Each way has a name, and ``--strip`` lists them. They are applied in this order:
   part of a line end it. What is not a tag stays, as in ``1 < 2`` and ``<bob@x.org>``, but for
   entities.
 * ``quotes`` and ``signatures`` remove what a mail repeats, see below.
-* ``urls`` removes addresses of the web and of mail.
 
 >>> clean("From: a@b.c\nSubject: Ships\n\nA <b>har</b>bour<p>and a sail", ("mail", "html"))
 'Ships A harbour and a sail'
@@ -174,10 +174,26 @@ _BLANK = re.compile(r"\r?\n[ \t]*\r?\n")
 _FIELDS = {"from", "to", "subject", "date", "message-id", "newsgroups", "received", "return-path"}
 # Longer headers are text.
 _LONGEST_HEADER = 65_536
+# Endings of hosts. Those of countries count before a path: "the end.So" is no host.
+_ENDINGS = r"(?:co|com|org|net|ac|gov)\.[a-z]{2}|com|org|(?-i:net)|edu|gov"
+_OF_COUNTRIES = (
+    "at|au|be|br|ca|ch|co|de|es|eu|fm|fr|gd|gl|im|in|io|it|jp|ly|me|nl|ru|se|to|tv|uk|us"
+)
+# A sign of an address, and what stands before it from the last character on.
+_SIGN = re.compile(r"[@.:](?=\w|//)")
+_BEFORE = {":": re.compile(r"[A-Za-z]+"), ".": re.compile(r"[\w.+-]*\w")}
+_MOST_BEFORE = 64
 _ADDRESS = re.compile(
-    r"(?:https?|ftp)://[^\s<>\"]+|\bwww\.[^\s<>\"]+"
-    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}",
-    re.IGNORECASE,
+    r"(?<!@)(?i:(?:https?|ftp)://[^\s<>\")\]]+|www\.[^\s<>\")\]]+"
+    r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+    r"|(?!(?:ado|asp|vb)\.net\b)(?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}"
+    rf"(?:(?:{_ENDINGS})(?![\w-])(?:[:/][^\s<>\")\]]*)?|(?:{_OF_COUNTRIES})/[^\s<>\")\]]+))"
+)
+# A text without a short word behind a point and without www. has no host.
+_HOST = re.compile(r"\.(?:(?<=ww\.)|(?<=WW\.)|[A-Za-z]{2,3}(?![A-Za-z]))")
+# Entities may be written twice, as in &amp;gt;.
+_ENTITY = re.compile(
+    r"&(?:amp;)*((?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)", re.IGNORECASE
 )
 _SPACES = re.compile(r"\s+")
 
@@ -220,8 +236,30 @@ def _gap(found: re.Match[str]) -> str:
     return "" if found[0].startswith("<!--") or (name and name.lower() in _INLINE) else "\n"
 
 
-def _without_addresses(text: str) -> str:
-    return _ADDRESS.sub(" ", text) if "@" in text or "://" in text or "www." in text else text
+def without_addresses(text: str) -> str:
+    """Return a text without addresses, and with characters in place of entities of HTML.
+
+    >>> without_addresses("R&amp;D of reddit.com, see https://x.org/a?b=c")
+    'R&D of  , see  '
+    """
+    if "&" in text:
+        text = _ENTITY.sub(_character, text)
+    if not ("@" in text or "://" in text or _HOST.search(text)):
+        return text
+    kept, at = [], 0
+    for sign in _SIGN.finditer(text):
+        place = sign.start()
+        # Most characters are in no address, so what stands around signs alone is looked at.
+        back = text[max(at, place - _MOST_BEFORE) : place][::-1]
+        before = _BEFORE[":" if sign[0] == ":" else "."].match(back)
+        if before and (found := _ADDRESS.match(text, place - before.end())):
+            kept.append(text[at : found.start()])
+            at = found.end()
+    return " ".join([*kept, text[at:]])
+
+
+def _character(found: re.Match[str]) -> str:
+    return unescape(f"&{found[1]}")
 
 
 # In the order in which they are applied.
@@ -230,7 +268,6 @@ WAYS: dict[str, Callable[[str], str]] = {
     "html": without_html,
     "quotes": without_quotes,
     "signatures": without_signature,
-    "urls": _without_addresses,
 }
 # A way is needed if this share of the texts has what it removes, and html if it has it twice.
 _SHARE = 0.2
@@ -280,7 +317,6 @@ _REMOVED = {
     "html": "tags of HTML",
     "quotes": "quoted replies",
     "signatures": "signatures",
-    "urls": "addresses",
 }
 
 

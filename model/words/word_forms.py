@@ -6,11 +6,12 @@ r"""Forms of words: what is a word beside letters, and what joins its parts.
 form       words                                                        without it
 =========  ===========================================================  =======================
 digits     with a digit and a letter: 5G, covid19, word2vec, 0x1f       are left out
-codes      joined by a hyphen before a part with a digit, or between a  gpt 4, v2 4 1, ora 00942
-           digit and one letter, and by a dot between digits: GPT-4,
-           ORA-00942, 06A-906-461-L, v2.4.1
-signs      C++, C#, .NET, R&D, AT&T, U.S.; a hyphen after one letter:   c, c, net, r d, at t, u
-           x-ray, e-mail                                                s, x ray
+codes      joined by a hyphen before a part with a digit, between a     gpt 4, v2 4 1, ora 00942
+           digit and one letter, or between three digits and capitals,
+           by a dot between digits, and a letter in brackets after
+           three digits: GPT-4, 06A-906-461-L, 737-MAX, v2.4.1, 401(k)
+signs      C++, C#, .NET, R&D, AT&T, S&P500, U.S.; a hyphen after one   c, c, net, r d, at t, u
+           letter: x-ray, e-mail                                        s, x ray
 numbers    of digits alone: 1984; 3.14 where codes are joined           are left out
 compounds  joined by any hyphen: state-of-the-art                       state of the art
 hashtags   #harbour, which is not harbour                               harbour
@@ -22,6 +23,7 @@ letters    of letters, which are always words
 
 A joining sign is replaced by a capital letter before the text is cut: a text in lower case has
 none. So one way of cutting serves all forms, and :func:`unmarked` gives the word as it was.
+:func:`hyphens_before_capitals` finds those of 737-MAX before the text is in lower case.
 
 >>> joined = joiner(("codes", "signs"))
 >>> [unmarked(word) for word in joined("gpt-4, r&d and state-of-the-art").split(" ")]
@@ -39,8 +41,11 @@ import regex
 
 from beam_topics.model.errors import OptionError
 
-_MARKS = {"-": "H", ".": "D", "&": "A", "+": "P", "#": "S", "@": "T", "_": "U"}
-_MARKED = str.maketrans(_MARKS)
+# A hyphen between three digits and capitals, while a text is put in lower case.
+_HYPHEN = "\x1f"
+_BEFORE_CAPITALS = re.compile(r"-(?<=\d{3}-)(?=[A-Z]{2,3}(?!\w|-[A-Za-z]))")
+_MARKS = dict(zip("-.&+#@_()", "HDAPSTULR", strict=True))
+_MARKED = str.maketrans({**_MARKS, _HYPHEN: "H"})
 _UNMARKED = str.maketrans({mark: sign for sign, mark in _MARKS.items()})
 # Marks of vowels and of recitation, and the stroke that makes words longer.
 _POINTS = re.compile(
@@ -60,6 +65,8 @@ _RULES = {
         ("-", rf"(?={_LETTER}*\d)(?<={_BOTH}-)"),
         ("-", rf"(?={_LETTER}(?!\w))(?<=\d-)"),
         (".", r"(?=\d)(?<=\d\.)"),
+        ("(", rf"(?<=\d{{3}}\(){_LETTER}\)(?!\w)"),
+        (_HYPHEN, rf"(?<=\d{{3}}{_HYPHEN})(?={_LETTER})"),
     ),
     "signs": (
         ("-", rf"(?<=\b{_LETTER}-)(?<!-{_LETTER}-)(?={_LETTER}{{2}})"),
@@ -67,7 +74,7 @@ _RULES = {
         (".", r"(?=net(?!\w))(?:(?<![\w.]\.)|(?<=\basp\.))"),
         (
             "&",
-            rf"(?:(?<=\b{_LETTER}&)|(?<=\b{_LETTER}{{2}}&))(?={_LETTER}(?:{_LETTER}(?!;))?(?!\w))",
+            rf"(?:(?<=\b{_LETTER}&)|(?<=\b{_LETTER}{{2}}&))(?={_LETTER}(?:{_LETTER}(?!;))?\d*(?!\w))",
         ),
         ("+", rf"(?<={_BOTH}\+)\+(?!{_LETTER}|\+)"),
         ("#", rf"(?<=\b{_LETTER}\#)(?![\w#])"),
@@ -92,6 +99,11 @@ def resolved(forms: Sequence[str]) -> tuple[str, ...]:
         allowed = "names with commas, of " + ", ".join(FORMS)
         raise OptionError("--word_forms", unknown[0], allowed, "Correct the spelling.")
     return tuple(sorted({*forms} - {_LETTERS})) or (_LETTERS,)
+
+
+def hyphens_before_capitals(text: str) -> str:
+    """Return a text that tells :func:`joiner` the hyphens of words such as 737-MAX."""
+    return _BEFORE_CAPITALS.sub(_HYPHEN, text) if "-" in text else text
 
 
 def joiner(forms: Sequence[str]) -> Callable[[str], str]:
