@@ -51,6 +51,9 @@ from beam_topics.model.learners.engine.wagers import BLOCK
 
 # ln of the wealth of a rise below which a candidate ends; above which topics are one birth.
 HOPE, TOGETHER = 0.5, 1.0
+# Tokens of documents that wait are multiples of this, so their sums have the same bits however
+# minibatches are added up.
+GRID = 2.0**-30
 # For so many documents after a domain is born, this share of all visits is to it.
 CHANGED, OF_CHANGED = 2000, 0.65
 
@@ -104,7 +107,8 @@ def labelled(stream: Stream) -> Array:
         held = Held.of(nursery.alpha, phi_of(counts, totals, live.base_mean()[texts.ids], live.a))
         theta, lengths = held.mixtures(texts)[:, : live.topics].astype(np.float64), texts.lengths
         theta /= theta.sum(axis=1, keepdims=True)
-        found[0, : live.topics] = (theta * lengths[:, None]).sum(axis=0)
+        tokens = (theta * lengths[:, None]).sum(axis=0)
+        found[0, : live.topics] = np.round(tokens / GRID) * GRID
         found[1] = np.bincount(theta[lengths > 0].argmax(axis=1), minlength=nursery.most)
     return found
 

@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from corpora import document_of, minibatches_of
+from corpora import document_of, minibatches_of, topical
 from learner_options import made
+from learner_variants import small
 
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.events import BIRTH
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import births_stored
+from beam_topics.model.learners.engine.births import GRID
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.candidates import Names, Prior, learn, may_hold
 from beam_topics.model.learners.engine.epoch import epoch
@@ -314,3 +316,15 @@ def test_kinds_are_distinct_pairs():
     where = np.repeat(np.arange(30), 20)
     wanted = sorted(set(zip(texts.words.tolist(), where.tolist(), strict=True)))
     assert sorted(zip(*(part.tolist() for part in kinds_of(texts)), strict=True)) == wanted
+
+
+def test_tokens_of_documents_that_wait_are_added_up_in_any_order():
+    settings = small(learner="gibbs", births="small")
+    learner = learner_for(settings)
+    state, found = learner.init(settings, "", 0), []
+    for minibatch in minibatches_of(topical(90, words=40, topics=3, length=30), 6):
+        learner.step(state, minibatch)
+        found.append(learner.arrivals(state, 0).counts[0, 0])
+    assert (np.mod(found, 1.0) != 0.0).any(), "some documents wait"
+    assert (np.mod(np.array(found) / GRID, 1.0) == 0.0).all()
+    assert (np.sum(found, axis=0) == sum(found[::-1])).all()
