@@ -322,7 +322,7 @@ def test_tokens_of_documents_that_wait_are_added_up_in_any_order():
     settings = small(learner="gibbs", births="small")
     learner = learner_for(settings)
     state, found = learner.init(settings, "", 0), []
-    for minibatch in minibatches_of(topical(90, words=40, topics=3, length=30), 6):
+    for minibatch in minibatches_of(topical(420, words=40, topics=3, length=30), 20):
         learner.step(state, minibatch)
         found.append(learner.arrivals(state, 0).counts[0, 0])
     assert (np.mod(found, 1.0) != 0.0).any(), "some documents wait"
