@@ -190,10 +190,13 @@ def mixture_count(record: bytes) -> int:
 
 
 def documents_to_avro(records: Sequence[bytes]) -> bytes:
-    """Return an Avro file for Document bytes in the order of learning: (time, id, bytes)."""
+    """Return an Avro file for Document bytes in the order of learning.
+
+    That is by time, id, and place in the source, which itself is not in the file.
+    """
     documents = sorted(
         map(Document.from_bytes, sorted(records)),
-        key=lambda document: (document.timestamp, document.id),
+        key=lambda document: (document.timestamp, document.id, document.arrived),
     )
     rows = [
         {"id": d.id, "timestamp": d.timestamp, "text": d.text, "label": d.label, "key": d.key}

@@ -48,6 +48,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -392,12 +394,9 @@ def _sharded(record: bytes) -> tuple[bytes, bytes]:
 
 
 def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
-    """Return the start of the document's period in microseconds, and the document.
-
-    An archive has an order of its own, so it does not keep the order of the source.
-    """
-    found = replace(Document.from_bytes(document), arrived=0)
-    return found.timestamp - found.timestamp % period, found.to_bytes()
+    """Return the start of the document's period in microseconds, and the document."""
+    time = Document.from_bytes(document).timestamp
+    return time - time % period, document
 
 
 def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
@@ -406,9 +405,24 @@ def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
     A document that the source has twice is in the file twice.
     """
     start, documents = shard
-    return write_batch(
-        prefix, f"archive-{to_compact_iso(start)}", ".avro", documents_to_avro, list(documents)
+    name = f"archive-{to_compact_iso(start)}"
+    return write_batch(prefix, name, ".avro", documents_to_avro, ranked(documents))
+
+
+def ranked(documents: Iterable[bytes]) -> list[bytes]:
+    """Return documents with their rank among those of one time and id as their place.
+
+    So what is written does not depend on where else the source had documents.
+    """
+    placed = sorted(
+        (d.timestamp, d.id, d.arrived, replace(d, arrived=0).to_bytes())
+        for d in map(Document.from_bytes, documents)
     )
+    found = []
+    for _, group in groupby(placed, itemgetter(0, 1)):
+        for rank, (*_, document) in enumerate(group):
+            found.append(replace(Document.from_bytes(document), arrived=rank).to_bytes())
+    return found
 
 
 class WriteArchive(beam.PTransform):

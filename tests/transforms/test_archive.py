@@ -7,7 +7,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.records import Document
 from beam_topics.transforms.read import ReadDocuments
-from beam_topics.transforms.write import WriteArchive, WriteDeadLetters, shard_start
+from beam_topics.transforms.write import WriteArchive, WriteDeadLetters, ranked, shard_start
 
 DAY = 86_400_000_000
 KEYED = ReadSettings(ParseSettings(FieldNames(key="key")))
@@ -101,3 +101,12 @@ def test_an_empty_source_makes_no_archive(tmp_path):
     (tmp_path / "a.jsonl").touch()
     assert archive(str(tmp_path / "a.jsonl"), tmp_path / "out") == []
     assert not (tmp_path / "out").exists()
+
+
+def test_documents_of_one_time_and_id_keep_their_order_and_no_other():
+    def document(text, place):
+        return Document("a", 5, text, arrived=place).to_bytes()
+
+    early, late = document("z", 3), document("b", 90)
+    assert ranked([late, early]) == [document("z", 0), document("b", 1)]
+    assert ranked([document("z", 40), document("b", 7)]) == [document("b", 0), document("z", 1)]
