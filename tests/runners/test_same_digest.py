@@ -10,7 +10,9 @@ from runners.tools import ROOT
 
 from beam_topics.model.publishing.store import ModelStore
 
-WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9"]
+# Where a topic gets another id within a window of the trends, the rows of a job that streams have
+# the documents of their part alone. Without births no topic does here.
+WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9", "--births=off"]
 
 
 def embedded(job_server_jar):
