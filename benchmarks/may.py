@@ -95,8 +95,11 @@ def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
     chosen = {"topics": 3, "vocabulary": "given", "vocabulary_file": words, **ROWS[run.row]}
     if run.row not in DEFAULTS:
         chosen.setdefault("initial_documents", len(parts[0]))
-    if chosen.get("particles") == 100:
+    if chosen.get("particles") == 100 and particles > 1:
         chosen |= {"particles": particles, "ess": 20 * particles // 100}
+    elif chosen.get("particles") == 100:
+        # A candidate for the initial model, which nothing resamples.
+        chosen |= {"particles": 1, "resampling": "never", "rejuvenation": "never"}
     return compose(LEARNER, {"seed": run.seed}, chosen)
 
 
