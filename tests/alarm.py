@@ -36,11 +36,3 @@ def agrees_in_means(values, truth):
     error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     z = np.abs(values.mean(axis=0) - truth) / np.maximum(error, 1e-300)
     return bool((2 * norm.sf(z) * values.shape[1] > ALARM).all())
-
-
-def agrees_between(one, other):
-    """Whether two sets of independent values may have the same means."""
-    one, other = (np.asarray(values, float).reshape(len(values), -1) for values in (one, other))
-    error = np.sqrt(one.var(axis=0, ddof=1) / len(one) + other.var(axis=0, ddof=1) / len(other))
-    z = np.abs(one.mean(axis=0) - other.mean(axis=0)) / np.maximum(error, 1e-300)
-    return bool((2 * norm.sf(z) * one.shape[1] > ALARM).all())

@@ -37,7 +37,7 @@ from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
-from beam_topics.model.learner_log.known import Segment, hashes_of
+from beam_topics.model.learner_log.known import Segment, facts_of, hashes_of
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing import snapshots
 from beam_topics.model.publishing.catalogue import Catalogue
@@ -193,7 +193,7 @@ def trends():
 def known():
     """Documents that were learned before a checkpoint."""
     documents = [document_of(["w1", "w2"]), document_of(["w3"])]
-    return Segment("0" * 64, hashes_of(documents, "place", SequenceSettings())).to_bytes()
+    return Segment("0" * 64, hashes_of(facts_of(documents), "place", SequenceSettings())).to_bytes()
 
 
 def try_trends(data):

@@ -223,6 +223,16 @@ class SmallBirths(LocalBirths):
     judges = 5
 
 
+class QuickBirths(LocalBirths):
+    """Births in streams of some thousand documents, with the wagers as they are."""
+
+    delay = 1200
+    begins = 400
+    every = 200
+    window = 1500
+    controls = 40
+
+
 def small(**others):
     """Settings, with those of SMALL that belong to them."""
     if others.get("births") != "small":

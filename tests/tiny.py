@@ -55,44 +55,6 @@ JOINT = np.array([joint_of(states) for states in ASSIGNMENTS])
 POSTERIOR = JOINT / JOINT.sum()
 
 
-def table_joint(base, a, base_a, discount):
-    """Return P(w, z) of each assignment under the hierarchical prior.
-
-    It sums the chain rule over every partition of the tokens into tables.
-    """
-    words = [w for text in TEXTS for w in text]
-    given = [
-        _partitions(list(zip(words, states, strict=True)), base, a, base_a, discount)
-        for states in ASSIGNMENTS
-    ]
-    topics = [
-        exp(log_documents(_document_counts(states), [ALPHA] * TOPICS)) for states in ASSIGNMENTS
-    ]
-    return np.array(given) * np.array(topics)
-
-
-def _partitions(tokens, base, a, base_a, discount, sizes=()):
-    """Return the sum over all partitions of the remaining tokens.
-
-    sizes: (word, topic, tokens) of each table so far.
-    """
-    if not tokens:
-        return 1.0
-    (w, z), *rest = tokens
-    n_z, k_z = sum(n for _, t, n in sizes if t == z), sum(t == z for _, t, _ in sizes)
-    shared = (sum(v == w for v, _, _ in sizes) + base_a * base[w]) / (len(sizes) + base_a)
-    total = (
-        (a + discount * k_z)
-        * shared
-        * _partitions(rest, base, a, base_a, discount, (*sizes, (w, z, 1)))
-    )
-    for place, (v, t, n) in enumerate(sizes):
-        if (v, t) == (w, z):
-            joined = (*sizes[:place], (v, t, n + 1), *sizes[place + 1 :])
-            total += (n - discount) * _partitions(rest, base, a, base_a, discount, joined)
-    return total / (n_z + a)
-
-
 def alike(states):
     """Return 1 for each pair of tokens with one topic, for any leading shape."""
     states = np.asarray(states)

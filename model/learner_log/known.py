@@ -14,8 +14,9 @@ a rollback gave up is not known.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +24,12 @@ import numpy.typing as npt
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import TokenisedDocument
+from beam_topics.model.records import Minibatch, TokenisedDocument
 from beam_topics.model.settings import SequenceSettings
 
 Hashes = npt.NDArray[np.uint64]
+# The time, the id and the words of a document.
+Facts = tuple[int, str, Iterable[str]]
 # The newest documents that are known; eight bytes each are held in memory.
 MOST_KNOWN = 1 << 24
 _HASH_BYTES = 8
@@ -67,20 +70,32 @@ class Segment:
         return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
 
 
-def hashes_of(
-    documents: Iterable[TokenisedDocument], id_from: str, windows: SequenceSettings
-) -> Hashes:
+def facts_of(documents: Iterable[TokenisedDocument]) -> Iterator[Facts]:
+    """Yield by what each document may be known."""
+    for one in documents:
+        yield one.timestamp, one.id, map(one.words.__getitem__, one.tokens)
+
+
+def facts_in(minibatches: Iterable[Minibatch]) -> Iterator[Facts]:
+    """Yield by what each document of minibatches may be known, without making the documents."""
+    for minibatch in minibatches:
+        bounds = pairwise(minibatch.offsets.tolist())
+        columns = zip(minibatch.timestamps.tolist(), minibatch.ids, bounds, strict=True)
+        for time, name, (first, last) in columns:
+            yield time, name, map(minibatch.words.__getitem__, minibatch.tokens[first:last])
+
+
+def hashes_of(facts: Iterable[Facts], id_from: str, windows: SequenceSettings) -> Hashes:
     """Return by what documents are known, uint64.
 
     Args:
-        documents: The documents.
+        facts: The time, the id and the words of each document.
         id_from: ``field``, or ``place`` where ids are the places of records.
         windows: The settings of windows.
     """
     if id_from == "field":
-        return _hashes((windows.window_number(one.timestamp), one.id) for one in documents)
-    texts = ((one.timestamp, "\n".join(one.words[w] for w in one.tokens)) for one in documents)
-    return _hashes(texts)
+        return _hashes((windows.window_number(time), name) for time, name, _ in facts)
+    return _hashes((time, "\n".join(words)) for time, _, words in facts)
 
 
 def _hashes(pairs: Iterable[tuple[int, str]]) -> Hashes:

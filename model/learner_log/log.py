@@ -42,7 +42,7 @@ from beam_topics.model.errors import DamagedDataError, MemoryLimitError
 from beam_topics.model.events import Event, collected
 from beam_topics.model.learner_log import offering
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
-from beam_topics.model.learner_log.known import Segment, hashes_of
+from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
@@ -424,8 +424,8 @@ class Session(Replayer):
     def _write_known(self, before: str, digest: str, log: Bag) -> None:
         """Write which documents the log holds, beside the checkpoint that takes its place."""
         links = map(NumberedMinibatch.from_bytes, log.read())
-        documents = (one for link in links for one in link.minibatch().documents())
-        hashes = hashes_of(documents, self.options.id_from, self.options.sequence)
+        facts = facts_in(link.minibatch() for link in links)
+        hashes = hashes_of(facts, self.options.id_from, self.options.sequence)
         self.store.put_known(self.key, digest, Segment(before, hashes).to_bytes())
 
     def _measured(self, live: Live, before: int, tokens: int) -> int:

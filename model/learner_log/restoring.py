@@ -28,7 +28,7 @@ import numpy as np
 
 from beam_topics.model.errors import DamagedDataError, DivergedError, OptionError
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
-from beam_topics.model.learner_log.known import Hashes, hashes_of, known_up_to
+from beam_topics.model.learner_log.known import Hashes, facts_of, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.base import HoldsDocuments, LearnerSettings
@@ -118,7 +118,7 @@ class SequenceStart:
             self._learned[key] = known_up_to(ModelStore(self.options.store), key, digest)
         if not len(self._learned[key]):
             return documents
-        hashes = hashes_of(documents, self.options.id_from, self.options.sequence)
+        hashes = hashes_of(facts_of(documents), self.options.id_from, self.options.sequence)
         known = np.isin(hashes, self._learned[key])
         return [one for one, is_known in zip(documents, known, strict=True) if not is_known]
 

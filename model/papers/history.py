@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from beam_topics.model.papers.kernels.copy_on_write import longer
 from beam_topics.model.papers.kernels.particles import PAGE, Pages
 from beam_topics.model.papers.kernels.reservoir import KEPT, RELEASED, SEEN, Past, release_unit
 from beam_topics.model.papers.rejuvenation import FullHistory, HistorySettings
@@ -131,14 +130,12 @@ class History:
         self._units = wanted = self._units + units
         if self.whole and wanted > len(past.slot):
             more = max(wanted - len(past.slot), len(past.slot) // 2)
-            slots, positions = (_longer(part, more) for part in (past.slot, past.position))
+            slots, positions = (longer(part, more) for part in (past.slot, past.position))
             past = past._replace(slot=slots, position=positions)
         if not self._free_slots:
             more = max(16, have // 2)
-            past = past._replace(
-                held=_longer(past.held, more), released=_longer(past.released, more)
-            )
-            first, length, drawn = (_longer(part, more) for part in self.pages[2:])
+            past = past._replace(held=longer(past.held, more), released=longer(past.released, more))
+            first, length, drawn = (longer(part, more) for part in self.pages[2:])
             self.pages = self.pages._replace(first=first, length=length, drawn=drawn)
             self.arrival = np.concatenate([self.arrival, np.full(more, -1, np.int64)])
             self.labels += [None] * more
@@ -147,11 +144,6 @@ class History:
         if len(self._free_pages) < pages:
             before = len(self.pages.words)
             more = max(pages, before // 2)
-            words, following = (_longer(part, more) for part in self.pages[:2])
+            words, following = (longer(part, more) for part in self.pages[:2])
             self.pages = self.pages._replace(words=words, following=following)
             self._free_pages += list(range(before + more - 1, before - 1, -1))
-
-
-def _longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
-    """Return the array with so many zeros more."""
-    return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])

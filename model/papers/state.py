@@ -49,6 +49,8 @@ class PaperState:
         history: the documents that can be visited again.
         resampler: the figures of resampling.
         law: what the filter does when.
+        prior: the priors as kernels take them.
+        stream: what names the draws of the stream.
         waiting: the documents of an initial batch that is not complete; None afterwards.
         sequence: number of the last minibatch.
         documents, tokens: how many were learned, or wait.
@@ -68,6 +70,8 @@ class PaperState:
     history: History = field(init=False)
     resampler: Resampler = field(init=False)
     law: alg4.Law = field(init=False)
+    prior: Prior = field(init=False)
+    stream: tuple[int, int] = field(init=False)
     waiting: list[tuple[IntArray, str | None]] | None = None
     sequence: int = 0
     documents: int = 0
@@ -102,18 +106,15 @@ class PaperState:
             max(rejuvenation.every, 1),
             rejuvenation.moves,
         )
-
-    @property
-    def prior(self) -> Prior:
-        """Return the priors as kernels take them."""
-        topics, alpha = self.settings.topic_count, self.settings.topic_alpha
-        beta, size = self.settings.beta, self.settings.vocabulary.size
-        return Prior(np.full(topics, alpha), alpha * topics, beta, beta * size)
+        topics, alpha, beta = settings.topic_count, settings.topic_alpha, settings.beta
+        size = settings.vocabulary.size
+        self.prior = Prior(np.full(topics, alpha), alpha * topics, beta, beta * size)
+        self.stream = stream_key(settings.seed, self.key)
 
     @property
     def draws(self) -> Draws:
         """Return what names the draws of the minibatch."""
-        return Draws(*stream_key(self.settings.seed, self.key), self.sequence)
+        return Draws(*self.stream, self.sequence)
 
     def current_sample(self) -> Sample:
         """Return the best chain over the documents that wait."""

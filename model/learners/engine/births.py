@@ -67,8 +67,8 @@ def follow(stream: Stream) -> tuple[float, int]:
     live, nursery, arrived, marks = stream.live, stream.nursery, stream.arrived, stream.marks
     nursery.events = []
     live.alpha[[t for t in nursery.endings.ended if not live.totals[t]]] = 0.0
-    missing = live.size - nursery.uses.shape[1]
-    nursery.uses = np.pad(nursery.uses, ((0, 0), (0, missing)))
+    if missing := live.size - nursery.uses.shape[1]:
+        nursery.uses = np.pad(nursery.uses, ((0, 0), (0, missing)))
     judge(stream)
     judge_twins(stream)
     waits = nursery.waits(marks[arrived])

@@ -11,7 +11,6 @@ vocabulary leaves one share of G, a0 / (W + 1) tables, for a word to come.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -101,8 +100,8 @@ class GibbsLearner:
     def summary(self, state: GibbsState, chain: int | None = None) -> Summary:
         current = state.current()
         return Summary(
-            evidence=scaled(state.log_evidence),
-            posterior=scaled(_log_joint(state, current)),
+            evidence=Scaled.from_log(state.log_evidence),
+            posterior=Scaled.from_log(_log_joint(state, current)),
             documents=state.documents,
             tokens=state.tokens,
             words=len(state.vocabulary),
@@ -283,9 +282,3 @@ def _in_sample_nmi(current: Current, labels: list[str | None]) -> float | None:
         return None
     topics = topics_of_documents(current.live)[labelled].tolist()
     return nmi([found[d] for d in labelled], topics)
-
-
-def scaled(log: float) -> Scaled:
-    """Return the number with this natural logarithm."""
-    exponent = math.floor(log / math.log(2.0))
-    return Scaled.of(math.exp(log - exponent * math.log(2.0)), exponent)

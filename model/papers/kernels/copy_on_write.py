@@ -285,12 +285,12 @@ def with_capacity(table: Table, logical: int, count: int) -> Table:
     if not (more_rows or more_blocks):
         return table
     table = table._replace(
-        blocks=_longer(table.blocks, more_blocks),
-        rows=_longer(table.rows, more_rows),
-        block_owner=_longer(table.block_owner, more_blocks),
-        row_owner=_longer(table.row_owner, more_rows),
-        free_blocks=_longer(table.free_blocks, more_blocks),
-        free_rows=_longer(table.free_rows, more_rows),
+        blocks=longer(table.blocks, more_blocks),
+        rows=longer(table.rows, more_rows),
+        block_owner=longer(table.block_owner, more_blocks),
+        row_owner=longer(table.row_owner, more_rows),
+        free_blocks=longer(table.free_blocks, more_blocks),
+        free_rows=longer(table.free_rows, more_rows),
     )
     sweep(table)
     return table
@@ -300,6 +300,6 @@ def _growth(have: int, free: int, want: int) -> int:
     return max(want - free, have // 2) if free < want else 0
 
 
-def _longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
+def longer(array: npt.NDArray[Any], more: int) -> npt.NDArray[Any]:
     """Return the array with so many zero rows more."""
     return np.concatenate([array, np.zeros((more, *array.shape[1:]), array.dtype)])

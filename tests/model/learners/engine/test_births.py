@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from corpora import document_of, minibatches_of, topical
 from learner_options import made
-from learner_variants import small
+from learner_variants import QuickBirths, small
 
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
@@ -18,24 +18,13 @@ from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.candidates import Names, Prior, learn, may_hold
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
-from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import State
 
 WORDS, TOPICS, OLD, SIZE = 300, 5, 2000, 100
 
 
-class Quick(LocalBirths):
-    """The law of a stream in which less comes."""
-
-    delay = 1200
-    begins = 400
-    every = 200
-    window = 1500
-    controls = 40
-
-
-def settings_of(law=Quick, **others):
+def settings_of(law=QuickBirths, **others):
     found = made(learner="gibbs", topics=TOPICS, moves=4, **others)
     return replace(found, schedule=replace(found.schedule, births=law()))
 
@@ -111,7 +100,7 @@ def test_counts_are_those_of_documents_and_waiting_ones_have_no_topics(planted):
     state, _ = follow(settings_of(), planted)
     live, waiting = state.live, state.nursery.waiting
     z, lengths = live.z[: live.tokens], np.diff(live.offsets[: live.documents + 1])
-    assert len(waiting) == Quick.delay / Quick.apart
+    assert len(waiting) == QuickBirths.delay / QuickBirths.apart
     assert ((z == NONE) == np.repeat(np.isin(state.marks, waiting), lengths)).all()
     counts = np.zeros_like(live.rows)
     np.add.at(counts, (live.words[: live.tokens][z != NONE], z[z != NONE]), 1)
@@ -167,7 +156,7 @@ def test_minibatches_may_be_smaller_than_a_block(planted):
 def test_the_reservoir_may_be_small(planted):
     state, events = follow(settings_of(reservoir=50), planted)
     assert [event.topics for event, _ in events] == [[TOPICS]]
-    assert state.live.documents <= Quick.window + Quick.delay + 50
+    assert state.live.documents <= QuickBirths.window + QuickBirths.delay + 50
     assert state.live.totals.sum() == state.tokens - sum(
         len(planted[d].tokens) for d in state.nursery.waiting
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from corpora import document_of, minibatches_of
 from learner_options import made
+from learner_variants import QuickBirths
 
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
@@ -25,26 +26,15 @@ from beam_topics.model.learners.engine.endings import (
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.merges import costs, ids_for
 from beam_topics.model.learners.engine.nursery import Nursery, Pair, Stream
-from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
 
 TOPICS, SIZE = 5, 100
 
 
-class Quick(LocalBirths):
-    """The law of a stream in which less comes."""
-
-    delay = 1200
-    begins = 400
-    every = 200
-    window = 1500
-    controls = 40
-
-
 def settings_of(**others):
     found = made(learner="gibbs", topics=TOPICS, births="on", moves=4, **others)
-    return replace(found, schedule=replace(found.schedule, births=Quick()))
+    return replace(found, schedule=replace(found.schedule, births=QuickBirths()))
 
 
 def followed(settings, documents, threads=1, saved_at=()):
@@ -194,7 +184,7 @@ def stream_of(topics=4, halves=(), most=None, seed=6, count=600):
         z = np.where((z == old) & (generator.random(len(z)) < 0.5), new, z)
     live.recount(live.places(chosen)[0], z.astype(np.uint16))
     live.tables[: live.size] = 1
-    nursery = Nursery(Quick(), 0.1, most or topics, Names(live.key))
+    nursery = Nursery(QuickBirths(), 0.1, most or topics, Names(live.key))
     nursery.uses = np.array([np.bincount(words, minlength=live.size)] * 2)
     nursery.endings.figures[1, :topics] = SETTLED
     ids = tuple(f"d{d}" for d in range(count))

@@ -15,9 +15,9 @@ from beam_topics.model.learners.engine import holding, stored
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.holding import counts_of, topics_of_documents
 from beam_topics.model.learners.engine.kernels.figures import log_joint
-from beam_topics.model.learners.engine.learner import scaled
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.scaled import Scaled
 
 DOCUMENTS = topical(60, words=40, topics=3, length=30)
 ARCHIVE = made(learner="gibbs", topics=3, schedule="archive", sweeps=5)
@@ -120,7 +120,7 @@ def test_figures_of_documents():
 
 @pytest.mark.parametrize("value", [0.0, -1e-300, -0.5, -700.0, -1e9])
 def test_a_number_of_any_magnitude_by_its_logarithm(value):
-    assert scaled(value).log() == pytest.approx(value, rel=1e-9, abs=1e-12)
+    assert Scaled.from_log(value).log() == pytest.approx(value, rel=1e-9, abs=1e-12)
 
 
 def damaged(header=None, blobs=None):
