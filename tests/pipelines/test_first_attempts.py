@@ -3,12 +3,13 @@
 import os
 from pathlib import Path
 
+import fake_learner
 import pytest
 
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import train
 
-SMALL = ["--learner=fake", "--topics=3"]
+SMALL = [f"--learner={fake_learner.Fake.kind}", "--topics=3"]
 
 
 @pytest.fixture
