@@ -30,13 +30,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import regex
 
 from beam_topics.model.document_blocks import DocumentBlock
 from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.files.matching import read_text
 from beam_topics.model.functions import load_function
-from beam_topics.model.records import Document, TokenisedDocument, own_dictionary
+from beam_topics.model.records import Document, IntArray, LongArray, TokenisedDocument
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters, stop_lists, word_forms
 from beam_topics.model.words.cleaning import clean, ordered, without_addresses
@@ -255,12 +256,18 @@ class Tokeniser:
         if self._function is not None or self._by_key:
             return DocumentBlock.of(list(map(self.tokenise, documents)))
         documents = list(map(self.with_key, documents))
+        texts = [self._clean(one.text) for one in documents]
+        return DocumentBlock.of_columns(documents, *self._numbered(texts))
+
+    def _numbered(self, texts: Sequence[str]) -> tuple[tuple[str, ...], IntArray, LongArray]:
+        """Return the words, tokens and offsets of clean texts."""
+        if self._space is None and all(map(str.isascii, texts)):
+            # No sign joins what a new line separates, and no step changes a length.
+            joined = self._joined("\n".join([*texts, ""]).lower()).replace("''", "  ")
+            ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
+            return self._numbers.of_bytes(joined.encode(), ends)
         marks = "marks" in self.settings.word_forms
-        texts = [self._spaced(_plain(self._clean(one.text), marks)) for one in documents]
-        numbers, offsets = self._numbers.of_texts(texts)
-        used, tokens = own_dictionary(numbers)
-        words = tuple(map(self._numbers.words.__getitem__, used.tolist()))
-        return DocumentBlock.of_columns(documents, words, tokens, offsets)
+        return self._numbers.of_texts([self._spaced(_plain(text, marks)) for text in texts])
 
     def tokenise(self, document: Document) -> TokenisedDocument:
         """Return the document as tokens; it has none where no word is kept.

@@ -87,8 +87,8 @@ def test_a_row_holds_the_whole_form():
     numbers = FormNumbers(lambda form: met.append(form) or form)
     texts = ["a" * size for size in range(1, 20)]
     for _ in range(2):
-        found, offsets = numbers.of_texts(texts)
-        assert [numbers.words[number] for number in found] == texts
+        words, tokens, offsets = numbers.of_texts(texts)
+        assert [words[token] for token in tokens] == texts
         assert offsets.tolist() == list(range(20))
     # A form of more than 16 bytes has no row.
     assert sorted(met) == sorted([*texts, *texts[16:]])

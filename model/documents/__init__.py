@@ -1,0 +1,1 @@
+"""Documents in columns, from the reader to the learner."""

@@ -1,0 +1,1 @@
+"""Kernels over documents in columns."""
