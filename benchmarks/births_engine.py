@@ -25,20 +25,21 @@ import json
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.events import BIRTH
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import State
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
-from benchmarks.corpora import records, stop_words
+from benchmarks.corpora import frequent, minibatches, records, stop_words
 
 LONGEST, LEAST, MOST, SIZE = 200, 5, 0.1, 300
 OLD, EVERY, STREAM = 4000, 12, 9000
@@ -85,18 +86,10 @@ def inside(group: str, seed: int) -> list[Text]:
     return found
 
 
-def minibatches(rows: list[Text]) -> Iterator[Minibatch]:
-    """Yield minibatches of documents, with the words that are left."""
-    having = Counter(word for row in rows for word in set(row.words))
-    known = {w for w, count in having.items() if LEAST <= count <= MOST * len(rows)}
-    documents = [
-        TokenisedDocument.from_words(
-            Document(str(d), d, "", row.label), [word for word in row.words if word in known]
-        )
-        for d, row in enumerate(rows)
-    ]
-    for n, at in enumerate(range(0, len(documents), SIZE)):
-        yield Minibatch.from_documents("", n + 1, n, True, documents[at : at + SIZE])
+def block_of(rows: Sequence[Text]) -> Block:
+    """Return documents, whose ids are their places, as a block."""
+    documents = [Document(str(d), d, "", row.label) for d, row in enumerate(rows)]
+    return Block.of_words(documents, [row.words for row in rows])
 
 
 def run(rows: list[Text], seed: int, **options: Any) -> tuple[float, list[dict[str, Any]], Any]:
@@ -104,8 +97,8 @@ def run(rows: list[Text], seed: int, **options: Any) -> tuple[float, list[dict[s
     settings = compose(LEARNER, {"learner": "gibbs", "seed": seed, **options})
     learner, found = learner_for(settings), []
     state = learner.init(settings, "", 0)
-    seconds = 0.0
-    for n, minibatch in enumerate(minibatches(rows)):
+    seconds, documents = 0.0, frequent(block_of(rows), LEAST, MOST * len(rows))
+    for n, minibatch in enumerate(minibatches(documents, SIZE)):
         begun = time.process_time()
         info = learner.step(state, minibatch)
         # The first minibatches compile.

@@ -23,19 +23,20 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters as fixed_clusters
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
 from beam_topics.model.papers.state import PaperState, best_particle, topics_of
-from beam_topics.model.records import Minibatch, TokenisedDocument
 from benchmarks.canini_report import report
-from benchmarks.corpora import minibatches, newsgroup_words, shuffled, vocabulary
+from benchmarks.corpora import minibatch, newsgroup_words, part, shuffled, vocabulary
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 
@@ -83,9 +84,9 @@ LEAST = {"subset20": 3}
 class Corpus:
     """The initial batch, the rest of the stream in equal parts, and the held-out documents."""
 
-    initial: list[TokenisedDocument]
-    parts: list[list[TokenisedDocument]]
-    held_out: list[TokenisedDocument]
+    initial: Block
+    parts: list[Block]
+    held_out: Block
     words: tuple[str, ...]
     topics: int
 
@@ -93,17 +94,17 @@ class Corpus:
 @cache
 def corpus_of(dataset: str, thin: int) -> Corpus:
     """Return every ``thin``-th post of a dataset in one shuffled order, without rare words."""
-    documents = shuffled(newsgroup_words(dataset, LEAST.get(dataset, 5))[::thin], 1)
+    documents = shuffled(part(newsgroup_words(dataset, LEAST.get(dataset, 5)), every=thin), 1)
     held_out = len(documents) // 10
-    stream = documents[held_out:]
+    stream = part(documents, held_out)
     bounds = np.linspace(len(stream) // 10, len(stream), PARTS + 1).astype(int)
-    parts = [stream[first:last] for first, last in zip(bounds[:-1], bounds[1:], strict=True)]
+    parts = [part(stream, first, last) for first, last in pairwise(bounds)]
     return Corpus(
-        stream[: bounds[0]],
+        part(stream, 0, bounds[0]),
         parts,
-        documents[:held_out],
+        part(documents, 0, held_out),
         vocabulary(stream),
-        len({document.label for document in documents}),
+        len(set(documents.labels)),
     )
 
 
@@ -133,12 +134,8 @@ def shared_sample(dataset: str, row: str, thin: int, particles: int) -> bytes:
     settings = settings_of(corpus, dataset, row, particles)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    learner.step(state, _minibatch(corpus.initial, 1))
+    learner.step(state, minibatch(corpus.initial, 1))
     return learner.save(state)
-
-
-def _minibatch(documents: list[TokenisedDocument], sequence: int) -> Minibatch:
-    return replace(next(minibatches(documents, len(documents))), sequence=sequence)
 
 
 def learn(run: Run, thin: int, particles: int) -> Result:
@@ -148,15 +145,15 @@ def learn(run: Run, thin: int, particles: int) -> Result:
     learner: Any = learner_for(settings)
     if run.row in ("batch", "default"):
         state = learner.init(settings, "", 0)
-        learner.step(state, _minibatch(corpus.initial, 1))
+        learner.step(state, minibatch(corpus.initial, 1))
     else:
         state = learner.load(settings, "", 0, shared_sample(run.dataset, run.row, thin, particles))
     points = [measured(learner, state, corpus, True)] if run.row != "batch" else []
     seconds, moves, tokens, resamplings = 0.0, 0, 0, 0
-    for sequence, part in enumerate(corpus.parts, start=2):
-        minibatch = _minibatch(part, sequence)
+    for sequence, documents in enumerate(corpus.parts, start=2):
+        batch = minibatch(documents, sequence)
         begin = time.thread_time()
-        info = learner.step(state, minibatch)
+        info = learner.step(state, batch)
         seconds += time.thread_time() - begin
         moves, tokens, resamplings = (
             moves + info.moves,
@@ -187,13 +184,13 @@ def measured(learner: Any, state: Any, corpus: Corpus, held_out: bool) -> list[f
 
 
 def _held_out(learner: Any, state: Any, corpus: Corpus) -> float:
-    labels = [document.label for document in corpus.held_out]
+    labels = corpus.held_out.labels
     if not isinstance(state, PaperState) or state.waiting is not None:
         settings = EvaluationSettings(seed=state.settings.seed)
         return nmi(labels, fixed_clusters(learner.snapshot(state), corpus.held_out, settings))
     copy = deepcopy(state)
     before = copy.documents
-    learner.step(copy, _minibatch(corpus.held_out, 1000))
+    learner.step(copy, minibatch(corpus.held_out, 1000))
     slots = [slot for slot in copy.history.slots().tolist() if copy.history.arrival[slot] >= before]
     return nmi(labels, main_topics(copy, slots))
 

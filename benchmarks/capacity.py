@@ -10,15 +10,16 @@ checkpoint and of a snapshot.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.publishing.snapshots import snapshot_to_file
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from benchmarks.corpora import minibatches
 from benchmarks.scale.made_up import made_up_words
 
@@ -62,7 +63,7 @@ def cost_of(options: dict[str, Any], count: int) -> Cost:
     settings = compose(LEARNER, {"topics": 50, **options})
     learner = learner_for(settings)
     state: Any = learner.init(settings, "", 0)
-    batches = list(minibatches(list(documents(_FIRST + count)), _EACH))
+    batches = list(minibatches(documents(_FIRST + count), _EACH))
     first = _FIRST // _EACH
     learn(learner, state, batches[:first])
     seconds = learn(learner, state, batches[first:])
@@ -80,11 +81,9 @@ def learn(learner: Any, state: Any, batches: list[Minibatch]) -> float:
     return time.process_time() - began
 
 
-def documents(count: int) -> Iterator[TokenisedDocument]:
-    """Yield made-up documents."""
-    generator = np.random.default_rng(1)
+def documents(count: int) -> Block:
+    """Return made-up documents."""
     words, weights = made_up_words()
-    for number in range(count):
-        chosen = generator.choice(len(words), _WORDS, p=weights).tolist()
-        document = Document(str(number), number, "", None)
-        yield TokenisedDocument.from_words(document, [words[word] for word in chosen])
+    chosen = np.random.default_rng(1).choice(len(words), (count, _WORDS), p=weights).tolist()
+    texts = [[words[word] for word in row] for row in chosen]
+    return Block.of_words([Document(str(number), number, "") for number in range(count)], texts)

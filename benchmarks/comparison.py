@@ -36,7 +36,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -44,13 +43,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.evaluation.classification import svm_accuracy
 from beam_topics.model.evaluation.coherence import coherence
 from beam_topics.model.evaluation.mixed import judge_words, most_telling
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document, FloatArray, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
-from benchmarks.corpora import content_words, may_body, may_words, records, stop_words
+from benchmarks.corpora import (
+    block_of,
+    content_words,
+    known_tokens,
+    may_body,
+    may_words,
+    records,
+    stop_words,
+)
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 from benchmarks.runners import ROOT
 from benchmarks.scale.commands import CHILD
@@ -203,15 +210,13 @@ ROWS: dict[str, Callable[[Path, int], tuple[list[str], Callable[[Path], Model]]]
 
 def scores(model: Model, found: Corpus) -> Result:
     """Return perplexity, accuracy, NPMI and mixed topics of a model."""
-    trained = Counter(word for record in found.train for word in record["text"].split())
-    kept = [number for number, word in enumerate(model.words) if trained[word] >= LEAST]
+    train, test = (block_of(side, str.split) for side in found)
+    trained = dict(zip(train.words, np.bincount(train.tokens).tolist(), strict=True))
+    kept = [number for number, word in enumerate(model.words) if trained.get(word, 0) >= LEAST]
     phi = model.phi[:, kept] / model.phi[:, kept].sum(axis=1, keepdims=True)
-    numbers = {model.words[number]: place for place, number in enumerate(kept)}
-    log, count, proportions, labels = 0.0, 0, [], []
-    for record in found.test:
-        tokens = np.array([numbers[w] for w in record["text"].split() if w in numbers], np.int64)
+    log, count, proportions, labels = 0.0, 0, [], test.labels
+    for tokens in known_tokens(test, [model.words[number] for number in kept]):
         proportions.append(fold_in(phi[:, tokens], model.alpha))
-        labels.append(record["label"])
         log += log_probability(phi[:, tokens], model.alpha)
         count += len(tokens[1::2])
     mixtures = np.array(proportions)
@@ -222,7 +227,6 @@ def scores(model: Model, found: Corpus) -> Result:
         [model.words[kept[place]] for place in np.argsort(-row, kind="stable")[:TOP_WORDS]]
         for row in phi
     ]
-    train = [document(record) for record in found.train]
     telling = [
         [model.words[kept[place]] for place in most_telling(row + 1e-300, whole)[:TOP_WORDS]]
         for row in phi
@@ -234,11 +238,6 @@ def scores(model: Model, found: Corpus) -> Result:
         "mixed": sum(one.mixed for one in judge_words(telling, train)),
         "words": len(kept),
     }
-
-
-def document(record: dict[str, str]) -> TokenisedDocument:
-    """Return a record as coherence reads it."""
-    return TokenisedDocument.from_words(Document(record["id"], 0, ""), record["text"].split())
 
 
 def fold_in(phi: FloatArray, alpha: FloatArray) -> FloatArray:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
+from beam_topics.model.arrays import LongArray
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
 
 SUBSETS = {
     "diff3": ("rec.sport.baseball", "sci.space", "alt.atheism"),
@@ -73,7 +78,7 @@ def may_body(text: str) -> str:
     return "\n".join(line for line in body.splitlines() if " " in line.strip())
 
 
-def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+def newsgroups(subset: str) -> tuple[Block, Block]:
     """Return the training and the test documents of diff3, rel3, sim3 or subset20.
 
     Words that training has once become one type.
@@ -87,27 +92,24 @@ def newsgroups(subset: str) -> tuple[list[TokenisedDocument], list[TokenisedDocu
             if taken[label] == 100:
                 continue
             taken[label] += 1
-            part = "test" if taken[label] % 10 == 0 else "train"
+            side = "test" if taken[label] % 10 == 0 else "train"
         elif label in SUBSETS[subset]:
-            part = record["split"]
+            side = record["split"]
         else:
             continue
-        split[part].append((record["id"], label, may_words(record["text"], stop)))
+        split[side].append((record["id"], label, may_words(record["text"], stop)))
     seen = Counter(word for _, _, words in split["train"] for word in words)
-    known = {word for word, count in seen.items() if count > 1}
 
-    def tokenised(part: str) -> list[TokenisedDocument]:
-        return [
-            TokenisedDocument.from_words(
-                Document(name, 0, "", label), [word if word in known else RARE for word in words]
-            )
-            for name, label, words in split[part]
-        ]
+    def tokenised(side: str) -> Block:
+        return Block.of_words(
+            [Document(name, 0, "", label) for name, label, _ in split[side]],
+            ([word if seen[word] > 1 else RARE for word in words] for *_, words in split[side]),
+        )
 
     return tokenised("train"), tokenised("test")
 
 
-def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
+def newsgroup_words(subset: str, least: int) -> Block:
     """Return all documents of a subset, with the words that at least ``least`` of them have.
 
     The training and the test part are joined.
@@ -117,59 +119,83 @@ def newsgroup_words(subset: str, least: int) -> list[TokenisedDocument]:
         label = record["label"]
         taken[label] += 1
         if (subset == "subset20" and taken[label] <= 100) or label in SUBSETS.get(subset, ()):
-            found.append((record["id"], label, may_words(record["text"], stop)))
-    seen = Counter(word for _, _, words in found for word in set(words))
-    kept = [
-        (name, label, [word for word in words if seen[word] >= least])
-        for name, label, words in found
-    ]
-    return [
-        TokenisedDocument.from_words(Document(name, 0, "", label), words)
-        for name, label, words in kept
-        if words
-    ]
+            found.append(record)
+    return with_words(frequent(block_of(found, lambda text: may_words(text, stop)), least))
 
 
-def vocabulary(documents: list[TokenisedDocument]) -> tuple[str, ...]:
-    """Return the distinct words, sorted."""
-    return tuple(sorted({word for document in documents for word in document.words}))
-
-
-def shuffled(documents: list[TokenisedDocument], seed: int) -> list[TokenisedDocument]:
-    """Return the documents in the order of one run; the papers shuffle their streams."""
-    return [documents[i] for i in np.random.default_rng(seed).permutation(len(documents))]
-
-
-def minibatches(documents: list[TokenisedDocument], size: int) -> Iterator[Minibatch]:
-    """Yield the documents in minibatches, in their order."""
-    for number, first in enumerate(range(0, len(documents), size), start=1):
-        yield Minibatch.from_documents("", number, number, True, documents[first : first + size])
-
-
-def abstracts(every: int, start: int = 0) -> list[TokenisedDocument]:
+def abstracts(every: int, start: int = 0) -> Block:
     """Return one in ``every`` of arXiv's abstracts, in the order of time.
 
     The words are runs of letters in lower case, without stop words.
     """
     stop = stop_words()
-    found = []
-    for number, record in enumerate(records("arxiv-cs-1994-2019")):
-        if number % every == start:
-            words = content_words(record["text"], stop)
-            found.append(
-                TokenisedDocument.from_words(
-                    Document(record["id"], number, "", record["label"]), words
-                )
-            )
-    return found
+    chosen = islice(records("arxiv-cs-1994-2019"), start, None, every)
+    return block_of(chosen, lambda text: content_words(text, stop))
 
 
-def numbered(documents: list[TokenisedDocument], words: tuple[str, ...]) -> tuple[Any, Any]:
-    """(tokens: int32, the documents' word numbers one after the other; offsets: int64)."""
-    numbers = {word: number for number, word in enumerate(words)}
-    tokens = [
-        np.array([numbers[word] for word in document.words], np.int32)[document.tokens]
-        for document in documents
-        if document.words
-    ]
-    return np.concatenate(tokens), np.cumsum([0, *map(len, tokens)])
+def block_of(found: Iterable[Mapping[str, Any]], words: Callable[[str], Sequence[str]]) -> Block:
+    """Return records as documents.
+
+    Args:
+        found: At least one record.
+        words: Returns the words of a text.
+    """
+    rows = [(Document(one["id"], 0, "", one.get("label")), words(one["text"])) for one in found]
+    return Block.of_words([document for document, _ in rows], [some for _, some in rows])
+
+
+def part(documents: Block, first: int = 0, last: int | None = None, every: int = 1) -> Block:
+    """Return the documents ``first:last:every``."""
+    return documents.take(np.arange(len(documents))[first:last:every])
+
+
+def shuffled(documents: Block, seed: int) -> Block:
+    """Return the documents in the order of one run; the papers shuffle their streams."""
+    return documents.take(np.random.default_rng(seed).permutation(len(documents)))
+
+
+def with_words(documents: Block) -> Block:
+    """Return the documents that have words."""
+    return documents.take(np.flatnonzero(documents.lengths))
+
+
+def frequent(documents: Block, least: int, most: float = math.inf) -> Block:
+    """Return the documents with the words that so many of them have."""
+    having = Counter(word for one in documents.documents() for word in one.words)
+    return with_these(documents, {word for word, n in having.items() if least <= n <= most})
+
+
+def with_these(documents: Block, words: Container[str]) -> Block:
+    """Return the documents with these of their words."""
+    return documents.tokens_where(
+        np.array([word in words for word in documents.words], bool)[documents.tokens]
+    )
+
+
+def vocabulary(documents: Block) -> tuple[str, ...]:
+    """Return the distinct words, sorted."""
+    return tuple(sorted(documents.words))
+
+
+def texts_of(documents: Block) -> list[list[str]]:
+    """Return the words of each document."""
+    return [documents.words_of(row) for row in range(len(documents))]
+
+
+def known_tokens(documents: Block, words: Sequence[str]) -> list[LongArray]:
+    """Return the tokens of each document as places in a list of words, which has all that count."""
+    places = {word: place for place, word in enumerate(words)}
+    found = np.array([places.get(word, -1) for word in documents.words], np.int64)
+    tokens = np.split(found[documents.tokens], documents.offsets[1:-1])
+    return [some[some >= 0] for some in tokens]
+
+
+def minibatch(documents: Block, number: int) -> Minibatch:
+    """Return documents as a minibatch that is a window of its own."""
+    return Minibatch.of_block(documents, number, number, True)
+
+
+def minibatches(documents: Block, size: int) -> Iterator[Minibatch]:
+    """Yield the documents in minibatches, in their order."""
+    for number, first in enumerate(range(0, len(documents), size), start=1):
+        yield minibatch(part(documents, first, first + size), number)

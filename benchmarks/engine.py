@@ -18,19 +18,32 @@ import argparse
 import importlib.util
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.coherence import coherence
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.learners.engine.archive import Schedule, archive
 from beam_topics.model.learners.engine.state import ALPHA, State
-from beam_topics.model.records import Document, TokenisedDocument
-from benchmarks.corpora import abstracts, may_words, numbered, records, shuffled, stop_words
+from benchmarks.corpora import (
+    abstracts,
+    block_of,
+    frequent,
+    known_tokens,
+    may_words,
+    part,
+    records,
+    shuffled,
+    stop_words,
+    texts_of,
+    vocabulary,
+    with_these,
+    with_words,
+)
 
 LEAST, HELD, EM_STEPS, LABELLED, TOP_WORDS = 3, 20, 60, 4000, 10
 
@@ -47,51 +60,29 @@ class Corpus(NamedTuple):
 
     name: str
     words: tuple[str, ...]
-    learned: list[TokenisedDocument]
-    held: list[TokenisedDocument]
+    learned: Block
+    held: Block
 
 
 def corpus(name: str) -> Corpus:
     """Read a corpus, and hold out a part of it."""
     documents = posts() if name == "news" else abstracts(1)
-    held = [document for document in documents if is_held(document)]
-    learned = [document for document in documents if not is_held(document)]
-    learned = learned[::8] if name == "arx8" else learned
-    counts = Counter(word for document in learned for word in document.words)
-    words = tuple(sorted(word for word, count in counts.items() if count >= LEAST))
-    known = frozenset(words)
-    return Corpus(name, words, with_words(learned, known), with_words(held, known))
+    held = np.array([stream_key(0, one)[0] % HELD == 0 for one in documents.ids])
+    learned = part(documents.take(np.flatnonzero(~held)), every=8 if name == "arx8" else 1)
+    learned = with_words(frequent(learned, LEAST))
+    words = vocabulary(learned)
+    others = with_these(documents.take(np.flatnonzero(held)), frozenset(words))
+    return Corpus(name, words, learned, with_words(others))
 
 
-def posts() -> list[TokenisedDocument]:
+def posts() -> Block:
     """Return the posts of 20 Newsgroups, shuffled, because they are sorted by label."""
     stop = stop_words()
-    found = [
-        TokenisedDocument.from_words(
-            Document(record["id"], 0, "", record["label"]),
-            [word for word in may_words(record["text"], stop) if len(word) > 1],
-        )
-        for record in records("20news-bydate")
-    ]
-    return shuffled(found, 1)
 
+    def words(text: str) -> list[str]:
+        return [word for word in may_words(text, stop) if len(word) > 1]
 
-def is_held(document: TokenisedDocument) -> bool:
-    """Return whether a document is held out, by a hash of its id."""
-    return stream_key(0, document.id)[0] % HELD == 0
-
-
-def with_words(
-    documents: list[TokenisedDocument], known: frozenset[str]
-) -> list[TokenisedDocument]:
-    """Return the documents with known words alone; those without any are left out."""
-    found = []
-    for document in documents:
-        tokens = [word for word in (document.words[i] for i in document.tokens) if word in known]
-        if tokens:
-            kept = Document(document.id, 0, "", document.label)
-            found.append(TokenisedDocument.from_words(kept, tokens))
-    return found
+    return shuffled(block_of(records("20news-bydate"), words), 1)
 
 
 def engine(found: Corpus, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -116,9 +107,9 @@ def learn(
 ) -> tuple[State, float, float, dict[str, float]]:
     """Learn the corpus; (state, processor seconds, wall seconds, seconds after each stage)."""
     state, marks = State(options.topics, options.seed), dict[str, float]()
-    words, offsets = numbered(found.learned, found.words)
     state.add_words(len(found.words))
-    state.add_documents(words, np.diff(offsets))
+    words = np.concatenate(known_tokens(found.learned, found.words)).astype(np.int32)
+    state.add_documents(words, found.learned.lengths)
     before = time.process_time(), time.perf_counter()
 
     def watch(step: Any, _: State) -> None:
@@ -135,8 +126,8 @@ def tomotopy(found: Corpus, options: argparse.Namespace) -> Iterator[dict[str, A
     import tomotopy as package
 
     model = package.LDAModel(k=options.topics, alpha=ALPHA, eta=0.01, seed=options.seed)
-    for document in found.learned:
-        model.add_doc([document.words[i] for i in document.tokens])
+    for text in texts_of(found.learned):
+        model.add_doc(text)
     numbers = {word: number for number, word in enumerate(found.words)}
     seconds, wall, done = 0.0, 0.0, 0
     for sweeps in options.tomotopy:
@@ -154,10 +145,9 @@ def tomotopy(found: Corpus, options: argparse.Namespace) -> Iterator[dict[str, A
 
 def scores(found: Corpus, phi: Any) -> dict[str, float | None]:
     """Return perplexity, accuracy and NPMI."""
-    words, offsets = numbered(found.held, found.words)
     log, count = 0.0, 0
-    for begin, end in zip(offsets[:LABELLED], offsets[1 : LABELLED + 1], strict=False):
-        columns = phi[:, words[begin:end]]
+    for tokens in known_tokens(found.held, found.words)[:LABELLED]:
+        columns = phi[:, tokens]
         theta = fitted(columns[:, ::2])
         log += np.log(theta @ columns[:, 1::2]).sum()
         count += columns[:, 1::2].shape[1]
@@ -185,12 +175,12 @@ def accuracy(found: Corpus, phi: Any) -> float | None:
     from sklearn.svm import LinearSVC
 
     more = max(LABELLED - len(found.held), 0)
-    documents = found.held + (found.learned[:: len(found.learned) // more] if more else [])
-    words, offsets = numbered(documents, found.words)
-    theta = np.sqrt(
-        [fitted(phi[:, words[b:e]]) for b, e in zip(offsets, offsets[1:], strict=False)]
-    )
-    labels = np.array([document.label for document in documents])
+    documents = found.held
+    if more:
+        others = part(found.learned, every=len(found.learned) // more)
+        documents = Block.joined([documents, others])
+    theta = np.sqrt([fitted(phi[:, one]) for one in known_tokens(documents, found.words)])
+    labels = np.array(documents.labels)
     # Held documents of a stream are in the order of time; learned ones are spread over both parts.
     order = np.argsort(np.arange(len(labels)) % 10 >= 7, kind="stable") if more else slice(None)
     theta, labels, cut = theta[order], labels[order], len(labels) * 7 // 10

@@ -20,17 +20,27 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import EvaluationSettings, clusters
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
-from benchmarks.corpora import SUBSETS, may_words, minibatches, records, stop_words
+from benchmarks.corpora import (
+    SUBSETS,
+    block_of,
+    may_words,
+    minibatches,
+    records,
+    stop_words,
+    texts_of,
+)
 
 TRIPLES = {
     "hockey": ("rec.sport.hockey", "sci.med", "soc.religion.christian"),
@@ -48,7 +58,6 @@ CHANGED = 0.1
 _SHORTEST = 60
 WANTED = [row for row in os.environ.get("BENCHMARK_ROWS", "").split(",") if row]
 
-Documents = Sequence[TokenisedDocument]
 COPIES: dict[str, dict[str, Any]] = {
     name: {"duplicates": name} for name in ("keep", "count_once", "drop")
 }
@@ -66,10 +75,10 @@ class Pass:
         self.state = self.learner.init(settings, "", 0)
         self.seconds, self.sequence = 0.0, 0
 
-    def learn(self, documents: Sequence[TokenisedDocument]) -> Snapshot:
+    def learn(self, documents: Block) -> Snapshot:
         """Learn documents and return the version after them."""
         begin = time.thread_time()
-        for minibatch in minibatches(list(documents), MINIBATCH):
+        for minibatch in minibatches(documents, MINIBATCH):
             self.sequence += 1
             # Event time counts documents.
             end = self.sequence * MINIBATCH
@@ -81,7 +90,7 @@ class Pass:
 
 
 @cache
-def posts(groups: tuple[str, ...], split: str) -> tuple[TokenisedDocument, ...]:
+def posts(groups: tuple[str, ...], split: str) -> Block:
     """Return the posts of these groups in the order of their dates.
 
     Args:
@@ -95,15 +104,10 @@ def posts(groups: tuple[str, ...], split: str) -> tuple[TokenisedDocument, ...]:
         if (not groups or r["label"] in groups) and (not split or r["split"] == split)
     )
     ordered = sorted(wanted, key=lambda record: (record["timestamp"], record["id"]))
-    return tuple(
-        TokenisedDocument.from_words(
-            Document(record["id"], 0, "", record["label"]), may_words(record["text"], stop)
-        )
-        for record in ordered
-    )
+    return block_of(ordered, lambda text: may_words(text, stop))
 
 
-def flooded(documents: Documents, seed: int, author: bool = False) -> list[TokenisedDocument]:
+def flooded(documents: Block, seed: int, author: bool = False) -> Block:
     """Return the documents with a flood among the last three quarters.
 
     Args:
@@ -113,66 +117,64 @@ def flooded(documents: Documents, seed: int, author: bool = False) -> list[Token
     """
     generator = np.random.default_rng(seed)
     quarter = len(documents) // 4
-    source = next(d for d in documents[quarter:] if len(d.tokens) >= _SHORTEST)
-    words = [word for document in documents for word in document.words]
-    made: Callable[[int], TokenisedDocument] = partial(near_copy, source, words, generator)
+    alone = list(documents.documents())
+    source = next(d for d in alone[quarter:] if len(d.tokens) >= _SHORTEST)
+    words = [word for document in alone for word in document.words]
+    made: Callable[[int], Block] = partial(near_copy, source, words, generator)
     if author:
-        of_group = (d for d in documents[:quarter] if d.label == source.label)
-        pool = [document.words[token] for document in of_group for token in document.tokens]
+        of_group = [row for row in range(quarter) if documents.labels[row] == source.labels[0]]
+        pool = list(chain.from_iterable(texts_of(documents.take(of_group))))
         made = partial(of_author, source, pool, generator)
-    result, number = list(documents[:quarter]), 0
+    result, number = alone[:quarter], 0
     wanted = COPIES_EACH * len(documents) / (len(documents) - quarter)
-    for place, document in enumerate(documents[quarter:], 1):
+    for place, document in enumerate(alone[quarter:], 1):
         result.append(document)
         while number < round(place * wanted):
             result.append(made(number))
             number += 1
-    return result
+    return Block.joined(result)
 
 
 def of_author(
-    source: TokenisedDocument, pool: Sequence[str], generator: np.random.Generator, number: int
-) -> TokenisedDocument:
+    source: Block, pool: Sequence[str], generator: np.random.Generator, number: int
+) -> Block:
     """Return a document with as many tokens as another one, drawn from a pool."""
     text = [pool[at] for at in generator.integers(len(pool), size=len(source.tokens)).tolist()]
-    name = f"copy {number}"
-    return TokenisedDocument.from_words(
-        Document(name, source.timestamp, "", source.label, source="author"), text
-    )
+    document = Document(f"copy {number}", 0, "", source.labels[0], source="author")
+    return Block.of_words([document], [text])
 
 
 def near_copy(
-    source: TokenisedDocument, words: Sequence[str], generator: np.random.Generator, number: int
-) -> TokenisedDocument:
+    source: Block, words: Sequence[str], generator: np.random.Generator, number: int
+) -> Block:
     """Return a copy of a document, a tenth of whose tokens are other words."""
-    text = [source.words[token] for token in source.tokens.tolist()]
+    text = source.words_of(0)
     for at in np.flatnonzero(generator.random(len(text)) < CHANGED).tolist():
         text[at] = words[int(generator.integers(len(words)))]
-    return TokenisedDocument.from_words(
-        Document(f"copy {number}", source.timestamp, "", source.label), text
-    )
+    return Block.of_words([Document(f"copy {number}", 0, "", source.labels[0])], [text])
 
 
 def run(groups: tuple[str, ...], topics: int, seed: int) -> None:
     """Print the figures of one set of groups."""
     train, test = posts(groups, "train"), posts(groups, "test")
-    train = tuple(replace(document, source=document.id) for document in train)
+    train = replace(train, sources=train.ids)
     streams = {
-        "no flood": list(train),
+        "no flood": train,
         "copies": flooded(train, seed),
         "author": flooded(train, seed, True),
     }
-    labels, first = [document.label for document in test], 0.0
+    first = 0.0
     print(f"Seed {seed}, {len(train)} posts, T = {topics}; with a flood {len(streams['copies'])}")
     for name, stream in streams.items():
-        copies = [replace(d, id=str(n)) for n, d in enumerate(stream) if d.id[:5] == "copy "][:200]
+        rows = [row for row, one in enumerate(stream.ids) if one.startswith("copy ")][:200]
+        copies = replace(stream.take(rows), ids=tuple(map(str, rows)))
         for row, options in TRIED[name].items():
             if WANTED and f"{name} {row}" not in WANTED:
                 continue
             learning = Pass(compose(LEARNER, {"seed": seed}, {"topics": topics, **options}))
             snapshot = learning.learn(stream)
             learned = learning.learner.summary(learning.state).documents
-            found = nmi(labels, clusters(snapshot, test, EvaluationSettings(seed=seed)))
+            found = nmi(test.labels, clusters(snapshot, test, EvaluationSettings(seed=seed)))
             held = len(set(clusters(snapshot, copies, EvaluationSettings(seed=seed))))
             first = first or learning.seconds
             print(

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from beam_topics.model.records import Document
+from beam_topics.model.documents.document import Document
 from beam_topics.pipelines import train
 from beam_topics.transforms.write import shard_start, write_shard
 from benchmarks.corpora import records

@@ -13,7 +13,6 @@ import argparse
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import (
     METHOD,
@@ -32,15 +33,16 @@ from beam_topics.model.inference import (
 )
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.corpus import Corpus, CorpusSampler, build_corpora
-from beam_topics.model.inference.features import FEATURES
+from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
 from beam_topics.model.inference.gibbs2 import fit_alpha
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.records import Document, FloatArray, TokenisedDocument, TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 from beam_topics.pipelines.cli.terminal import thin
-from benchmarks.corpora import records, stop_words
+from benchmarks.corpora import block_of, frequent, part, records, shuffled, stop_words, vocabulary
 
 _LETTERS = re.compile(r"[a-z]{2,}")
 ALPHA, BETA = 0.1, 0.01
@@ -48,35 +50,23 @@ GIBBS = ("gibbs1", "gibbs2", "gibbs2-s", "gibbs3", "gibbs3-s")
 OTHERS = ("variational", "hybrid", "maxent", "naive-bayes")
 
 
-def papers(most: int | None = None, least: int = 3) -> list[TokenisedDocument]:
+def papers(most: int | None = None, least: int = 3) -> Block:
     """Return NIPS 0 to 12, or ``most`` of the papers, as words in lower case.
 
     Stop words and words of fewer than ``least`` papers are dropped.
     """
     stop, chosen = stop_words(), thin(list(records("nips-00-12")), most or 10**9)
-    texts = [
-        (
-            record["id"],
-            [word for word in _LETTERS.findall(record["text"].lower()) if word not in stop],
-        )
-        for record in chosen
-    ]
-    papers_of = Counter(word for _, words in texts for word in set(words))
-    return [
-        TokenisedDocument.from_words(
-            Document(name, 0, ""), [word for word in words if papers_of[word] >= least]
-        )
-        for name, words in texts
-    ]
+
+    def words(text: str) -> list[str]:
+        return [word for word in _LETTERS.findall(text.lower()) if word not in stop]
+
+    return frequent(block_of(chosen, words), least)
 
 
-def split(
-    documents: Sequence[TokenisedDocument], seed: int = 1
-) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+def split(documents: Block, seed: int = 1) -> tuple[Block, Block]:
     """70 % and 30 %, at random."""
-    order = np.random.default_rng(seed).permutation(len(documents))
-    cut = int(0.7 * len(documents))
-    return [documents[i] for i in order[:cut]], [documents[i] for i in order[cut:]]
+    cut, documents = int(0.7 * len(documents)), shuffled(documents, seed)
+    return part(documents, last=cut), part(documents, cut)
 
 
 def empty_model(words: tuple[str, ...], topics: int) -> Snapshot:
@@ -96,7 +86,7 @@ def empty_model(words: tuple[str, ...], topics: int) -> Snapshot:
 
 
 def train(
-    documents: Sequence[TokenisedDocument],
+    documents: Block,
     topics: int,
     sweeps: int,
     enough: Callable[[int, CorpusSampler, Corpus], bool] = lambda sweep, state, corpus: False,
@@ -105,9 +95,9 @@ def train(
 
     Alpha is learned every tenth sweep after the first fifty.
     """
-    words = tuple(sorted({word for document in documents for word in document.words}))
+    words = vocabulary(documents)
     empty = empty_model(words, topics)
-    rows, (corpus,) = build_corpora(empty, documents)
+    rows, (corpus,) = build_corpora(numbered(empty, documents))
     state = CorpusSampler(empty, rows, [corpus], stream_key(1, "train"))
     begin = time.thread_time()
     for sweep in range(sweeps + 1):
@@ -132,16 +122,14 @@ def _facts(snapshot: Snapshot) -> dict[str, Any]:
     return {name: getattr(snapshot, name) for name in names}
 
 
-def classify(
-    published: PublishedModel, documents: Sequence[TokenisedDocument], sweeps: int, features: str
-) -> Classifier:
+def classify(published: PublishedModel, documents: Block, sweeps: int, features: str) -> Classifier:
     """Fit a classifier to pairs that Gibbs3 makes."""
     settings = Gibbs3(sweeps=sweeps)
     prepared = inference_for(settings).prepare(settings, published)
     begin = time.thread_time()
     pairs = [
         pair
-        for document in documents
+        for document in documents.documents()
         if (pair := make_pair(settings, prepared, published, document)) is not None
     ]
     made = time.thread_time()
@@ -160,16 +148,35 @@ def classify(
 
 
 def infer(
-    published: PublishedModel, documents: Sequence[TokenisedDocument], settings: InferenceSettings
+    published: PublishedModel, documents: Block, settings: InferenceSettings
 ) -> tuple[list[TopicMixture], float]:
     """(mixtures, seconds for each document)."""
+    run = prepared_for(published, settings)
+    if not inference_for(settings).needs_all_documents:
+        run(part(documents, last=3))
+    begin = time.thread_time()
+    found = list(run(documents).mixtures())
+    return found, (time.thread_time() - begin) / len(documents)
+
+
+def prepared_for(
+    published: PublishedModel, settings: InferenceSettings
+) -> Callable[[Block], MixtureBlock]:
+    """Return a function that infers the mixtures of documents; the model is prepared once."""
     method = inference_for(settings)
     prepared = method.prepare(settings, published)
-    if not method.needs_all_documents:
-        method.infer(prepared, documents[:3])
-    begin = time.thread_time()
-    found = method.infer(prepared, documents)
-    return found, (time.thread_time() - begin) / len(documents)
+
+    def run(documents: Block) -> MixtureBlock:
+        found = numbered(published.snapshot, documents)
+        return MixtureBlock.of(
+            found.block,
+            method.infer(prepared, found),
+            found.counts.tokens,
+            model_version=published.version,
+            method=settings.kind,
+        )
+
+    return run
 
 
 def unheld(
@@ -210,7 +217,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _run_methods(
-    given: argparse.Namespace, published: PublishedModel, new: Sequence[TokenisedDocument]
+    given: argparse.Namespace, published: PublishedModel, new: Block
 ) -> dict[str, tuple[list[TopicMixture], float]]:
     """Return the mixtures and the seconds a document of each method.
 
@@ -237,7 +244,7 @@ def main() -> None:
     given = _arguments()
     training, new = split(papers(given.papers))
     snapshot = train(training, given.topics, given.train_sweeps)
-    published = PublishedModel(snapshot, "nips", None, tuple(training))
+    published = PublishedModel(snapshot, "nips", training=training)
     if {"maxent", "hybrid"} & set(given.methods):
         published = replace(
             published, classifier=classify(published, training, given.pair_sweeps, given.features)

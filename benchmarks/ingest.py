@@ -22,12 +22,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from beam_topics.model.document_blocks import Blocks, Gathering, block_of
-from beam_topics.model.pending import ListBag, Mirror
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.gathering import Blocks, Gathering
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.pending import ListBag, Mirror
+from beam_topics.model.documents.sequencing import SequenceHead, add_documents, close_windows
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import Document, NumberedMinibatch
-from beam_topics.model.sequencing import SequenceHead, add_documents, close_windows
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import DURATION_UNITS
 from beam_topics.model.words.tokeniser import Tokeniser
@@ -102,13 +104,13 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     documents = [item for item in found if isinstance(item, Document)]
     mark()
     tokeniser = Tokeniser(TokeniserSettings())
-    blocks = list(map(tokeniser.block, _parts(documents, settings)))
+    blocks = list(map(tokeniser.block, parts(documents, Blocks(settings))))
     mark()
-    parts = [(int(block.timestamps.min()), block.to_bytes()) for block in blocks]
-    for _, part in parts:
-        block_of([part])
+    payloads = [block.to_bytes() for block in blocks]
+    for part in payloads:
+        Block.from_bytes(part)
     mark()
-    links = list(_sequenced(parts, settings))
+    links = list(_sequenced(payloads, settings))
     mark()
     for link in links:
         link.minibatch()
@@ -118,23 +120,21 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     return spent, len(documents), links[-1].fingerprint.hex()[:16]
 
 
-def _parts(documents: Iterable[Document], settings: SequenceSettings) -> Iterator[list[Document]]:
+def parts(documents: Iterable[Document], blocks: Blocks) -> Iterator[list[Document]]:
     """Yield the documents of each block."""
-    gathering: Gathering[Document] = Gathering(Blocks(settings))
+    gathering = Gathering(blocks)
     for document in documents:
         yield from gathering.add(document)
     yield from gathering.rest()
 
 
-def _sequenced(
-    blocks: list[tuple[int, bytes]], settings: SequenceSettings
-) -> Iterator[NumberedMinibatch]:
+def _sequenced(blocks: list[bytes], settings: SequenceSettings) -> Iterator[NumberedMinibatch]:
     """Yield the minibatches of blocks that are bytes already."""
     mirror, bag, head = Mirror(), ListBag(), SequenceHead(0, bytes(32))
-    for earliest, part in blocks:
-        head = add_documents(head, mirror, bag, part, earliest=earliest, settings=settings).head
+    for part in blocks:
+        head = add_documents(head, mirror, bag, part, settings).head
     while (due := head.pending.due) is not None:
-        for closed in close_windows("", head, mirror, bag, time=due, settings=settings):
+        for closed in close_windows(head, mirror, bag, time=due, settings=settings):
             head = closed.head
             yield from closed.links
 

@@ -21,21 +21,18 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import agreement, divergence
-from beam_topics.model.inference import (
-    METHOD,
-    Gibbs2,
-    InferenceSettings,
-    PublishedModel,
-    inference_for,
-)
+from beam_topics.model.inference import METHOD, Gibbs2, InferenceSettings, PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.learners import ArchiveSchedule, Gibbs, Given, learner_for
-from beam_topics.model.records import FloatArray, TokenisedDocument, TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.snapshot import Snapshot
-from benchmarks.corpora import minibatches, numbered, vocabulary
-from benchmarks.inference import papers
+from benchmarks.corpora import known_tokens, minibatches, part, vocabulary
+from benchmarks.inference import papers, prepared_for
 from benchmarks.rivals import mallet, mallet_seconds, write_numbers
 
 TRAINED, ITERATIONS, REPETITIONS = 100, 100, 3
@@ -61,27 +58,18 @@ def labelling() -> None:
     """Compare inference methods with MALLET's inferencer and gensim: documents a second, and KL."""
     documents = papers()
     # As a worker gets them.
-    new = [TokenisedDocument.from_bytes(document.to_bytes()) for document in documents[::10]]
-    training = [document for number, document in enumerate(documents) if number % 10]
-    words = vocabulary(training)
-    tokens, offsets = numbered(training, words)
-    texts = np.split(tokens, offsets[1:-1])
+    new = Block.from_bytes(part(documents, every=10).to_bytes())
+    training = documents.take([row for row in range(len(documents)) if row % 10])
     for topics in map(int, os.environ.get("BENCHMARK_TOPICS", "50,400").split(",")):
-        compare(training, texts, words, new, topics)
+        compare(training, new, topics)
 
 
-def compare(
-    training: list[TokenisedDocument],
-    texts: list[Any],
-    words: tuple[str, ...],
-    new: list[TokenisedDocument],
-    topics: int,
-) -> None:
+def compare(training: Block, new: Block, topics: int) -> None:
     """One number of topics."""
+    words = vocabulary(training)
     snapshot = trained(training, words, topics)
     published = PublishedModel(snapshot, "nips", unfitted(snapshot))
-    whole = Gibbs2(sweeps=200)
-    reference = inference_for(whole).infer(inference_for(whole).prepare(whole, published), new)
+    reference = list(prepared_for(published, Gibbs2(sweeps=200))(new).mixtures())
     runs: dict[str, Callable[[], tuple[float, float | None]]] = {
         label: ours(published, new, compose(METHOD, settings), reference)
         for label, settings in METHODS.items()
@@ -95,7 +83,7 @@ def compare(
         folder = mallet()
         if folder is not None:
             found["MALLET, 100 iterations"] = [
-                (rival(folder, Path(name), texts, new, words, topics), None) for _ in range(2)
+                (rival(folder, Path(name), training, new, words, topics), None) for _ in range(2)
             ]
     known = sum(mixture.words_known for mixture in reference) / len(new)
     print(f"K = {topics}: {len(new)} papers of {known:.0f} known tokens on average")
@@ -108,7 +96,7 @@ def compare(
         )
 
 
-def trained(training: list[TokenisedDocument], words: tuple[str, ...], topics: int) -> Snapshot:
+def trained(training: Block, words: tuple[str, ...], topics: int) -> Snapshot:
     """Return a model of an archive."""
     schedule = ArchiveSchedule(sweeps=TRAINED)
     settings = Gibbs(topics=topics, alpha=ALPHA, schedule=schedule, vocabulary=Given(words))
@@ -144,18 +132,17 @@ def unfitted(snapshot: Snapshot) -> Classifier:
 
 def ours(
     published: PublishedModel,
-    new: Sequence[TokenisedDocument],
+    new: Block,
     settings: InferenceSettings,
     reference: Sequence[TopicMixture],
 ) -> Callable[[], tuple[float, float | None]]:
     """Seconds and KL of a method, its preparation left out."""
-    method = inference_for(settings)
-    prepared = method.prepare(settings, published)
-    method.infer(prepared, new[:3])
+    infer = prepared_for(published, settings)
+    infer(part(new, last=3))
 
     def run() -> tuple[float, float | None]:
         mixtures: list[TopicMixture] = []
-        taken = seconds_of(lambda: mixtures.extend(method.infer(prepared, new)))
+        taken = seconds_of(lambda: mixtures.extend(infer(new).mixtures()))
         kl = agreement(reference, mixtures)["kl"]
         return taken, None if settings.kind in UNFITTED or kl is None else float(kl)
 
@@ -163,7 +150,7 @@ def ours(
 
 
 def gensim(
-    snapshot: Snapshot, new: Sequence[TokenisedDocument], reference: Sequence[TopicMixture]
+    snapshot: Snapshot, new: Block, reference: Sequence[TopicMixture]
 ) -> Callable[[], tuple[float, float]]:
     """Measure gensim with our topics."""
     from gensim.models import LdaModel
@@ -178,7 +165,9 @@ def gensim(
     )
     rival.state.sstats = np.ascontiguousarray(snapshot.rows(np.arange(len(names))).T)
     rival.sync_state()
-    chunk = [bag(snapshot, document) for document in new]
+    counts = numbered(snapshot, new).counts
+    pairs = list(zip(counts.rows.tolist(), counts.occurrences.tolist(), strict=True))
+    chunk = [pairs[document] for document in counts.document_slices()]
 
     def run() -> tuple[float, float]:
         found: list[FloatArray] = []
@@ -196,42 +185,17 @@ def gensim(
     return run
 
 
-def bag(snapshot: Snapshot, document: TokenisedDocument) -> list[tuple[int, int]]:
-    """(word, how often) of the words that the model knows."""
-    times = np.bincount(document.tokens, minlength=len(document.words))
-    return [
-        (snapshot.numbers[word], int(n))
-        for word, n in zip(document.words, times, strict=True)
-        if word in snapshot.numbers
-    ]
-
-
 def rival(
     folder: Path,
     place: Path,
-    texts: list[Any],
-    new: Sequence[TokenisedDocument],
+    training: Block,
+    new: Block,
     words: tuple[str, ...],
     topics: int,
 ) -> float:
     """Seconds of MALLET's inferencer, after it was trained."""
-    numbers = {word: number for number, word in enumerate(words)}
-    source = write_numbers(place / "training", texts)
-    others = write_numbers(
-        place / "new",
-        (
-            np.array([numbers[w] for w in document.words if w in numbers], np.int64)[
-                local(document, numbers)
-            ]
-            for document in new
-        ),
-    )
+    source = write_numbers(place / "training", known_tokens(training, words))
+    others = write_numbers(place / "new", known_tokens(new, words))
     return mallet_seconds(folder, source, topics, ALPHA, BETA, TRAINED, 1, 0, others, ITERATIONS)[
         -1
     ]
-
-
-def local(document: TokenisedDocument, numbers: dict[str, int]) -> Any:
-    """Return the document's known tokens as indices into its known words."""
-    known = np.array([word in numbers for word in document.words], bool)
-    return (np.cumsum(known) - 1)[document.tokens[known[document.tokens]]]

@@ -20,17 +20,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
-from beam_topics.model.records import Minibatch, TokenisedDocument
-from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
+from benchmarks.corpora import minibatch, newsgroups, part, shuffled, vocabulary
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run
 from benchmarks.may_report import report
@@ -75,16 +76,14 @@ ROWS = {**FIXED, **SIZES, **BATCH, **TUNED, **DEFAULTS}
 
 
 @cache
-def corpus_of(
-    dataset: str, thin: int
-) -> tuple[list[list[TokenisedDocument]], list[TokenisedDocument], tuple[str, ...]]:
+def corpus_of(dataset: str, thin: int) -> tuple[list[Block], Block, tuple[str, ...]]:
     """Return the stream in ten parts, the test documents, and the vocabulary."""
     train, test = newsgroups(dataset)
-    stream = shuffled(train, 1)[::thin]
+    stream = part(shuffled(train, 1), every=thin)
     bounds = np.linspace(0, len(stream), PARTS + 1).astype(int)
     return (
-        [stream[first:last] for first, last in zip(bounds[:-1], bounds[1:], strict=True)],
-        test[::thin],
+        [part(stream, first, last) for first, last in pairwise(bounds)],
+        part(test, every=thin),
         vocabulary(train),
     )
 
@@ -103,12 +102,9 @@ def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
     return compose(LEARNER, {"seed": run.seed}, chosen)
 
 
-def score(snapshot: Any, test: list[TokenisedDocument], seed: int) -> float:
+def score(snapshot: Any, test: Block, seed: int) -> float:
     """Return the nMI out of sample."""
-    return nmi(
-        [document.label for document in test],
-        clusters(snapshot, test, EvaluationSettings(seed=seed)),
-    )
+    return nmi(test.labels, clusters(snapshot, test, EvaluationSettings(seed=seed)))
 
 
 @cache
@@ -126,7 +122,7 @@ def fixed_seed(dataset: str, thin: int, candidates: int) -> int:
         )
         learner = learner_for(settings)
         state = learner.init(settings, "", 0)
-        learner.step(state, _minibatch(first, 1))
+        learner.step(state, minibatch(first, 1))
         found.append((score(learner.snapshot(state), test, 1), seed))
     found.sort()
     spread = ", ".join(
@@ -147,12 +143,8 @@ def fixed_model(dataset: str, row: str, thin: int, particles: int, candidates: i
     )
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    learner.step(state, _minibatch(corpus_of(dataset, thin)[0][0], 1))
+    learner.step(state, minibatch(corpus_of(dataset, thin)[0][0], 1))
     return learner.save(state)
-
-
-def _minibatch(documents: list[TokenisedDocument], sequence: int) -> Minibatch:
-    return replace(next(minibatches(documents, len(documents))), sequence=sequence)
 
 
 def learn(run: Run, thin: int, particles: int, candidates: int) -> Result:
@@ -166,11 +158,11 @@ def learn(run: Run, thin: int, particles: int, candidates: int) -> Result:
         state = learner.load(
             settings, "", 0, fixed_model(run.dataset, run.row, thin, particles, candidates)
         )
-    for sequence, part in enumerate(parts, start=1):
-        documents += len(part)
+    for sequence, some in enumerate(parts, start=1):
+        documents += len(some)
         begin = time.thread_time()
         if sequence > 1 or run.row not in FIXED:
-            info = learner.step(state, _minibatch(part, sequence))
+            info = learner.step(state, minibatch(some, sequence))
             moves, tokens, resamplings = (
                 moves + info.moves,
                 tokens + info.tokens,

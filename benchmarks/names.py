@@ -20,8 +20,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.reporting.names import (
     Counted,
     Expected,
@@ -31,46 +31,40 @@ from beam_topics.model.reporting.names import (
 )
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.model.snapshot import Snapshot
-from benchmarks.corpora import may_words, minibatches, records, stop_words
-from benchmarks.vocabulary import mixtures, newsgroups
+from benchmarks.corpora import block_of, may_words, minibatches, records, stop_words, texts_of
+from benchmarks.vocabulary import Splits, mixtures, newsgroups
 
 TOPICS = 50
 _FIRST = 3
 
 
-def learned(documents: Sequence[TokenisedDocument]) -> Snapshot:
+def learned(documents: Block) -> Snapshot:
     """Return the model after one pass."""
     settings = compose(LEARNER, {"topics": TOPICS})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    for minibatch in minibatches(list(documents), 200):
+    for minibatch in minibatches(documents, 200):
         learner.step(state, minibatch)
     return learner.snapshot(state)
 
 
-def without_headers() -> tuple[list[TokenisedDocument], list[str]]:
+def without_headers() -> tuple[Block, Splits]:
     """Return all posts as May et al. prepare them, in date order, and the part of each."""
     stop = stop_words()
     found = sorted(records("20news-bydate"), key=lambda record: (record["timestamp"], record["id"]))
-    documents = [
-        TokenisedDocument.from_words(Document(r["id"], n, ""), may_words(r["text"], stop))
-        for n, r in enumerate(found)
-    ]
-    kept = [(d, r["split"]) for d, r in zip(documents, found, strict=True) if d.words]
-    return [d for d, _ in kept], [split for _, split in kept]
+    documents = block_of(found, lambda text: may_words(text, stop))
+    kept = np.flatnonzero(documents.lengths)
+    return documents.take(kept), np.array([record["split"] for record in found])[kept]
 
 
-def abstracts() -> tuple[list[TokenisedDocument], list[str]]:
+def abstracts() -> tuple[Block, Splits]:
     """Return every fifth abstract in date order, and the part of each."""
     stop = stop_words()
     found = sorted(
         records("arxiv-cs-1994-2019"), key=lambda record: (record["timestamp"], record["id"])
     )[::5]
-    documents = [
-        TokenisedDocument.from_words(Document(r["id"], n, ""), may_words(r["text"], stop))
-        for n, r in enumerate(found)
-    ]
-    return documents, ["train" if n % 4 else "test" for n in range(len(documents))]
+    documents = block_of(found, lambda text: may_words(text, stop))
+    return documents, np.where(np.arange(len(documents)) % 4, "train", "test")
 
 
 def shares_of(counted: Counted, topic: int, rows: Sequence[int]) -> tuple[float, float, int]:
@@ -102,13 +96,10 @@ def names() -> None:
     }
     for prepared, read in corpora.items():
         documents, splits = read()
-        train = [d for d, split in zip(documents, splits, strict=True) if split == "train"]
+        train = documents.take(np.flatnonzero(splits == "train"))
         snapshot = learned(train)
         largest = np.argmax(mixtures(snapshot, documents, "variational"), axis=1).tolist()
-        given = [
-            (topic, [d.words[token] for token in d.tokens.tolist()])
-            for topic, d in zip(largest, documents, strict=True)
-        ]
+        given = list(zip(largest, texts_of(documents), strict=True))
         parts = {
             part: [
                 one
@@ -117,7 +108,7 @@ def names() -> None:
             ]
             for part, is_train in (("at hand", True), ("test", False))
         }
-        length = float(np.mean([len(d.tokens) for d in train]))
+        length = float(np.mean(train.lengths))
         statistics = word_statistics(snapshot)
         counted = counted_words(parts["at hand"], snapshot.numbers)
         kinds = {

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.classification import svm_accuracy
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words.tokeniser import Tokeniser
@@ -28,16 +29,13 @@ from benchmarks.vocabulary import mixtures
 WORDS = ("blockchain", "lstm", "word2vec", "gan", "bert")
 
 
-def abstracts(every: int) -> list[TokenisedDocument]:
+def abstracts(every: int) -> Block:
     """All abstracts, or each so manieth, in the order of time."""
-    cut = Tokeniser(TokeniserSettings(digits=True))
+    cut = Tokeniser(TokeniserSettings(word_forms=("digits", "marks", "numbers")))
     found = sorted(
         records("arxiv-cs-1994-2019"), key=lambda record: (record["timestamp"], record["id"])
     )
-    return [
-        cut.tokenise(Document(r["id"], n, r["text"], r["label"]))
-        for n, r in enumerate(found[::every])
-    ]
+    return cut.block([Document(r["id"], 0, r["text"], r["label"]) for r in found[::every]])
 
 
 def place(snapshot: Snapshot, word: str) -> dict[str, Any]:
@@ -55,7 +53,7 @@ def place(snapshot: Snapshot, word: str) -> dict[str, Any]:
     }
 
 
-def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[str, Any]:
+def run(documents: Block, settings: LearnerSettings) -> dict[str, Any]:
     """One pass with these settings."""
     learner = learner_for(settings)
     state, sizes, words, start = learner.init(settings, "", 0), [], [], time.thread_time()
@@ -65,10 +63,7 @@ def run(documents: list[TokenisedDocument], settings: LearnerSettings) -> dict[s
             sizes.append(learner.nbytes(state) / 1e6)
             words.append(info.words)
     seconds, snapshot = time.thread_time() - start, learner.snapshot(state)
-    theta, labels = (
-        mixtures(snapshot, documents, "gibbs3"),
-        np.array([document.label for document in documents]),
-    )
+    theta, labels = mixtures(snapshot, documents, "gibbs3"), np.array(documents.labels)
     test = np.arange(len(documents)) % 4 == 3
     return {
         "max_words": settings.vocabulary.size,

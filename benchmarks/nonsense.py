@@ -14,10 +14,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.serving import NoneShares, base_probabilities
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
+from benchmarks.corpora import texts_of
 from benchmarks.names import learned, without_headers
 from benchmarks.vocabulary import newsgroups
 
@@ -48,19 +50,13 @@ def nonsense() -> None:
     """Share of documents, and of three kinds of nonsense, that no topic explains."""
     for prepared, read in (("whole posts", newsgroups), ("without headers", without_headers)):
         documents, splits = read()
-        parts = {
-            part: [d for d, split in zip(documents, splits, strict=True) if split == part]
-            for part in ("train", "test")
-        }
-        snapshot = learned(parts["train"][::3])
-        posts = [[d.words[token] for token in d.tokens.tolist()] for d in parts["test"][::12]]
+        train, test = (np.flatnonzero(splits == side) for side in ("train", "test"))
+        snapshot = learned(documents.take(train[::3]))
+        posts = texts_of(documents.take(test[::12]))
         known = [[word for word in post if word in snapshot.numbers] for post in posts]
         shares = NoneShares(snapshot)
         for kind, texts in nonsense_of(snapshot, known).items():
-            made = [
-                TokenisedDocument.from_words(Document(str(n), n, ""), list(words))
-                for n, words in enumerate(texts)
-            ]
+            made = Block.of_words([Document(str(n), 0, "") for n in range(len(texts))], texts)
             none = shares.of(numbered(snapshot, made)) > 0.5
             row = {"posts": prepared, "documents": kind, "none": round(float(none.mean()), 3)}
             print(json.dumps(row), flush=True)

@@ -14,22 +14,23 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.classification import svm_accuracy
 from beam_topics.model.evaluation.coherence import coherence
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words.phrases import JOINER
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.comparison import fold_in
-from benchmarks.corpora import minibatches, records, stop_words
+from benchmarks.corpora import block_of, minibatches, records, stop_words, with_words
 
 TOPICS, FIRST, SEEDS = 50, 10, (1, 2)
 
@@ -37,64 +38,53 @@ TOPICS, FIRST, SEEDS = 50, 10, (1, 2)
 class Split(NamedTuple):
     """The documents that are learned, and those that score."""
 
-    train: list[TokenisedDocument]
-    test: list[TokenisedDocument]
+    train: Block
+    test: Block
 
 
 def corpora() -> Iterator[tuple[str, Split]]:
     """Yield the corpora, by name."""
-    posts = list(records("20news-bydate"))
-    texts = [
-        [(one["label"], one["text"].partition("\n\n")[2]) for one in posts if one["split"] == part]
-        for part in ("train", "test")
-    ]
-    yield "20 Newsgroups", Split(_cut(texts[0][::3]), _cut(texts[1][::3]))
-    abstracts = [(one["label"], one["text"]) for one in records("arxiv-cs-1994-2019")]
+    posts = [{**one, "text": one["text"].partition("\n\n")[2]} for one in records("20news-bydate")]
+    sides = ([one for one in posts if one["split"] == side] for side in ("train", "test"))
+    yield "20 Newsgroups", Split(*(_cut(side[::3]) for side in sides))
+    abstracts = list(records("arxiv-cs-1994-2019"))
     yield "arXiv", Split(_cut(abstracts[::40]), _cut(abstracts[20::40]))
-    papers = [(one["label"], one["text"]) for one in records("nips-00-12")]
+    papers = list(records("nips-00-12"))
     yield "NIPS", Split(_cut(papers[::2]), _cut(papers[1::4]))
 
 
-def _cut(texts: list[tuple[str, str]]) -> list[TokenisedDocument]:
-    """Return the documents without the words of MALLET's list."""
+def _cut(found: Sequence[Mapping[str, Any]]) -> Block:
+    """Return records without the words of MALLET's list."""
     tokeniser, stop = Tokeniser(tokeniser_settings(stop_words="none")), stop_words()
-    return [
-        TokenisedDocument.from_words(
-            Document(str(number), number, "", label),
-            [word for word in tokeniser.words(text) if word not in stop],
-        )
-        for number, (label, text) in enumerate(texts)
-    ]
+    return block_of(found, lambda text: [w for w in tokeniser.words(text) if w not in stop])
 
 
-def learned(documents: list[TokenisedDocument], phrases: str, seed: int) -> tuple[Snapshot, float]:
+def learned(documents: Block, phrases: str, seed: int) -> tuple[Snapshot, float]:
     """Return the model after one pass, and the processor seconds that it took."""
     settings = compose(LEARNER, {"topics": TOPICS, "seed": seed, "phrases": phrases})
     learner, start = learner_for(settings), time.process_time()
     state = learner.init(settings, "", 0)
-    for minibatch in minibatches([one for one in documents if one.words], 200):
+    for minibatch in minibatches(with_words(documents), 200):
         learner.step(state, minibatch)
     return learner.snapshot(state), time.process_time() - start
 
 
-def scores(snapshot: Snapshot, plain: list[TokenisedDocument]) -> dict[str, float]:
+def scores(snapshot: Snapshot, plain: Block) -> dict[str, float]:
     """Return the measures of a model on documents as they are."""
-    joined = list(snapshot.joined(plain))
+    found = numbered(snapshot, plain)
+    joined, (known, offsets) = found.block, found.known_tokens()
     rows = np.arange(len(snapshot.words))
     weight = snapshot.rows(rows) + snapshot.prior.shares(rows)
     phi = (weight / snapshot.normalisers).T
-    mixtures = []
-    for document in joined:
-        known = snapshot.rows_of(document.words)[document.tokens]
-        mixtures.append(fold_in(phi[:, known[known >= 0]], snapshot.alpha))
-    found, labels = np.array(mixtures), [document.label or "" for document in plain]
+    texts, labels = np.split(known, offsets[1:-1]), plain.labels
+    mixtures = np.array([fold_in(phi[:, one], snapshot.alpha) for one in texts])
     ranked = snapshot.top_words(10 * FIRST)
     single = [[word for word in words if JOINER not in word][:FIRST] for words in ranked]
-    tokens = [np.array([JOINER in word for word in one.words])[one.tokens] for one in joined]
+    is_phrase = np.array([JOINER in word for word in joined.words])
     return {
-        "joined": float(np.concatenate(tokens).mean()),
-        "nmi": nmi(labels, main_topics(found)),
-        "accuracy": svm_accuracy(found[::2], labels[::2], found[1::2], labels[1::2]),
+        "joined": float(is_phrase[joined.tokens].mean()),
+        "nmi": nmi(labels, main_topics(mixtures)),
+        "accuracy": svm_accuracy(mixtures[::2], labels[::2], mixtures[1::2], labels[1::2]),
         "npmi": float(coherence(snapshot.top_words(FIRST), joined).npmi.mean()),
         "npmi_single": float(coherence(single, plain).npmi.mean()),
     }

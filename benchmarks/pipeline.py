@@ -13,11 +13,12 @@ import tempfile
 from pathlib import Path
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
+from beam_topics.model.documents.sequencing import chain_start, sequence_documents
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.records import Document, Minibatch
-from beam_topics.model.sequencing import chain_start, sequence_documents
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines import train
@@ -52,14 +53,15 @@ def pipeline() -> None:
 
 def batches_of(source: Path) -> list[Minibatch]:
     """Return the minibatches that the pipeline makes of an archive."""
-    tokeniser, tokenised = Tokeniser(TokeniserSettings()), []
+    documents = []
     with gzip.open(source, "rb") as lines:
         for number, line in enumerate(lines):
             document = parse_line(line, str(number), ParseSettings())
             assert isinstance(document, Document), document
-            tokenised.append(tokeniser.tokenise(document))
+            documents.append(document)
     start = chain_start("", TokeniserSettings(), SEQUENCE)
-    return [link.minibatch() for link in sequence_documents("", tokenised, SEQUENCE, start)]
+    block = Tokeniser(TokeniserSettings()).block(documents)
+    return [link.minibatch() for link in sequence_documents(block, SEQUENCE, start)]
 
 
 def _train(source: Path, folder: Path, learner: str) -> float:

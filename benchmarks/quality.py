@@ -91,12 +91,12 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
     snapshot = learner.snapshot(state)
     seconds = time.perf_counter() - start
     found = clusters(snapshot, test, EvaluationSettings(seed=seed))
-    tokens = sum(len(document.tokens) for document in train)
+    tokens = len(train.tokens)
     return {
         "subset": subset,
         "method": method,
         "seed": seed,
-        "nmi": nmi([document.label for document in test], found),
+        "nmi": nmi(test.labels, found),
         "seconds": seconds,
         "moves": moves * getattr(settings, "particles", 1) / tokens,
         "log_joint": learner.summary(state).posterior.log(),

@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.records import Document, TokenisedDocument
-from benchmarks.corpora import letters_of, minibatches, records, stop_words
+from benchmarks.corpora import block_of, letters_of, minibatches, part, records, stop_words
 from benchmarks.names import without_headers
 
 TOPICS, FIRST, SEEDS = 50, 10, range(1, 6)
@@ -38,20 +38,18 @@ NIPS = {
 }
 
 
-def nips() -> list[TokenisedDocument]:
+def nips() -> Block:
     """Return the papers, without stop words and words of one or two letters."""
     stop = stop_words()
-    return [
-        TokenisedDocument.from_words(
-            Document(record["id"], number, ""),
-            [word for word in letters_of(record["text"]) if len(word) > 2 and word not in stop],
-        )
-        for number, record in enumerate(records("nips-00-12"))
-    ]
+
+    def words(text: str) -> list[str]:
+        return [word for word in letters_of(text) if len(word) > 2 and word not in stop]
+
+    return block_of(records("nips-00-12"), words)
 
 
 def first_words(
-    documents: Sequence[TokenisedDocument], seeds: Mapping[str, Sequence[str]], **given: int
+    documents: Block, seeds: Mapping[str, Sequence[str]], **given: int
 ) -> list[list[str]]:
     """Return the first words of each topic after one pass."""
     lines = tuple(f"{name}: {' '.join(words)}" for name, words in seeds.items())
@@ -59,7 +57,7 @@ def first_words(
     settings = compose(LEARNER, options)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    for minibatch in minibatches(list(documents), 200):
+    for minibatch in minibatches(documents, 200):
         learner.step(state, minibatch)
     return [list(words) for words in learner.snapshot(state).top_words(FIRST)]
 
@@ -73,8 +71,8 @@ def kept(words: Sequence[Sequence[str]], seeds: Mapping[str, Sequence[str]]) -> 
 def seeds() -> None:
     """Share of the seeded words that are among the first ten of their topic after a pass."""
     posts, splits = without_headers()
-    train = [post for post, split in zip(posts, splits, strict=True) if split == "train"][::3]
-    corpora = (("20 Newsgroups", train, NEWSGROUPS), ("NIPS", nips()[::6], NIPS))
+    train = posts.take(np.flatnonzero(splits == "train")[::3])
+    corpora = (("20 Newsgroups", train, NEWSGROUPS), ("NIPS", part(nips(), every=6), NIPS))
     for corpus, documents, given in corpora:
         for seed in SEEDS:
             plain = first_words(documents, {}, seed=seed)

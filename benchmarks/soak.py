@@ -27,10 +27,10 @@ from typing import Any
 
 import psutil
 
-from beam_topics.model import sequencing
+from beam_topics.model.documents import sequencing
+from beam_topics.model.documents.document import Document
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.publishing.publication import Publisher
-from beam_topics.model.records import Document
 from beam_topics.model.times import parse_time
 from beam_topics.pipelines import train
 from beam_topics.transforms.write import shard_start, write_shard

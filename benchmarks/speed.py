@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners import BatchGibbs, Gibbs, Given, LearnerSettings, learner_for
-from beam_topics.model.records import Minibatch
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 
 

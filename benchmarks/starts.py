@@ -32,8 +32,8 @@ from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
-from benchmarks.births_engine import Text, texts
+from benchmarks.births_engine import Text, block_of, texts
+from benchmarks.corpora import minibatches
 
 SIZE, ALERTS, UNSEEN, LATER = 100, 400, 3000, (300, 1000, 4000)
 SHARE, SUBJECTS, EACH, PURE, COUNTS = 0.08, (3, 4, 8, 20), 200, 0.95, 0.005
@@ -76,15 +76,8 @@ def steps(rows: Sequence[Text], seed: int, **options: Any) -> Iterator[tuple[Any
     settings = compose(LEARNER, {"learner": "gibbs", "seed": seed, **options})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    for n, first in enumerate(range(0, len(rows), SIZE)):
-        documents = [
-            TokenisedDocument.from_words(
-                Document(str(first + d), first + d, "", row.label), row.words
-            )
-            for d, row in enumerate(rows[first : first + SIZE])
-        ]
-        info = learner.step(state, Minibatch.from_documents("", n + 1, n, True, documents))
-        yield state, list(info.events)
+    for minibatch in minibatches(block_of(rows), SIZE):
+        yield state, list(learner.step(state, minibatch).events)
 
 
 def accuracy(words: Sequence[str], phi: Array, rows: Sequence[Text]) -> float:

@@ -21,17 +21,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.classification import svm_accuracy
 from beam_topics.model.evaluation.coherence import coherence
 from beam_topics.model.evaluation.mixed import judge
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.records import Document, FloatArray, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words import stop_lists
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.comparison import fold_in, log_probability
-from benchmarks.corpora import minibatches, records, stop_words
+from benchmarks.corpora import known_tokens, minibatches, records, stop_words, with_words
 
 TOPICS, FIRST, SEEDS = 30, 10, (1, 2)
 # The words of a long paper, and of a short text, that are taken.
@@ -94,13 +95,11 @@ def lists() -> Iterator[tuple[str, frozenset[str], float]]:
         yield f"functions, max_df {share:g}", functions, share
 
 
-def _kept(documents: Documents, stop: frozenset[str]) -> list[TokenisedDocument]:
-    return [
-        TokenisedDocument.from_words(
-            Document(str(number), number, "", label), [word for word in words if word not in stop]
-        )
-        for number, (label, words) in enumerate(documents)
-    ]
+def _kept(documents: Documents, stop: frozenset[str]) -> Block:
+    return Block.of_words(
+        [Document(str(number), 0, "", label) for number, (label, _) in enumerate(documents)],
+        ([word for word in words if word not in stop] for _, words in documents),
+    )
 
 
 def scored_words(train: Documents) -> frozenset[str]:
@@ -111,31 +110,32 @@ def scored_words(train: Documents) -> frozenset[str]:
     return frozenset(w for w, count in counts.items() if LEAST <= count <= most and w not in out)
 
 
-def learned(documents: list[TokenisedDocument], seed: int, max_df: float) -> Snapshot:
+def learned(documents: Block, seed: int, max_df: float) -> Snapshot:
     """Return the model after one pass."""
     given = {"topics": TOPICS, "seed": seed, "max_df": max_df}
     settings = compose(LEARNER, given)
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    for minibatch in minibatches([one for one in documents if one.words], 200):
+    for minibatch in minibatches(with_words(documents), 200):
         learner.step(state, minibatch)
     return learner.snapshot(state)
 
 
 def scores(
     snapshot: Snapshot,
-    train: list[TokenisedDocument],
-    test: list[TokenisedDocument],
+    train: Block,
+    test: Block,
     scored: frozenset[str],
 ) -> dict[str, Any]:
     """Return accuracy, nMI, NPMI, mixed topics and perplexity of a model."""
     rows = np.arange(len(snapshot.words))
     phi = ((snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers).T
-    found = np.array([fold_in(part, snapshot.alpha) for part in _of(test, snapshot.words, phi)])
-    labels = [document.label or "" for document in test]
+    texts, labels = known_tokens(test, snapshot.words), test.labels
+    found = np.array([fold_in(phi[:, tokens], snapshot.alpha) for tokens in texts])
     kept = [row for row in rows if snapshot.words[row] in scored]
     same = phi[:, kept] / phi[:, kept].sum(axis=1, keepdims=True)
-    parts = list(_of(test, [snapshot.words[row] for row in kept], same))
+    texts = known_tokens(test, [snapshot.words[row] for row in kept])
+    parts = [same[:, tokens] for tokens in texts]
     logs = sum(log_probability(part, snapshot.alpha) for part in parts)
     labelled = len(set(labels)) > 1
     return {
@@ -150,16 +150,6 @@ def scores(
     }
 
 
-def _of(
-    documents: list[TokenisedDocument], words: list[str] | tuple[str, ...], phi: FloatArray
-) -> Iterator[FloatArray]:
-    """Yield float64[T, n] for each document: P(w_i | z) of its known words, in their order."""
-    numbers = {word: number for number, word in enumerate(words)}
-    for document in documents:
-        known = [numbers.get(document.words[token], -1) for token in document.tokens]
-        yield phi[:, [row for row in known if row >= 0]]
-
-
 def compare_stop_words() -> None:
     """Accuracy, nMI, NPMI, mixed topics and perplexity with each list of stop words."""
     for seed, (corpus, read) in product(SEEDS, CORPORA.items()):
@@ -167,7 +157,7 @@ def compare_stop_words() -> None:
         scored, whole = scored_words(split.train), sum(len(words) for _, words in split.train)
         for name, stop, max_df in lists():
             train, test = _kept(split.train, stop), _kept(split.test, stop)
-            left = 1 - sum(len(one.tokens) for one in train) / whole
+            left = 1 - len(train.tokens) / whole
             row: dict[str, Any] = {"corpus": corpus, "list": name, "words": len(stop)}
             found = scores(learned(train, seed, max_df), train, test, scored)
             print(json.dumps({**row, "left out": left, "seed": seed, **found}), flush=True)

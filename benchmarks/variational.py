@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.records import Minibatch, TokenisedDocument
-from benchmarks.corpora import minibatches
+from benchmarks.corpora import minibatches, part, texts_of
 from benchmarks.speed import seconds
 from benchmarks.vocabulary import TOPICS, de_news
 
@@ -34,22 +35,22 @@ OURS: dict[str, dict[str, Any]] = {
 }
 
 
-def _gensim(documents: list[TokenisedDocument]) -> Callable[[], object]:
+def _gensim(documents: Block) -> Callable[[], object]:
     from gensim.corpora import Dictionary
     from gensim.models import LdaModel
 
-    texts = [[document.words[w] for w in document.tokens] for document in documents]
+    texts = texts_of(documents)
     words = Dictionary(texts)
     counts = [words.doc2bow(text) for text in texts]
     return lambda: LdaModel(counts, TOPICS, words, chunksize=CHUNK, eval_every=None, random_state=1)
 
 
-def _river(documents: list[TokenisedDocument]) -> Callable[[], object]:
+def _river(documents: Block) -> Callable[[], object]:
     from collections import Counter
 
     from river.preprocessing import LDA
 
-    counts = [Counter(document.words[w] for w in document.tokens) for document in documents]
+    counts = list(map(Counter, texts_of(documents)))
 
     def run() -> None:
         lda = LDA(n_components=TOPICS, number_of_documents=len(documents), seed=1)
@@ -68,8 +69,8 @@ def _learn(settings: LearnerSettings, batches: Iterable[Minibatch]) -> float:
 def variational() -> None:
     """Compare infvoc, fixvoc and gibbs with gensim and river: tokens a second."""
     documents = de_news()
-    tokens = sum(len(document.tokens) for document in documents)
-    some = documents[:RIVER_DOCUMENTS]
+    tokens = len(documents.tokens)
+    some = part(documents, last=RIVER_DOCUMENTS)
     batches = list(minibatches(documents, CHUNK))
     plain = {"topics": TOPICS, "max_words": 20_000}
     ours = {
@@ -83,9 +84,7 @@ def variational() -> None:
         _learn(settings, batches[:2])
     for _ in range(REPETITIONS):
         found.setdefault("gensim, chunk 256", []).append(tokens / seconds(gensim))
-        found.setdefault("river", []).append(
-            sum(len(document.tokens) for document in some) / seconds(river)
-        )
+        found.setdefault("river", []).append(len(some.tokens) / seconds(river))
         for name, settings in ours.items():
             found.setdefault(name, []).append(tokens / _learn(settings, batches))
     rival = max(found["gensim, chunk 256"])

@@ -18,17 +18,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.classification import svm_accuracy
 from beam_topics.model.evaluation.coherence import TOP_WORDS, Reference
-from beam_topics.model.inference import METHOD, PublishedModel, inference_for
+from beam_topics.model.inference import METHOD, PublishedModel
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.records import Document, FloatArray, TokenisedDocument
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words.tokeniser import Tokeniser
-from benchmarks.corpora import data_folder, minibatches, records
+from benchmarks.corpora import block_of, data_folder, frequent, minibatches, records, vocabulary
+from benchmarks.inference import prepared_for
 from benchmarks.ledger import Ledger, Result, Run, print_table, shown
 
 TOPICS = 50
@@ -42,24 +46,22 @@ DATASETS = {
 }
 
 
+Splits = npt.NDArray[np.str_]
+
+
 @cache
-def newsgroups() -> tuple[list[TokenisedDocument], list[str]]:
+def newsgroups() -> tuple[Block, Splits]:
     """All posts in date order, and ``train`` or ``test`` of each."""
     found = sorted(records("20news-bydate"), key=lambda record: (record["timestamp"], record["id"]))
     cut = Tokeniser(TokeniserSettings())
-    documents = [
-        cut.tokenise(Document(r["id"], n, r["text"], r["label"])) for n, r in enumerate(found)
-    ]
-    return documents, [r["split"] for r in found]
+    documents = cut.block([Document(r["id"], 0, r["text"], r["label"]) for r in found])
+    return documents, np.array([r["split"] for r in found])
 
 
 @cache
-def de_news() -> list[TokenisedDocument]:
+def de_news() -> Block:
     """In the order of time; its authors cut and stemmed it."""
-    found = enumerate(records("de-news-en-stemmed"))
-    return [
-        TokenisedDocument.from_words(Document(r["id"], n, ""), r["text"].split()) for n, r in found
-    ]
+    return block_of(records("de-news-en-stemmed"), str.split)
 
 
 @cache
@@ -71,7 +73,7 @@ def word_list(stemmer: str = "none") -> tuple[str, ...]:
 
 
 def learn(
-    settings: LearnerSettings, documents: list[TokenisedDocument], size: int
+    settings: LearnerSettings, documents: Block, size: int
 ) -> Iterator[Callable[[], Snapshot]]:
     """One pass; after each minibatch, a function that makes the model: most are not looked at."""
     learner = learner_for(settings)
@@ -81,18 +83,13 @@ def learn(
         yield lambda: learner.snapshot(state)
 
 
-def mixtures(snapshot: Snapshot, documents: list[TokenisedDocument], method: str) -> FloatArray:
+def mixtures(snapshot: Snapshot, documents: Block, method: str) -> FloatArray:
     """float64[D, T] by an inference method, each document alone."""
-    settings = compose(METHOD, {"method": method})
-    inference = inference_for(settings)
-    prepared = inference.prepare(settings, PublishedModel(snapshot, "final"))
-    return np.array([mixture.proportions for mixture in inference.infer(prepared, documents)])
+    run = prepared_for(PublishedModel(snapshot, "final"), compose(METHOD, {"method": method}))
+    return run(documents).proportions
 
 
-Row = Callable[
-    [list[TokenisedDocument], list[TokenisedDocument], int, int],
-    tuple[dict[str, FloatArray], float],
-]
+Row = Callable[[Block, Block, int, int], tuple[dict[str, FloatArray], float]]
 
 
 def learned(**settings: Any) -> Row:
@@ -104,7 +101,7 @@ def learned(**settings: Any) -> Row:
     """
 
     def run(
-        to_learn: list[TokenisedDocument], documents: list[TokenisedDocument], size: int, seed: int
+        to_learn: Block, documents: Block, size: int, seed: int
     ) -> tuple[dict[str, FloatArray], float]:
         common = {
             "topics": TOPICS,
@@ -126,18 +123,14 @@ def learned(**settings: Any) -> Row:
     return run
 
 
-def types(documents: list[TokenisedDocument]) -> int:
+def types(documents: Block) -> int:
     """How many distinct words there are."""
-    return len({word for document in documents for word in document.words})
+    return len(documents.words)
 
 
-def repeated(documents: list[TokenisedDocument]) -> tuple[str, ...]:
+def repeated(documents: Block) -> tuple[str, ...]:
     """Return the words that at least five documents have in the end, as an oracle would."""
-    seen: dict[str, int] = {}
-    for document in documents:
-        for word in document.words:
-            seen[word] = seen.get(word, 0) + 1
-    return tuple(sorted(word for word, count in seen.items() if count > 4))
+    return vocabulary(frequent(documents, 5))
 
 
 _STEPS: dict[str, Any] = {"tau0": 64.0, "kappa": 0.6}
@@ -151,7 +144,7 @@ _INFVOC: dict[str, Any] = {
 _CHAIN: dict[str, Any] = {"alpha": 0.1, "max_words": types}
 
 
-def _dictionary(_: list[TokenisedDocument]) -> tuple[str, ...]:
+def _dictionary(_: Block) -> tuple[str, ...]:
     return word_list()
 
 
@@ -193,13 +186,8 @@ def classified(run: Run) -> Result:
     """One run: accuracy by each inference method, and seconds of learning."""
     size, only = DATASETS[run.dataset]
     documents, split = newsgroups()
-    is_train = np.array([part == "train" for part in split])
-    labels = np.array([document.label for document in documents])
-    to_learn = [
-        document
-        for document, part in zip(documents, split, strict=True)
-        if part == "train" or not only
-    ]
+    is_train, labels = split == "train", np.array(documents.labels)
+    to_learn = documents.take(np.flatnonzero(is_train)) if only else documents
     found, seconds = ROWS[run.row](to_learn, documents, size, run.seed)
     accuracies = {
         method: svm_accuracy(theta[is_train], labels[is_train], theta[~is_train], labels[~is_train])

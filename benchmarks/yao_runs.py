@@ -18,13 +18,23 @@ import numpy as np
 from scipy.special import gammaln
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import METHOD, Gibbs3, PublishedModel
 from beam_topics.model.inference.corpus import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.inference.coverage import tally_documents
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.records import Document, TokenisedDocument, TopicMixture
-from benchmarks.corpora import letters_of, records, stop_words
+from beam_topics.model.mixtures import TopicMixture
+from benchmarks.corpora import (
+    block_of,
+    content_words,
+    part,
+    records,
+    shuffled,
+    stop_words,
+    vocabulary,
+)
 from benchmarks.dense_gibbs import DenseSampler
 from benchmarks.inference import BETA, classify, empty_model, infer, papers, split, train
 from benchmarks.ledger import Result
@@ -98,7 +108,7 @@ def compare(
         return len(trace) > 2 and trace[-1][1] - trace[-3][1] < FLAT
 
     snapshot = train(training, topics, sweeps, enough=flat)
-    published = PublishedModel(snapshot, "nips", None, tuple(training))
+    published = PublishedModel(snapshot, "nips", training=training)
     of_counts = replace(published, classifier=classify(published, training, 100, "counts"))
     runs = _infer_all(
         of_counts, new, {"inference_sweeps": inference, "inference_from": "last"}, methods
@@ -112,7 +122,7 @@ def compare(
 
 def _infer_all(
     published: PublishedModel,
-    new: Sequence[TokenisedDocument],
+    new: Block,
     base: dict[str, Any],
     methods: Sequence[str],
 ) -> dict[str, tuple[list[TopicMixture], float]]:
@@ -150,9 +160,9 @@ def _major(mixture: TopicMixture) -> list[list[float]]:
 def speed(size: Size, topics: int, sampler: Any) -> Result:
     """Milliseconds a sweep over NIPS (the mean of the later ones) and the bytes of the counts."""
     documents = papers((size.papers and size.papers // 2) or 400)
-    words = tuple(sorted({word for document in documents for word in document.words}))
+    words = vocabulary(documents)
     empty = empty_model(words, topics)
-    rows, (corpus,) = build_corpora(empty, documents)
+    rows, (corpus,) = build_corpora(numbered(empty, documents))
     tracemalloc.start()
     key = stream_key(1, "speed")
     state = (
@@ -177,23 +187,21 @@ def speed(size: Size, topics: int, sampler: Any) -> Result:
 
 
 @cache
-def abstracts() -> dict[int, list[TokenisedDocument]]:
+def abstracts() -> dict[int, Block]:
     """Return arXiv's abstracts by year, in the order of time.
 
     The words are runs of letters in lower case, without stop words.
     """
-    stop, found = stop_words(), dict[int, list[TokenisedDocument]]()
+    stop, found = stop_words(), dict[int, list[dict[str, Any]]]()
     for record in records("arxiv-cs-1994-2019"):
-        words = [word for word in letters_of(record["text"]) if len(word) > 1 and word not in stop]
-        document = TokenisedDocument.from_words(
-            Document(record["id"], 0, "", record["label"]), words
-        )
-        found.setdefault(int(record["timestamp"][:4]), []).append(document)
-    return found
+        found.setdefault(int(record["timestamp"][:4]), []).append(record)
+    return {
+        year: block_of(some, lambda text: content_words(text, stop)) for year, some in found.items()
+    }
 
 
-def _some(documents: Sequence[TokenisedDocument], count: int, seed: int) -> list[TokenisedDocument]:
-    return [documents[i] for i in np.random.default_rng(seed).permutation(len(documents))[:count]]
+def _some(documents: Block, count: int, seed: int) -> Block:
+    return part(shuffled(documents, seed), last=count)
 
 
 def shares(size: Size, share: int, seed: int) -> Result:
@@ -201,13 +209,10 @@ def shares(size: Size, share: int, seed: int) -> Result:
 
     The model learns from ``share`` percent of them.
     """
-    documents = _some(
-        [document for year in sorted(abstracts()) for document in abstracts()[year]],
-        size.abstracts,
-        seed,
-    )
+    documents = _some(Block.joined(list(abstracts().values())), size.abstracts, seed)
     cut = int(0.3 * len(documents))
-    return _abstracts(size, documents[cut : cut + len(documents) * share // 100], documents[:cut])
+    training = part(documents, cut, cut + len(documents) * share // 100)
+    return _abstracts(size, training, part(documents, last=cut))
 
 
 def span(size: Size, first: int, last: int, seed: int) -> Result:
@@ -216,11 +221,8 @@ def span(size: Size, first: int, last: int, seed: int) -> Result:
     The model learns from equally many abstracts of the years first..last.
     """
     new, rest = _newest(size, seed)
-    documents = [
-        document
-        for year in range(first, last + 1)
-        for document in (rest if year == TEST_YEAR else abstracts()[year])
-    ]
+    by_year = {**abstracts(), TEST_YEAR: rest}
+    documents = Block.joined([by_year[year] for year in range(first, last + 1)])
     return _abstracts(size, _some(documents, size.spans, seed), new)
 
 
@@ -230,27 +232,25 @@ def since(size: Size, first: int, seed: int) -> Result:
     The model learns from one in ``size.every`` abstracts of the years first..2018: more years mean
     more abstracts.
     """
-    documents = [document for year in range(first, TEST_YEAR) for document in abstracts()[year]]
+    documents = Block.joined([abstracts()[year] for year in range(first, TEST_YEAR)])
     return _abstracts(
         size, _some(documents, len(documents) // size.every, seed), _newest(size, seed)[0]
     )
 
 
-def _newest(size: Size, seed: int) -> tuple[list[TokenisedDocument], list[TokenisedDocument]]:
+def _newest(size: Size, seed: int) -> tuple[Block, Block]:
     """Return the documents of the last year that are inferred, and the rest of that year."""
-    documents = _some(abstracts()[TEST_YEAR], len(abstracts()[TEST_YEAR]), seed)
-    cut = size.spans * 2 // 3
-    return documents[:cut], documents[cut:]
+    documents, cut = shuffled(abstracts()[TEST_YEAR], seed), size.spans * 2 // 3
+    return part(documents, last=cut), part(documents, cut)
 
 
-def _abstracts(
-    size: Size, training: Sequence[TokenisedDocument], new: Sequence[TokenisedDocument]
-) -> Result:
+def _abstracts(size: Size, training: Block, new: Block) -> Result:
     sweeps, inference = size.varied
-    published = PublishedModel(train(training, size.arxiv_topics, sweeps), "arxiv", None, ())
+    published = PublishedModel(train(training, size.arxiv_topics, sweeps), "arxiv")
     published = replace(published, classifier=classify(published, training, inference, "counts"))
     base = {"inference_sweeps": inference}
-    tally = tally_documents(published.snapshot, new, [0] * len(new))[0]
+    windows = np.zeros(len(new), np.int64)
+    tally = tally_documents(numbered(published.snapshot, new), windows)[0]
     reference, _ = infer(published, new, compose(METHOD, {"method": "gibbs2"}, base))
     figures = {
         name: agreement(

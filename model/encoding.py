@@ -19,8 +19,9 @@ from typing import Any
 import fastavro
 
 from beam_topics.model import wire
+from beam_topics.model.documents.document import Document
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
-from beam_topics.model.records import Document, TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.times import to_iso
 
 NAME_CHARACTERS = 20

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from beam_topics.model import checks
-from beam_topics.model.records import FloatArray
+from beam_topics.model.arrays import FloatArray
 
 _FORM = struct.Struct("<dq")
 _BELOW_ONE = math.nextafter(1.0, 0.0)

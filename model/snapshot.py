@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.word_list import WordList, text_of
 from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
@@ -182,10 +183,9 @@ class Snapshot:
             return None
         return Phrases(word for word in self.words if JOINER in word)
 
-    def joined(self, documents: Sequence[TokenisedDocument]) -> Sequence[TokenisedDocument]:
+    def joined(self, block: Block) -> Block:
         """Return documents with phrases in the place of their words."""
-        phrases = self.phrases
-        return [phrases.in_document(one) for one in documents] if phrases else documents
+        return self.phrases.in_block(block) if self.phrases else block
 
     @cached_property
     def totals(self) -> FloatArray:

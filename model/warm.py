@@ -16,12 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
 from beam_topics.model.inference.classifier import Classifier, Provenance
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.jit import remove_stale_caches
 from beam_topics.model.learners import Gibbs, LocalBirths, StreamSchedule, learner_for
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
 # Documents of a minibatch, and minibatches: the first topics are chosen after 300 documents.
@@ -46,14 +49,13 @@ class _EarlyBirths(LocalBirths):
 _DEFAULT = Gibbs(topics=2, schedule=StreamSchedule(moves=1, births=_EarlyBirths()))
 
 
-def _documents() -> list[TokenisedDocument]:
+def _documents() -> Block:
     """Return minibatches of documents; the last ones have a subject of their own."""
-    return [
-        TokenisedDocument.from_words(
-            Document(str(d), d, "", "x"), _words(d, late=d >= 20 * _SIZE and d % 2 == 0)
-        )
-        for d in range(_MINIBATCHES * _SIZE)
-    ]
+    numbers = range(_MINIBATCHES * _SIZE)
+    return Block.of_words(
+        [Document(str(d), d, "", "x") for d in numbers],
+        [_words(d, late=d >= 20 * _SIZE and d % 2 == 0) for d in numbers],
+    )
 
 
 def _words(number: int, late: bool) -> list[str]:
@@ -71,8 +73,8 @@ def warm(everything: bool = True) -> None:
     for begin in range(0, len(documents), _SIZE):
         if begin == len(documents) // 2:
             state = learner.load(_DEFAULT, "", 0, learner.save(state))
-        part, number = documents[begin : begin + _SIZE], begin // _SIZE + 1
-        minibatch = Minibatch.from_documents("", number, number, True, part)
+        part, number = documents.take(range(begin, begin + _SIZE)), begin // _SIZE + 1
+        minibatch = Minibatch.of_block(part, number, number, True)
         # In a job the arrays of a minibatch are read-only, for which kernels are compiled anew.
         learner.step(state, Minibatch.from_bytes(minibatch.to_bytes()) if number > 5 else minibatch)
     # What a candidate tells of the state.
@@ -82,27 +84,27 @@ def warm(everything: bool = True) -> None:
     learner.witness(state)
     snapshot = learner.snapshot(state)
     methods = inference_names() if everything else (METHOD.default,)
-    warm_inference(snapshot, documents[:24], methods)
+    some = documents.take(range(24))
+    warm_inference(snapshot, some, methods)
     if everything:
-        evaluate(snapshot, documents[:24])
+        evaluate(snapshot, some)
 
 
-def warm_inference(
-    snapshot: Snapshot, documents: list[TokenisedDocument], methods: Sequence[str]
-) -> None:
-    """Run inference methods."""
+def warm_inference(snapshot: Snapshot, documents: Block, methods: Sequence[str]) -> None:
+    """Run inference methods, on documents as they are and as they are read."""
     weights = np.zeros((0, snapshot.topic_count), np.float32)
     made = Provenance("", "", "", 0, 0, "", {}, {}, 1.0, [], 0, "")
     published = PublishedModel(
         snapshot,
         "warm",
         Classifier(np.zeros(0, np.int64), weights, 1.0, "roots", made),
-        tuple(documents),
+        documents,
     )
     for name in methods:
         settings = compose(METHOD, {"method": name}, {"inference_sweeps": 1})
         method = inference_for(settings)
-        method.infer(method.prepare(settings, published), documents[:2])
+        for block in (documents.take(range(2)), Block.from_bytes(documents.to_bytes())):
+            method.infer(method.prepare(settings, published), numbered(snapshot, block))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import wire
+from beam_topics.model.arrays import LongArray
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.records import LongArray
 
 _END = b"\n"
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from blocks import joined, mixtures_of_documents
 from corpora import document_of, learned, minibatches_of, topical
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -31,17 +32,18 @@ from learner_options import REAL_LEARNERS, inferring, made
 from made import manifest_of
 
 from beam_topics.model import wire
-from beam_topics.model.document_blocks import DocumentBlock, documents_in
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.errors import BeamTopicsError
-from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.inference import PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
-from beam_topics.model.learner_log.known import Segment, facts_of, hashes_of
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learners import learner_for
+from beam_topics.model.mixtures import Groups
 from beam_topics.model.publishing import snapshots
 from beam_topics.model.publishing.catalogue import Catalogue
-from beam_topics.model.records import Groups, Minibatch, TokenisedDocument
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.settings import SequenceSettings
 from beam_topics.model.trends import Trends, added_up
@@ -193,7 +195,7 @@ def trends():
 def known():
     """Documents that were learned before a checkpoint."""
     documents = [document_of(["w1", "w2"]), document_of(["w3"])]
-    return Segment("0" * 64, hashes_of(facts_of(documents), "place", SequenceSettings())).to_bytes()
+    return Segment("0" * 64, hashes_of(facts_in(documents), "place", SequenceSettings())).to_bytes()
 
 
 def try_trends(data):
@@ -231,9 +233,15 @@ def mixtures():
     snapshot = snapshots.snapshot_from_bytes(snapshot_of())
     shown = Shown(Catalogue.from_bytes(catalogue()), manifest_of(1), snapshot)
     even = np.full((len(DOCUMENTS), snapshot.topic_count), 1 / snapshot.topic_count)
-    plain = make_mixtures(DOCUMENTS, "v", "gibbs3", even, np.ones(len(DOCUMENTS), np.int64))
-    named = [replace(one, none=0.5, names=tuple(shown.names), groups=shown.groups) for one in plain]
-    return MixtureBlock.of(named, range(len(named))).to_bytes()
+    plain = MixtureBlock.of(
+        joined(DOCUMENTS),
+        even,
+        np.ones(len(DOCUMENTS), np.int64),
+        model_version="v",
+        method="gibbs3",
+        none=np.full(len(DOCUMENTS), 0.5),
+    )
+    return replace(plain, names=tuple(shown.names), groups=shown.groups).to_bytes()
 
 
 def try_mixtures(data):
@@ -264,8 +272,7 @@ def try_snapshot(data, methods=METHODS):
 
 
 def label(published, wanted, documents):
-    method = inference_for(wanted)
-    mixtures = method.infer(method.prepare(wanted, published), documents)
+    mixtures = mixtures_of_documents(wanted, published, documents)
     with np.errstate(all="ignore"):
         assert all(
             abs(mixture.proportions.sum() - (mixture.words_known > 0)) < 1e-6
@@ -291,17 +298,16 @@ def try_minibatch(kind, data):
     list(minibatch.documents())
 
 
-def try_document(data):
-    """Read it, and label it."""
+def try_block(data):
+    """Read it, take it apart, and label it."""
+    block = Block.from_bytes(data)
+    list(block.documents())
+    for row in range(len(block)):
+        block.take([row])
+        block.dead_letter(row, "a test", "no_model", "")
     published = PublishedModel(snapshots.snapshot_from_bytes(snapshot_of()), "v")
     for method in METHODS:
-        label(published, inferring(method, sweeps=3), [TokenisedDocument.from_bytes(data)])
-
-
-def try_documents(data):
-    """Read them, and label them."""
-    published = PublishedModel(snapshots.snapshot_from_bytes(snapshot_of()), "v")
-    label(published, inferring(METHODS[0], sweeps=3), documents_in(data))
+        label(published, inferring(method, sweeps=3), block)
 
 
 def load_state(kind, data):
@@ -344,15 +350,10 @@ KINDS = {
     "minibatch, chains": kind_of_minibatch("chains"),
     "minibatch, fixvoc": kind_of_minibatch("fixvoc-vb"),
     "minibatch, infvoc": kind_of_minibatch("infvoc"),
-    "document": Kind(
-        lambda: document_of(["w1", "w2", "w1"]).to_bytes(),
-        TokenisedDocument.from_bytes,
-        try_document,
-    ),
-    "block of documents": Kind(
-        lambda: DocumentBlock.of([document_of(["w1", "w2", "w1"]), document_of(["w3"])]).to_bytes(),
-        documents_in,
-        try_documents,
+    "block": Kind(
+        lambda: joined([document_of(["w1", "w2", "w1"]), document_of(["w3"])]).to_bytes(),
+        Block.from_bytes,
+        try_block,
     ),
 }
 

@@ -7,17 +7,17 @@ stays. ``chance`` is a :class:`random.Random` that hypothesis seeds.
 
 from fake_learner import FAILURES, StepFailed
 
-from beam_topics.model import sequencing
-from beam_topics.model.document_blocks import to_bytes
+from beam_topics.model.documents import sequencing
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.pending import ListBag, Mirror
+from beam_topics.model.documents.sequencing import SequenceHead
 from beam_topics.model.inference.labelling import LabelHead, Labeller, Reference
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
-from beam_topics.model.pending import ListBag, Mirror
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.sequencing import SequenceHead
 
 
 def chunks(chance, items, most):
@@ -100,13 +100,9 @@ class Sequencer(Step):
         def work(head, bags):
             head = self.first(head)
             for block in blocks:
+                data = Block.joined(block).to_bytes()
                 head = sequencing.add_documents(
-                    head,
-                    self.mirror,
-                    bags["pending"],
-                    to_bytes(block),
-                    earliest=min(item.timestamp for item in block),
-                    settings=self.settings,
+                    head, self.mirror, bags["pending"], data, self.settings
                 ).head
             return head, None
 
@@ -122,7 +118,6 @@ class Sequencer(Step):
                 head = self.first(head)
                 links, letters, bag = [], [], bags["pending"]
                 for closed in sequencing.close_windows(
-                    self.key,
                     head,
                     self.mirror,
                     bag,
@@ -283,7 +278,7 @@ class Shard(Step):
         self.mirror = Mirror()
 
     def call(self, name, *values, **named):
-        """``fire``, ``document``, ``reference`` or ``end`` of the labeller, as a bundle."""
+        """``fire``, ``documents``, ``reference`` or ``end`` of the labeller, as a bundle."""
 
         def work(head, bags):
             head = LabelHead.from_bytes(head) if head else LabelHead()
@@ -315,7 +310,7 @@ def label(chance, documents, references, before_first_model):
     Everything comes at its event time or before it, in any order that keeps to that.
     """
     step, labelled, letters = Shard(chance, before_first_model), [], []
-    arriving = [(end, "document", (), {"end": end, "document": data}) for end, data in documents]
+    arriving = [(end, "documents", (), {"end": end, "block": data}) for end, data in documents]
     arriving += [(at, "reference", (reference,), {}) for at, reference in references]
     early = max((time for time, *_ in arriving), default=0) // 4
     arriving = [

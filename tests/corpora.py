@@ -2,18 +2,20 @@
 
 import numpy as np
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners import learner_for
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
 
 
 def document_of(words, number=0, label=None):
-    return TokenisedDocument.from_words(Document(f"d{number}", number, "", label), words)
+    return Block.of_words([Document(f"d{number}", number, "", label)], [words])
 
 
 def minibatches_of(documents, size):
     starts = range(0, len(documents), size)
     return [
-        Minibatch.from_documents("", n + 1, n, True, documents[at : at + size])
+        Minibatch.of_block(Block.joined(documents[at : at + size]), n + 1, n, True)
         for n, at in enumerate(starts)
     ]
 

@@ -5,17 +5,15 @@
 
 import numpy as np
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
-from beam_topics.model.records import Document, TokenisedDocument
 
 
 def corpus_of(lengths, words, seed=0):
     generator = np.random.default_rng(seed)
     texts = [[f"w{w}" for w in generator.integers(0, words, n)] for n in lengths]
-    return [
-        TokenisedDocument.from_words(Document(f"d{d:03d}", d, ""), text)
-        for d, text in enumerate(texts)
-    ]
+    return Block.of_words([Document(f"d{d:03d}", d, "") for d in range(len(texts))], texts)
 
 
 def uniforms_of(keys):

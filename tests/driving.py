@@ -15,7 +15,8 @@ from apache_beam.runners.sdf_utils import (
 )
 from apache_beam.transforms.window import TimestampedValue
 
-from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.transforms.sources import log_source
 
 log_source.BUNDLE_SECONDS = math.inf
@@ -77,5 +78,5 @@ def _id(output):
     assert isinstance(output, TimestampedValue)
     data = output.value
     return (
-        (TokenisedDocument if data[:4] == TokenisedDocument.MAGIC else Document).from_bytes(data).id
+        Block.from_bytes(data).ids[0] if data[:4] == Block.MAGIC else Document.from_bytes(data).id
     )

@@ -3,12 +3,12 @@
 import random
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.document import Document
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.settings import SequenceSettings
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
@@ -20,12 +20,12 @@ DAY = 86_400_000_000
 
 def documents(count=120):
     draw, words = random.Random(1), Tokeniser(tokeniser_settings(stop_words="en"))
-    return [
-        words.tokenise(
+    return words.block(
+        [
             Document(str(n), n * DAY // 2, " ".join(draw.choices(LAW if n % 2 else SEA, k=12)))
-        )
-        for n in range(count)
-    ]
+            for n in range(count)
+        ]
+    )
 
 
 def learned(root, **options):

@@ -13,11 +13,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from blocks import mixtures_of_documents
 from streams import run_settings
 
 from beam_topics.model import wire
 from beam_topics.model.compositions import compose
-from beam_topics.model.document_blocks import gathered
+from beam_topics.model.documents.gathering import by_window
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.pending import ListBag, Mirror
+from beam_topics.model.documents.sequencing import (
+    SequenceHead,
+    add_documents,
+    chain_start,
+    close_windows,
+)
 from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
 from beam_topics.model.inference.classifier_store import ClassifierStore
 from beam_topics.model.inference.fitting import fit_classifier, make_pair
@@ -30,15 +39,12 @@ from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.base import LEARNERS
 from beam_topics.model.options import record_from_json
-from beam_topics.model.pending import ListBag, Mirror
 from beam_topics.model.publishing.blobs import escape_key
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
-from beam_topics.model.records import NumberedMinibatch
-from beam_topics.model.sequencing import SequenceHead, add_documents, chain_start, close_windows
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.wire import unseal
 from beam_topics.model.words.tokeniser import Tokeniser
@@ -129,7 +135,7 @@ class Stored:
         cut = Tokeniser(self.options.tokeniser)
         lines = path.read_bytes().splitlines()
         parsed = [parse_line(line, path.name, ParseSettings(fields)) for line in lines]
-        return [cut.tokenise(document) for document in parsed if document.key == self.key]
+        return cut.block([document for document in parsed if document.key == self.key])
 
     def states(self):
         """The digest of each island's state at the newest checkpoint."""
@@ -190,12 +196,10 @@ def links_of(stored, documents, added):
     else:
         head = SequenceHead(0, chain_start(stored.key, stored.options.tokeniser, settings))
     mirror, bag, links = Mirror(), ListBag(), []
-    for earliest, data in gathered(documents, settings):
-        head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
+    for part in by_window(documents, settings):
+        head = add_documents(head, mirror, bag, part.to_bytes(), settings).head
     while head.pending.due is not None:
-        for closed in close_windows(
-            stored.key, head, mirror, bag, time=head.pending.due, settings=settings
-        ):
+        for closed in close_windows(head, mirror, bag, time=head.pending.due, settings=settings):
             head = closed.head
             links += closed.links
     return [*links, NumberedMinibatch.end(head.sequence, head.chain)]
@@ -244,7 +248,7 @@ def fit(stored, documents):
     manifest, inference = stored.store.latest(stored.key), compose(METHOD, {})
     published = published_model(stored, manifest)
     prepared = inference_for(inference).prepare(inference, published)
-    pairs = [make_pair(inference, prepared, published, document) for document in documents]
+    pairs = [make_pair(inference, prepared, published, one) for one in documents.documents()]
     settings = FitSettings(variances=(0.1,), iterations=20)
     topics = published.snapshot.topic_count
     fitted = fit_classifier(
@@ -253,9 +257,9 @@ def fit(stored, documents):
     return ClassifierStore(str(stored.root)).put(fitted)
 
 
-def published_model(stored, manifest, classifier=None, training=()):
+def published_model(stored, manifest, classifier=None, training=None):
     snapshot = stored.store.get_snapshot(manifest)
-    return PublishedModel(snapshot, manifest.version, classifier, tuple(training))
+    return PublishedModel(snapshot, manifest.version, classifier, training)
 
 
 def mixtures(stored, training, documents):
@@ -266,9 +270,8 @@ def mixtures(stored, training, documents):
     published, found = published_model(stored, manifest, classifier, training), {}
     for name in inference_names():
         settings = compose(METHOD, {"method": name})
-        method = inference_for(settings)
-        prepared = method.prepare(settings, published)
-        found[name] = [one.proportions.tolist() for one in method.infer(prepared, documents)]
+        made = mixtures_of_documents(settings, published, documents)
+        found[name] = [one.proportions.tolist() for one in made]
     return found
 
 

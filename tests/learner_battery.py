@@ -17,7 +17,7 @@ from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.base import LearnsRuns
 
 STREAM = minibatches_of(
-    [replace(document, source=f"s{d % 4}") for d, document in enumerate(awkward())], 6
+    [replace(document, sources=(f"s{d % 4}",)) for d, document in enumerate(awkward())], 6
 )
 
 

@@ -6,7 +6,7 @@ the two.
 
 The input is a list of events in the order in which they happen:
 
-* a :class:`beam_topics.model.records.TokenisedDocument` arrives, or
+* a :class:`beam_topics.model.documents.block.Block` of one document arrives, or
 * an integer t: event time has passed t, so windows that end at t or before are closed.
 
 The learner is the one of :mod:`fake_learner`. All functions are of one model key.
@@ -32,7 +32,7 @@ from fake_learner import (
     topic_of,
 )
 
-from beam_topics.model.records import Minibatch
+from beam_topics.model.documents.minibatch import Minibatch
 
 FOREVER = 2**62
 
@@ -64,15 +64,22 @@ def bytes_of(key, sequence, end, closes_table, documents):
         words += [word for word in document.words if word not in words]
         tokens += [words.index(document.words[number]) for number in document.tokens]
         offsets.append(len(tokens))
-    ids, labels = (
-        tuple(document.id for document in documents),
-        tuple(document.label for document in documents),
-    )
-    times = np.array([document.timestamp for document in documents], np.int64)
-    numbers = np.array(tokens, np.int32), np.array(offsets, np.int64)
     return Minibatch(
-        key, sequence, end, closes_table, ids, times, labels, tuple(words), *numbers
+        key=key,
+        sequence=sequence,
+        window_end=end,
+        closes_window=closes_table,
+        ids=tuple(document.ids[0] for document in documents),
+        timestamps=np.array([time_of(document) for document in documents], np.int64),
+        labels=tuple(document.labels[0] for document in documents),
+        words=tuple(words),
+        tokens=np.array(tokens, np.int32),
+        offsets=np.array(offsets, np.int64),
     ).to_bytes()
+
+
+def time_of(document):
+    return int(document.timestamps[0])
 
 
 def sequenced(events, key, settings, start, closed=None):
@@ -83,7 +90,7 @@ def sequenced(events, key, settings, start, closed=None):
     waiting, batches, repeated = [], [], []
     for event in [*events, FOREVER]:
         if not isinstance(event, int):
-            end = (event.timestamp // settings.window + 1) * settings.window
+            end = (time_of(event) // settings.window + 1) * settings.window
             if closed is not None and end <= closed:
                 end = (closed // settings.window + 1) * settings.window
             waiting.append((end, event))
@@ -91,12 +98,12 @@ def sequenced(events, key, settings, start, closed=None):
         for end in sorted({end for end, _ in waiting if end <= event}):
             kept, last = [], settings.on_repeat == "last"
             joined = [document for due, document in waiting if due == end]
-            for name in sorted({document.id for document in joined}):
-                same = [document for document in joined if document.id == name]
+            for name in sorted({document.ids[0] for document in joined}):
+                same = [document for document in joined if document.ids[0] == name]
                 stays, *others = sorted(same, key=arrival, reverse=last)
                 kept.append(stays)
                 repeated += [(end, document, reason(document, stays, last)) for document in others]
-            kept.sort(key=lambda document: (document.timestamp, document.id))
+            kept.sort(key=lambda document: (time_of(document), document.ids[0]))
             parts = split(kept, settings.minibatch_size, settings.minibatch_tokens)
             for number, part in enumerate(parts):
                 sequence, closes_table = len(batches) + 1, number == len(parts) - 1
@@ -110,8 +117,8 @@ def sequenced(events, key, settings, start, closed=None):
 
 def arrival(document):
     """Where a document stands among those with its id."""
-    content = hashlib.sha256(document.to_bytes()).digest()
-    return document.arrived, document.timestamp, content
+    content = hashlib.sha256(document.content(0)).digest()
+    return int(document.arrived[0]), time_of(document), content
 
 
 def reason(document, stays, last):
@@ -355,7 +362,7 @@ def labelled(batches, references, before_first_model):
     for batch in batches:
         earlier = sorted(reference for reference in references if reference[0] < batch.end)
         for document in batch.documents:
-            name = batch.end, document.id
+            name = batch.end, document.ids[0]
             if earlier:
                 labels[name] = earlier[-1][2]
             elif before_first_model == "prior":

@@ -8,13 +8,15 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
+from blocks import joined
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.sequencing import chain_start, sequence_documents
 from beam_topics.model.learner_log.head import checkpoint_from_bytes
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.options import options_of
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document, TokenisedDocument
-from beam_topics.model.sequencing import chain_start, sequence_documents
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.transforms.learn import Learn
 from beam_topics.transforms.publish import Publish
@@ -32,7 +34,7 @@ def number(text):
 
 def document(name, seconds, key=""):
     words = [WORDS[number(f"{name} {i}") % len(WORDS)] for i in range(number(name) % 7)]
-    return TokenisedDocument.from_words(Document(name, int(seconds * SECOND), "", None, key), words)
+    return Block.of_words([Document(name, int(seconds * SECOND), "", None, key)], [words])
 
 
 def documents(count, key="", span=100):
@@ -50,7 +52,7 @@ def shuffled(items, salt):
 
 
 def links_of(items, key="", settings=SEQUENCE):
-    return list(sequence_documents(key, items, settings, chain_start(key, TOKENISER, settings)))
+    return list(sequence_documents(joined(items), settings, chain_start(key, TOKENISER, settings)))
 
 
 _OF_RUN = {item.name for item in options_of(RunSettings)}
@@ -83,7 +85,7 @@ def timestamped(pipeline, items):
 
 
 def _with_time(data):
-    return TimestampedValue(data, Timestamp(micros=TokenisedDocument.from_bytes(data).timestamp))
+    return TimestampedValue(data, Timestamp(micros=int(Block.from_bytes(data).timestamps.min())))
 
 
 class Collect(beam.DoFn):

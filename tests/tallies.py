@@ -9,7 +9,7 @@ def digest(word):
 
 def count(tally, snapshot, document):
     """Add a document to a tally."""
-    (document,) = snapshot.joined([document])
+    document = snapshot.joined(document)
     rows = snapshot.rows_of(document.words).tolist()
     tally.documents += 1
     tally.tokens += len(document.tokens)

@@ -10,7 +10,9 @@ import apache_beam as beam
 import fake_learner
 import pytest
 
-from beam_topics.model.records import Document, TokenisedDocument, TopicMixture
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.pipelines import train
 from beam_topics.pipelines.__main__ import COMMANDS as SUBCOMMANDS
 from beam_topics.pipelines.cli.command import parse
@@ -111,7 +113,7 @@ def test_the_run_inference_of_the_readme(tmp_path, monkeypatch):
     corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
     flags = ["--model_store=models", "--dead_letters=dead", "--topics=2"]
     assert train.main([f"--input={corpus}", *flags, f"--learner={fake_learner.Fake.kind}"]) == 0
-    document = TokenisedDocument.from_words(Document("b", 0, ""), ["ship"])
+    document = Block.of_words([Document("b", 0, "")], [["ship"]])
 
     def check(found):
         assert [(m.id, m.words_known) for m in map(TopicMixture.from_bytes, found)] == [("b", 1)]

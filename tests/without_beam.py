@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.errors import DivergedError
 from beam_topics.model.learner_log.head import fingerprinter
 from beam_topics.model.learners import LearnerSettings, learner_for
-from beam_topics.model.records import NumberedMinibatch
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import apache_beam as beam
 
 from beam_topics.model import wire
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.classification import classification_figures
 from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.evaluation.mixed import coherence_figures
@@ -24,7 +25,6 @@ from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import ranks_of
-from beam_topics.model.records import TokenisedDocument
 from beam_topics.model.times import to_iso
 
 _LEARNED = ("documents", "tokens", "words")
@@ -57,7 +57,7 @@ def figures_of(
 
     Args:
         version: The JSON of a manifest.
-        documents: The held-out documents, as bytes of TokenisedDocument in any order.
+        documents: The held-out documents, as bytes of blocks in any order.
         reference: The documents of the reference corpus, in the same form.
         training: The documents that the classifier is trained with, in the same form.
         plan: What to compute.
@@ -79,8 +79,10 @@ def figures_of(
     return wire.canonical_json(figures)
 
 
-def _in_order(documents: Iterable[bytes]) -> list[TokenisedDocument]:
-    return sorted(map(TokenisedDocument.from_bytes, documents), key=TokenisedDocument.order)
+def _in_order(documents: Iterable[bytes]) -> Block:
+    blocks = list(map(Block.from_bytes, documents))
+    block = Block.joined(blocks) if blocks else Block.empty()
+    return block.take(block.order())
 
 
 class Evaluate(beam.PTransform):
@@ -88,7 +90,7 @@ class Evaluate(beam.PTransform):
 
     Args:
         plan: What to compute.
-        documents: The held-out documents, a PCollection of TokenisedDocument bytes.
+        documents: The held-out documents, a PCollection of the bytes of blocks.
         reference: The reference corpus in the same form, or None.
         training: The documents that a classifier is trained with, in the same form, or None.
     """

@@ -1,6 +1,6 @@
 """Fit a classifier to a model version and write it into the model store.
 
-    documents: bytes (TokenisedDocument) -> digests: str, one
+    documents: bytes (Block of one) -> digests: str, one
 
 Gibbs3, or another method that takes one document at a time, makes the training pairs on any number
 of workers. One worker fits the classifier to them. With ``most``, only a uniform sample of that
@@ -20,6 +20,7 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
+from beam_topics.model.documents.block import Block
 from beam_topics.model.inference import Gibbs3, InferenceSettings, inference_for
 from beam_topics.model.inference.classifier_store import ClassifierStore
 from beam_topics.model.inference.fitting import (
@@ -33,7 +34,6 @@ from beam_topics.model.inference.fitting import (
 from beam_topics.model.inference.serving import ServedModel, published_of
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import TokenisedDocument
 from beam_topics.transforms.constants import NAMESPACE
 from beam_topics.transforms.infer import check_alone
 
@@ -52,9 +52,7 @@ class _MakePairs(beam.DoFn):
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:
-        pair = make_pair(
-            self._settings, self._prepared, self._published, TokenisedDocument.from_bytes(element)
-        )
+        pair = make_pair(self._settings, self._prepared, self._published, Block.from_bytes(element))
         if pair is None:
             self._unknown.inc()
         else:

@@ -1,6 +1,6 @@
 """Infer topic mixtures of documents with published models.
 
-Documents and mixtures are bytes (``TokenisedDocument``, ``TopicMixture``). The mixture of a
+Documents are the bytes of blocks, and mixtures those of ``TopicMixture``. The mixture of a
 document depends on the document and the version alone, and not on its batch, its worker or its
 neighbours. There are several ways.
 
@@ -14,11 +14,10 @@ other versions while the pipeline runs: its ``model_id`` is the name of a versio
 
 For the models of many keys, three transforms give blocks of mixtures:
 
-    documents: bytes (TokenisedDocument, or DocumentBlock)
+    documents: bytes (Block)
         -> blocks: bytes (MixtureBlock), tallies: (key, bytes), dead_letters: bytes (JSON)
 
-* :class:`InferByKey` takes one version for each key, chosen when the graph is built. Its documents
-  may come in blocks (:mod:`beam_topics.model.document_blocks`).
+* :class:`InferByKey` takes one version for each key, chosen when the graph is built.
 * :class:`InferLabelled` takes documents that have a version of their own
   (:mod:`beam_topics.transforms.label`).
 * :class:`InferTogether` takes methods in which the documents of a model learn from one another,
@@ -39,16 +38,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import apache_beam as beam
+import numpy as np
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from beam_topics.model.document_blocks import by_key, count_in, documents_in
+from beam_topics.model.arrays import LongArray
+from beam_topics.model.documents.block import Block, key_in, times_in
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
     Gibbs3,
@@ -60,12 +63,12 @@ from beam_topics.model.inference import (
 from beam_topics.model.inference.base import CLASSIFIER, TRAINING, Inference
 from beam_topics.model.inference.classifier_store import ClassifierStore
 from beam_topics.model.inference.coverage import Tally
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.inference.serving import ServedModel, Serving, Waiting, Window, published_of
+from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
-from beam_topics.model.records import DeadLetter, TokenisedDocument
-from beam_topics.model.wire import header_of
+from beam_topics.model.snapshot import Snapshot
 from beam_topics.transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
 from beam_topics.transforms.coverage import TALLIES, sharded
 from beam_topics.transforms.logs import leave_out_harmless
@@ -83,10 +86,14 @@ class LoadedModel:
 
     Attributes:
         prepared: What the method prepared.
+        snapshot: The model.
+        version: Its version.
         topic_ids: The ids of the topics by place; empty where each is the number of its place.
     """
 
     prepared: object
+    snapshot: Snapshot
+    version: str
     topic_ids: tuple[int, ...]
 
 
@@ -149,7 +156,7 @@ class TopicModelHandler(ModelHandler):
         served = ServedModel(self._key, self.version, self._classifier)
         published = published_of(ModelStore(self._store), served, self._settings)
         prepared = inference_for(self._settings).prepare(self._settings, published)
-        return LoadedModel(prepared, tuple(published.ids))
+        return LoadedModel(prepared, published.snapshot, self.version, tuple(published.ids))
 
     def run_inference(
         self,
@@ -157,10 +164,18 @@ class TopicModelHandler(ModelHandler):
         model: LoadedModel,
         inference_args: Mapping[str, Any] | None = None,
     ) -> Iterator[bytes]:
-        """Yield one mixture for each document, in their order."""
-        documents = [TokenisedDocument.from_bytes(data) for data in batch]
-        for mixture in inference_for(self._settings).infer(model.prepared, documents):
-            yield replace(mixture, topic_ids=model.topic_ids).to_bytes()
+        """Yield one mixture for each document of blocks of one document, in their order."""
+        for _, blocks in groupby(map(Block.from_bytes, batch), key=lambda block: block.key):
+            documents = numbered(model.snapshot, Block.joined(list(blocks)))
+            mixtures = MixtureBlock.of(
+                documents.block,
+                inference_for(self._settings).infer(model.prepared, documents),
+                documents.counts.tokens,
+                model_version=model.version,
+                method=self._settings.kind,
+            )
+            for mixture in replace(mixtures, topic_ids=model.topic_ids).mixtures():
+                yield mixture.to_bytes()
 
     def get_num_bytes(self, batch: Sequence[bytes]) -> int:
         """Return the size of the batch, without the pickle that Beam would make to measure it."""
@@ -216,15 +231,13 @@ def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
         )
 
 
-def without_model(document: TokenisedDocument, keys: Sequence[str]) -> DeadLetter:
-    """Return the dead letter of a document whose key has no model."""
+def without_model(data: bytes, keys: Sequence[str]) -> list[DeadLetter]:
+    """Return the dead letters of the documents of a block whose key has no model."""
+    block = Block.from_bytes(data)
     known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
-    return DeadLetter.of(
-        document,
-        "routing",
-        UNKNOWN_KEY,
-        f"this run has no model for the key {document.key!r}, but for {known}",
-    )
+    detail = f"this run has no model for the key {block.key!r}, but for {known}"
+    rows = range(len(block))
+    return [block.dead_letter(row, "routing", UNKNOWN_KEY, detail) for row in rows]
 
 
 class _Route(beam.DoFn):
@@ -233,11 +246,10 @@ class _Route(beam.DoFn):
         self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
-        document = TokenisedDocument.from_bytes(element)
-        if document.key in self._keys:
+        if key_in(element) in self._keys:
             yield element
         else:
-            yield self._refusals.refuse(without_model(document, list(self._keys)))
+            yield from map(self._refusals.refuse, without_model(element, list(self._keys)))
 
 
 class Route(beam.PTransform):
@@ -283,18 +295,20 @@ class _Parts:
 
     Attributes:
         documents: Their number.
-        parts: Bytes of documents or of blocks, each with the time of their mixtures; None is that
-            of each document.
+        parts: Bytes of blocks, each with the time of its mixtures; None is that of each document.
     """
 
     documents: int = 0
     parts: list[tuple[bytes, int | None]] = field(default_factory=list)
 
-    def waiting(self) -> Iterator[Waiting]:
-        """Yield the documents; only those of one part are held as words."""
-        for data, time in self.parts:
-            for document in documents_in(data):
-                yield Waiting(document, document.timestamp if time is None else time)
+    def joined(self) -> tuple[Block, LongArray]:
+        """Return the documents, and int64[D], the times of their mixtures."""
+        blocks = [Block.from_bytes(data) for data, _ in self.parts]
+        times = [
+            block.timestamps if time is None else np.full(len(block), time)
+            for block, (_, time) in zip(blocks, self.parts, strict=True)
+        ]
+        return Block.joined(blocks), np.concatenate(times)
 
 
 class _InferBatches(beam.DoFn):
@@ -320,10 +334,10 @@ class _InferBatches(beam.DoFn):
         Args:
             served: Their model.
             key: Their key.
-            data: The bytes of a document or of a block.
+            data: The bytes of a block.
             time: The time of their mixtures; None is that of each document.
         """
-        found, count = self._waiting.setdefault((served, key), _Parts()), count_in(data)
+        found, count = self._waiting.setdefault((served, key), _Parts()), len(times_in(data))
         found.parts.append((data, time))
         found.documents += count
         self._count += count
@@ -343,7 +357,7 @@ class _InferBatches(beam.DoFn):
         self._count -= found.documents
         self._size -= sum(len(data) for data, _ in found.parts)
         tallies: dict[Window, Tally] = {}
-        for block in self._serving.label(served, found.waiting(), tallies):
+        for block in self._serving.label(served, *found.joined(), tallies):
             yield at_its_time(block)
         yield from tagged_tallies(tallies, self._serving.window)
         self._loaded.inc(self._serving.loads - before)
@@ -356,12 +370,11 @@ class _InferByKey(_InferBatches):
         self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
-        for key, _, data in by_key(element):
-            if (served := self._models.get(key)) is not None:
-                yield from self.gather(served, key, data)
-                continue
-            for document in documents_in(data):
-                yield self._refusals.refuse(without_model(document, list(self._models)))
+        key = key_in(element)
+        if (served := self._models.get(key)) is not None:
+            yield from self.gather(served, key, element)
+        else:
+            yield from map(self._refusals.refuse, without_model(element, list(self._models)))
 
 
 class _InferLabelled(_InferBatches):
@@ -369,7 +382,7 @@ class _InferLabelled(_InferBatches):
         self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam
     ) -> Iterator[Any]:
         data, version = element
-        key = header_of(TokenisedDocument.MAGIC, data)["key"]
+        key = key_in(data)
         yield from self.gather(ServedModel(key, version), key, data, time.micros)
 
 
@@ -381,12 +394,13 @@ class _InferTogether(beam.DoFn):
 
     def process(self, element: tuple[bytes, Mapping[str, Iterable[bytes]]]) -> Iterator[Any]:
         new, learned = (
-            map(TokenisedDocument.from_bytes, element[1].get(role, ())) for role in (_NEW, _LEARNED)
+            list(map(Block.from_bytes, element[1].get(role, ()))) for role in (_NEW, _LEARNED)
         )
-        tallies: dict[Window, Tally] = {}
-        waiting = [Waiting(document, document.timestamp) for document in new]
+        if not new:
+            return
+        training, tallies = Block.joined(learned) if learned else None, dict[Window, Tally]()
         served = self._models[element[0].decode()]
-        for block in self._serving.label_together(served, waiting, learned, tallies):
+        for block in self._serving.label_together(served, Block.joined(new), training, tallies):
             yield at_its_time(block)
         yield from tagged_tallies(tallies, self._serving.window)
 
@@ -456,7 +470,7 @@ class InferTogether(beam.PTransform):
     Args:
         serving: The models.
         models: The model for each key that documents may have.
-        training: TokenisedDocument bytes of the documents that the models were learned from. Only
+        training: Bytes of blocks of the documents that the models were learned from. Only
             ``gibbs1`` needs them.
 
     Raises:
@@ -492,8 +506,8 @@ class _ByKey(beam.PTransform):
         return keyed | "Global" >> beam.WindowInto(GlobalWindows())
 
 
-def _keyed(document: bytes) -> tuple[bytes, bytes]:
-    return TokenisedDocument.from_bytes(document).key.encode(), document
+def _keyed(data: bytes) -> tuple[bytes, bytes]:
+    return key_in(data).encode(), data
 
 
 def _outputs(collection: beam.PCollection, fn: beam.DoFn) -> Inferred:

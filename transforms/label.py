@@ -1,7 +1,7 @@
 """Choose the model version that labels each document of a stream that is being learned.
 
     (minibatches: (key, bytes), references: (key, bytes (Manifest)))
-        -> documents: (bytes (TokenisedDocument), version), dead_letters: bytes (JSON)
+        -> documents: (bytes (Block), version), dead_letters: bytes (JSON)
 
 The version ``""`` stands for the prior. The documents are taken from the numbered minibatches. Each
 document is therefore labelled or dead-lettered exactly once, and its window is the one in which it
@@ -28,6 +28,8 @@ from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
+from beam_topics.model.documents.block import Block, columns_of, times_in
+from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.inference.labelling import (
     NO_MODEL,
     LabelHead,
@@ -38,13 +40,12 @@ from beam_topics.model.inference.labelling import (
 )
 from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.records import NumberedMinibatch
 from beam_topics.transforms.constants import END_OF_LABELS, NAMESPACE
 from beam_topics.transforms.metrics import EventTime, Refusals
 from beam_topics.transforms.read import Documents, documents_of
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
-_DOCUMENT, _REFERENCE = b"d", b"r"
+_DOCUMENTS, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
 
 
@@ -59,7 +60,7 @@ def shard_of(document_id: str, shards: int) -> int:
 
 
 def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the documents of a numbered minibatch, each with the end of its window.
+    """Yield the documents of a numbered minibatch by shard, with the end of their window.
 
     An end marker has no documents.
     """
@@ -69,8 +70,12 @@ def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tu
         return
     minibatch = link.minibatch()
     end = minibatch.window_end.to_bytes(_END_BYTES, "big", signed=True)
-    for document in minibatch.documents():
-        yield shard_key(key, shard_of(document.id, shards)), _DOCUMENT + end + document.to_bytes()
+    rows: dict[int, list[int]] = {}
+    for row, name in enumerate(minibatch.ids):
+        rows.setdefault(shard_of(name, shards), []).append(row)
+    block = Block(**columns_of(minibatch))
+    for shard, part in rows.items():
+        yield shard_key(key, shard), _DOCUMENTS + end + block.take(part).to_bytes()
 
 
 def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
@@ -118,20 +123,20 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Take a document or a reference."""
+        """Take documents or a reference."""
         key, data = element
         before = self.read_head(key, head)
         if data[:1] == _REFERENCE:
             labels = self._labeller.reference(before, waiting, _reference(data[1:]))
         else:
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
-            labels = self._labeller.document(
+            labels = self._labeller.documents(
                 before,
                 self.mirror(key),
                 pending,
                 waiting,
                 end=end,
-                document=data[1 + _END_BYTES :],
+                block=data[1 + _END_BYTES :],
             )
             if labels.head.pending.live > before.pending.live:
                 self.set_timer(key, timer, self._schedule.time_of(due_of(before, end)))
@@ -158,7 +163,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
             labels = self._labeller.fire(current, self.mirror(key), pending, waiting, due)
             current = labels.head
-            size = sum(len(document) for document, _ in labels.labelled)
+            size = sum(len(block) for block, _ in labels.labelled)
             budget -= size
             self.take_budget(size)
             yield from self._outputs(labels, timer_time(due))
@@ -181,7 +186,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
 
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:
-            self._labelled.inc()
+            self._labelled.inc(len(times_in(pair[0])))
             self._event_time.reached(int(at.micros))
             yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:
@@ -191,7 +196,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
 class Label(beam.PTransform):
     """Choose versions; applied to (minibatches, references).
 
-    It gives :class:`beam_topics.transforms.read.Documents`: (document, version), and dead letters.
+    It gives :class:`beam_topics.transforms.read.Documents`: (documents, version), and dead letters.
 
     Args:
         before_first_model: What to do with a document that no version precedes. See

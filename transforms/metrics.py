@@ -31,8 +31,8 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.refused import Example
-from beam_topics.model.records import DeadLetter
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.losses import MOST_TEXTS, REASONS, Losses

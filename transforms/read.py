@@ -1,6 +1,6 @@
 """Read files, or messages of a queue, as tokenised documents at their event times.
 
-    patterns -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
+    patterns -> documents: bytes (Block), dead_letters: bytes (JSON)
 
 :class:`ReadDocuments` reads files of the formats of :mod:`beam_topics.model.reading.files`, on any
 file system that Beam knows. One worker reads a whole file, or some files of one document each, and
@@ -36,14 +36,14 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.document_blocks import Blocks, Gathering
+from beam_topics.model.documents.document import DeadLetter, Document
+from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files.matching import is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
 from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
-from beam_topics.model.records import DeadLetter, Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
 from beam_topics.transforms.constants import DEAD_LETTERS, NAMESPACE
@@ -143,12 +143,15 @@ class Emit(beam.DoFn):
             dead_time: The event time of a dead letter. None gives it the time of the element that
                 it came from.
         """
-        self._records.inc()
         if isinstance(item, DeadLetter):
+            self._records.inc()
             return self._refusals.refuse(item, dead_time)
+        if self._tokeniser is not None:
+            return self._block([self._tokeniser.with_key(item)])
+        self._records.inc()
         self._documents.inc()
         self._event_time.reached(item.timestamp)
-        return TimestampedValue(self._bytes(item), Timestamp(micros=item.timestamp))
+        return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
 
     def emit_all(self, items: Iterable[Document | DeadLetter]) -> Iterator[Any]:
         """Yield the outputs for the items of a file."""
@@ -158,13 +161,13 @@ class Emit(beam.DoFn):
             yield from self.gather(gathering, item)
         yield from self.rest(gathering)
 
-    def gathering(self) -> Gathering[Document] | None:
+    def gathering(self) -> Gathering | None:
         """Return what holds documents until their block is full; None if each is alone."""
         return None if self._blocks is None else Gathering(self._blocks)
 
     def gather(
         self,
-        gathering: Gathering[Document] | None,
+        gathering: Gathering | None,
         item: Document | DeadLetter,
         dead_time: Timestamp | None = None,
     ) -> Iterator[Any]:
@@ -181,7 +184,7 @@ class Emit(beam.DoFn):
             assert self._tokeniser is not None, "documents are emitted with their texts"
             yield from map(self._block, gathering.add(self._tokeniser.with_key(item)))
 
-    def rest(self, gathering: Gathering[Document] | None) -> Iterator[Any]:
+    def rest(self, gathering: Gathering | None) -> Iterator[Any]:
         """Yield the outputs for what waits."""
         if gathering is not None:
             yield from map(self._block, gathering.rest())
@@ -193,20 +196,10 @@ class Emit(beam.DoFn):
         self._documents.inc(len(documents))
         block = self._tokeniser.block(documents)
         self._tokens.inc(len(block.tokens))
-        for row in np.flatnonzero(np.diff(block.offsets) == 0).tolist():
+        for row in np.flatnonzero(block.lengths == 0).tolist():
             self._wordless.add(documents[row].text, self._tokeniser.settings)
         self._event_time.reached(int(block.timestamps.max()))
-        found = block.document(0) if len(documents) == 1 else block
-        return TimestampedValue(found.to_bytes(), Timestamp(micros=int(block.timestamps.min())))
-
-    def _bytes(self, document: Document) -> bytes:
-        if self._tokeniser is None:
-            return document.to_bytes()
-        found = self._tokeniser.tokenise(document)
-        self._tokens.inc(len(found.tokens))
-        if not len(found.tokens):
-            self._wordless.add(document.text, self._tokeniser.settings)
-        return found.to_bytes()
+        return TimestampedValue(block.to_bytes(), Timestamp(micros=int(block.timestamps.min())))
 
 
 class _ReadFiles(Emit):
@@ -295,7 +288,7 @@ class ReadDocuments(beam.PTransform):
         patterns: Paths or globs.
         settings: How the files are read.
         tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
-        blocks: Which documents share a block (:mod:`beam_topics.model.document_blocks`), at the
+        blocks: Which documents share a block (:mod:`beam_topics.model.documents.gathering`), at the
             earliest time of its documents. None gives each document alone.
     """
 

@@ -1,10 +1,10 @@
 """Turn tokenised documents into numbered minibatches, in one order for each model key.
 
-    documents: bytes (DocumentBlock, or TokenisedDocument)
+    documents: bytes (Block)
         -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
 
 One stateful step in the global window decides the order. Its input must carry event times and may
-come in any order. :mod:`beam_topics.model.sequencing` has the logic. A block of documents has the
+come in any order. :mod:`beam_topics.model.documents.sequencing` has the logic. A block has the
 earliest time of its documents, so that it holds the watermark for each of them.
 
 The step has event-time timers (:class:`beam_topics.transforms.stateful.StatefulDoFn`). In a job
@@ -30,17 +30,16 @@ from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model import sequencing
-from beam_topics.model.document_blocks import by_key, documents_in, to_bytes
+from beam_topics.model.documents import sequencing
+from beam_topics.model.documents.block import Block, key_in
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.sequencing import ClosedWindow, SequenceHead
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import SequenceStart
-from beam_topics.model.records import NumberedMinibatch
-from beam_topics.model.sequencing import ClosedWindow, SequenceHead
 from beam_topics.transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
 from beam_topics.transforms.metrics import EventTime, Refusals
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
-_TIME_BYTES = 8
 _FIRST_HEADS = 1000
 
 
@@ -97,18 +96,14 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     ) -> None:
         """Add documents to their windows."""
         key, data = element
-        earliest = int.from_bytes(data[:_TIME_BYTES], "big", signed=True)
-        payload = data[_TIME_BYTES:]
         current = self.read_head(key, head)
-        if self._adds and current.sequence:
-            earliest, payload = self._unknown(key, earliest, payload)
+        payload = self._unknown(key, data) if self._adds and current.sequence else data
         if not payload:
             self.set_timer(key, timer, END_OF_STREAM)
             self.write_head(key, current, head)
             return
-        added = sequencing.add_documents(
-            current, self.mirror(key), bag, payload, earliest=earliest, settings=self._settings
-        )
+        mirror = self.mirror(key)
+        added = sequencing.add_documents(current, mirror, bag, payload, self._settings)
         for end in added.ends:
             self.set_timer(key, timer, self._schedule.time_of(end))
         self.set_timer(key, timer, END_OF_STREAM)
@@ -116,14 +111,14 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             self._late.inc(added.late)
         self.write_head(key, added.head, head)
 
-    def _unknown(self, key: bytes, earliest: int, payload: bytes) -> tuple[int, bytes]:
-        """Return the documents that were not learned before the run, and their earliest time."""
-        documents = documents_in(payload)
-        new = self._start.unknown(key.decode(), documents)
-        if len(new) == len(documents):
-            return earliest, payload
-        self._known.inc(len(documents) - len(new))
-        return (min(one.timestamp for one in new), to_bytes(new)) if new else (earliest, b"")
+    def _unknown(self, key: bytes, data: bytes) -> bytes:
+        """Return the documents that were not learned before the run; empty without any."""
+        block = Block.from_bytes(data)
+        new = self._start.unknown(key.decode(), block)
+        if len(new) == len(block):
+            return data
+        self._known.inc(len(block) - len(new))
+        return new.to_bytes() if len(new) else b""
 
     @on_timer(WINDOW)
     def close(
@@ -139,7 +134,6 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         current = self.read_head(key, head)
         self._check_newer(key, current, bag)
         for closed in sequencing.close_windows(
-            key.decode(),
             current,
             self.mirror(key),
             bag,
@@ -203,13 +197,11 @@ class Sequence(beam.PTransform):
         )
         outputs = (
             documents
-            | "By key" >> beam.FlatMap(_keyed).with_output_types(tuple[bytes, bytes])
+            | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
             | "Order" >> step.with_outputs(DEAD_LETTERS, main="minibatches")
         )
         return Sequenced(outputs.minibatches, outputs[DEAD_LETTERS])
 
 
-def _keyed(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the documents of each model key, after their earliest event time."""
-    for key, earliest, part in by_key(data):
-        yield key.encode(), earliest.to_bytes(_TIME_BYTES, "big", signed=True) + part
+def _keyed(data: bytes) -> tuple[bytes, bytes]:
+    return key_in(data).encode(), data

@@ -3,8 +3,8 @@
 **Heads.** The *head* of a step is a small record with explicit bytes, one for each key. It says
 what the rest of the state must contain. A step reads the head once for each bundle and key, and
 afterwards it reads what it wrote itself. If a bundle fails, the runner discards its writes, and the
-next bundle reads the head again. Mirrors (:mod:`beam_topics.model.pending`) live as long as the
-process. A step uses a mirror only if it agrees with the head.
+next bundle reads the head again. Mirrors (:mod:`beam_topics.model.documents.pending`) live as long
+as the process. A step uses a mirror only if it agrees with the head.
 
 **Periods.** In a :class:`PeriodDoFn` records wait in state until event time has passed the end of
 their period. An event-time timer of the period closes it; no clock is read. Results therefore come
@@ -38,9 +38,9 @@ from apache_beam.transforms.userstate import (
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model import pending
-from beam_topics.model.pending import Mirror, PendingHead
-from beam_topics.model.sequencing import FIRING_BYTES
+from beam_topics.model.documents import pending
+from beam_topics.model.documents.pending import Mirror, PendingHead
+from beam_topics.model.documents.sequencing import FIRING_BYTES
 from beam_topics.transforms.constants import LAST_TIME
 
 _MIRRORS = 64

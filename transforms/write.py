@@ -62,6 +62,8 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.typehints import KV
 from apache_beam.utils.windowed_value import WindowedValue
 
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.pending import PendingHead
 from beam_topics.model.encoding import (
     MARKER_BYTES,
     content_name,
@@ -74,9 +76,7 @@ from beam_topics.model.encoding import (
     mixtures_to_json_lines,
 )
 from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
-from beam_topics.model.pending import PendingHead
 from beam_topics.model.publishing.local_files import write_beside
-from beam_topics.model.records import Document
 from beam_topics.model.times import to_compact_iso
 from beam_topics.transforms.constants import NAMESPACE
 from beam_topics.transforms.stateful import PeriodDoFn

@@ -15,14 +15,17 @@ from pathlib import Path
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
+from beam_topics.model.documents.sequencing import chain_start, sequence_documents
 from beam_topics.model.inference import MaxEnt, PublishedModel, inference_for
 from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.serving import BATCH
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.files import ReadSettings, read_file
-from beam_topics.model.records import Document, Minibatch, TokenisedDocument
-from beam_topics.model.sequencing import chain_start, sequence_documents
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 
@@ -45,9 +48,9 @@ def maxent(folder: str, name: str) -> list[float]:
     for _ in range(3):
         began, count, batch = time.process_time(), 0, []
         for document in read(folder, name):
-            batch.append(tokeniser.tokenise(document))
+            batch.append(document)
             if len(batch) == BATCH:
-                method.infer(prepared, batch)
+                method.infer(prepared, numbered(published.snapshot, tokeniser.block(batch)))
                 count, batch = count + BATCH, []
         best = min(best, (time.process_time() - began) / count)
     return [best]
@@ -57,12 +60,12 @@ def learner(folder: str, name: str, skipped: str) -> list[float]:
     """Seconds a document of parsing, tokenising and, after the first documents, learning."""
     cleaned, sequence = TokeniserSettings(), SequenceSettings(window=_MONTH)
     tokeniser, began = Tokeniser(cleaned), time.process_time()
-    documents = [tokeniser.tokenise(document) for document in read(folder, name)]
+    documents = tokeniser.block(read(folder, name))
     reading = (time.process_time() - began) / len(documents)
     settings = compose(LEARNER, {"learner": "o-lda", "topics": 20})
     learner, seen, seconds = learner_for(settings), 0, 0.0
     state = learner.init(settings, "", 0)
-    for link in sequence_documents("", documents, sequence, chain_start("", cleaned, sequence)):
+    for link in sequence_documents(documents, sequence, chain_start("", cleaned, sequence)):
         minibatch, began = link.minibatch(), time.process_time()
         learner.step(state, minibatch)
         seconds += (time.process_time() - began) * (seen >= int(skipped))
@@ -86,14 +89,10 @@ def topics(name: str, number: str, words: str, count: str) -> list[float]:
     bounds = np.cumsum(1.0 / np.arange(1, int(words) + 1))
     for first in range(0, int(count), 50):
         drawn = np.searchsorted(bounds, generator.random((50, 100)) * bounds[-1])
-        documents = [
-            TokenisedDocument.from_words(
-                Document(str(first + n), first + n, "", None), [f"w{word}" for word in row]
-            )
-            for n, row in enumerate(drawn.tolist())
-        ]
-        batch = first // 50 + 1
-        learner.step(state, Minibatch.from_documents("", batch, batch, True, documents))
+        texts = [[f"w{word}" for word in row] for row in drawn.tolist()]
+        documents = [Document(str(first + n), 0, "") for n in range(len(texts))]
+        block, batch = Block.of_words(documents, texts), first // 50 + 1
+        learner.step(state, Minibatch.of_block(block, batch, batch, True))
     learner.snapshot(state)
     learner.save(state)
     return [time.process_time() - began]

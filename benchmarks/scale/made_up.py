@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.records import FloatArray
+from beam_topics.model.arrays import FloatArray
 
 # The time of the first document. Smaller numbers look like years.
 _BEGIN = 1_000_000_000

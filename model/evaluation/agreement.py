@@ -28,8 +28,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.records import FloatArray, TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 
 
 def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:

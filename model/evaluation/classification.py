@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
+from beam_topics.model.evaluation.held_out import labelled
 from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
-from beam_topics.model.records import FloatArray, TokenisedDocument
+from beam_topics.model.inference.base import Inference
+from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.snapshot import Snapshot
 
 
@@ -61,26 +66,28 @@ def svm_accuracy(
     return float(machine.score((test - least) / width, list(test_labels)))
 
 
+def _proportions(
+    method: Inference[Any], prepared: object, documents: NumberedDocuments
+) -> FloatArray:
+    """Return float64[D, T]; 0 for a document without a known word."""
+    found = method.infer(prepared, documents)
+    return np.where(documents.counts.tokens[:, None] > 0, found, 0.0)
+
+
 def classification_figures(
-    snapshot: Snapshot, training: Sequence[TokenisedDocument], test: Sequence[TokenisedDocument]
+    snapshot: Snapshot, training: Block, test: Block
 ) -> dict[str, float | None]:
     """Return ``svm_accuracy``; documents without a label are left out.
 
     It is None where no test document has a label, or the training documents have fewer than
     two labels.
     """
-    parts = [
-        [document for document in documents if document.label is not None]
-        for documents in (training, test)
-    ]
-    labels = [[str(document.label) for document in documents] for documents in parts]
+    parts = [labelled(training), labelled(test)]
+    labels = [list(map(str, part.labels)) for part in parts]
     if len(set(labels[0])) < 2 or not labels[1]:
         return {"svm_accuracy": None}
     settings = Gibbs3()
     method = inference_for(settings)
     prepared = method.prepare(settings, PublishedModel(snapshot, ""))
-    train, held_out = (
-        np.array([mixture.proportions for mixture in method.infer(prepared, documents)])
-        for documents in parts
-    )
+    train, held_out = (_proportions(method, prepared, numbered(snapshot, part)) for part in parts)
     return {"svm_accuracy": svm_accuracy(train, labels[0], held_out, labels[1])}

@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.records import FloatArray, TokenisedDocument
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.documents.block import Block
 
 TOP_WORDS = 10
 
@@ -52,22 +53,17 @@ class Reference:
         documents: the number of documents.
     """
 
-    def __init__(self, documents: Iterable[TokenisedDocument], words: Iterable[str]) -> None:
+    def __init__(self, documents: Block, words: Iterable[str]) -> None:
         self._column = {word: number for number, word in enumerate(sorted(set(words)))}
-        rows: list[int] = []
-        columns: list[int] = []
-        size = 0
-        for document in documents:
-            held = [self._column[word] for word in document.words if word in self._column]
-            columns += held
-            rows += [size] * len(held)
-            size += 1
+        size, width = len(documents), max(len(self._column), 1)
+        column = np.array([self._column.get(word, -1) for word in documents.words], np.int64)
+        columns = column[documents.tokens]
+        rows = np.repeat(np.arange(size), documents.lengths)
+        rows, columns = np.divmod(np.unique((rows * width + columns)[columns >= 0]), width)
         # Imported here: programs print this module's constants without it.
         from scipy.sparse import csr_array
 
-        held_by = csr_array(
-            (np.ones(len(rows)), (rows, columns)), shape=(max(size, 1), max(len(self._column), 1))
-        )
+        held_by = csr_array((np.ones(len(rows)), (rows, columns)), shape=(max(size, 1), width))
         self.documents = size
         self._together = csr_array(held_by.T @ held_by)
 
@@ -97,6 +93,6 @@ class Reference:
         return Coherence(*np.array(means, np.float64).reshape(-1, len(Coherence._fields)).T)
 
 
-def coherence(topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocument]) -> Coherence:
+def coherence(topics: Sequence[Sequence[str]], documents: Block) -> Coherence:
     """Return the coherence of topics, each given as its first words, against a reference corpus."""
     return Reference(documents, (word for words in topics for word in words)).coherence(topics)

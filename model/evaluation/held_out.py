@@ -8,18 +8,18 @@ other, so their order, which May shuffled, has no effect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from beam_topics.model.documents.block import Block, bounds_of
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels import held_out
 from beam_topics.model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.kernels import random
-from beam_topics.model.records import TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
 Figures = dict[str, float | int | bool | None]
@@ -27,7 +27,7 @@ Figures = dict[str, float | int | bool | None]
 
 def evaluate(
     snapshot: Snapshot,
-    documents: Iterable[TokenisedDocument],
+    documents: Block,
     settings: EvaluationSettings | None = None,
 ) -> Figures:
     """Return the figures of one snapshot.
@@ -39,18 +39,17 @@ def evaluate(
         ``checked_tokens``, ``left_to_right_perplexity`` and ``first_moment_of_checked``, the last
         two of the same tokens. A perplexity is None where no token was scored.
     """
-    documents, settings = snapshot.joined(list(documents)), settings or EvaluationSettings()
-    scored = sum((first_moment(snapshot, document) for document in documents), Score())
-    labelled = [document for document in documents if document.label is not None]
+    documents, settings = snapshot.joined(documents), settings or EvaluationSettings()
+    alone = documents.documents()
+    scored = sum((first_moment(snapshot, document) for document in alone), Score())
+    with_label = labelled(documents)
     known = coverage(snapshot, documents)
     return {
         "documents": len(documents),
-        "tokens": sum(len(document.tokens) for document in documents),
-        "labelled_documents": len(labelled),
-        "nmi": nmi(
-            [document.label for document in labelled], clusters(snapshot, labelled, settings)
-        )
-        if labelled
+        "tokens": len(documents.tokens),
+        "labelled_documents": len(with_label),
+        "nmi": nmi(list(with_label.labels), clusters(snapshot, with_label, settings))
+        if len(with_label)
         else None,
         "coverage": known,
         "retrain": known is not None and known < RETRAIN_BELOW,
@@ -61,25 +60,28 @@ def evaluate(
     }
 
 
-def clusters(
-    snapshot: Snapshot, documents: Iterable[TokenisedDocument], settings: EvaluationSettings
-) -> list[int]:
+def labelled(documents: Block) -> Block:
+    """Return the documents that have a label."""
+    return documents.take([row for row, one in enumerate(documents.labels) if one is not None])
+
+
+def clusters(snapshot: Snapshot, documents: Block, settings: EvaluationSettings) -> list[int]:
     """Return the most frequent topic of each document; -1 where no word is known."""
-    counts = [_topic_counts(snapshot, document, settings) for document in documents]
+    counts = [_topic_counts(snapshot, one, settings) for one in documents.documents()]
     return main_topics(np.array(counts).reshape(len(counts), snapshot.topic_count))
 
 
-def coverage(snapshot: Snapshot, documents: Iterable[TokenisedDocument]) -> float | None:
+def coverage(snapshot: Snapshot, documents: Block) -> float | None:
     """Return the share of the distinct words that the model knows; None without words."""
-    words = {word for document in documents for word in document.words}
+    words = documents.words
     return sum(snapshot.row_of(word) >= 0 for word in words) / len(words) if words else None
 
 
 def _topic_counts(
-    snapshot: Snapshot, document: TokenisedDocument, settings: EvaluationSettings
+    snapshot: Snapshot, document: Block, settings: EvaluationSettings
 ) -> Sequence[int]:
     phi, tokens = word_table(snapshot, document, unseen=False)
-    key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
+    key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.ids[0]}")
     counts: Sequence[int] = held_out.sample_fixed(
         tokens, phi, snapshot.alpha, settings.sweeps, key0, key1
     )
@@ -87,15 +89,14 @@ def _topic_counts(
 
 
 def _check_left_to_right(
-    snapshot: Snapshot, documents: Sequence[TokenisedDocument], settings: EvaluationSettings
+    snapshot: Snapshot, documents: Block, settings: EvaluationSettings
 ) -> Figures:
     slow, fast = Score(), Score()
-    for number in np.unique(
-        np.linspace(0, len(documents) - 1, settings.check_documents if documents else 0).astype(int)
-    ):
-        document = replace(
-            documents[number], tokens=documents[number].tokens[: settings.check_tokens]
-        )
+    many = settings.check_documents if len(documents) else 0
+    checked = documents.take(np.unique(np.linspace(0, len(documents) - 1, many).astype(int)))
+    for one in checked.documents():
+        tokens = one.tokens[: settings.check_tokens]
+        document = replace(one, tokens=tokens, offsets=bounds_of([len(tokens)]))
         slow += left_to_right(snapshot, document, settings.particles, settings.seed)
         fast += first_moment(snapshot, document)
     return {

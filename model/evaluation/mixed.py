@@ -18,15 +18,16 @@ the figure 2 where there is nothing to judge by. Words that no document has are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.coherence import TOP_WORDS, Reference, coherence
-from beam_topics.model.records import FloatArray, LongArray, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
 MIXED = 1.1
@@ -53,22 +54,18 @@ class Judged:
         return self.across is not None and self.across <= MIXED
 
 
-def judge(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> list[Judged]:
+def judge(snapshot: Snapshot, documents: Block) -> list[Judged]:
     """Return what documents say of each topic of a model."""
     return judge_words(characteristic_words(snapshot), documents)
 
 
-def judge_words(
-    topics: Sequence[Sequence[str]], documents: Iterable[TokenisedDocument]
-) -> list[Judged]:
+def judge_words(topics: Sequence[Sequence[str]], documents: Block) -> list[Judged]:
     """Return what documents say of topics, each given as its characteristic words."""
     reference = Reference(documents, (word for words in topics for word in words))
     return [Judged(tuple(words), across(reference, words)) for words in topics]
 
 
-def coherence_figures(
-    snapshot: Snapshot, documents: Sequence[TokenisedDocument], ids: Sequence[int]
-) -> dict[str, Any]:
+def coherence_figures(snapshot: Snapshot, documents: Block, ids: Sequence[int]) -> dict[str, Any]:
     """Return figures of a model's topics; None without reference documents.
 
     Args:

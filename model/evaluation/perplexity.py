@@ -24,10 +24,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.kernels import held_out
 from beam_topics.model.gibbs.kernels.dense import dense_rows
 from beam_topics.model.kernels import random
-from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
 from beam_topics.model.snapshot import Snapshot
 
 
@@ -63,9 +64,7 @@ def knows_unseen_words(snapshot: Snapshot) -> bool:
     return snapshot.prior.unseen > 0.0
 
 
-def word_table(
-    snapshot: Snapshot, document: TokenisedDocument, unseen: bool
-) -> tuple[FloatArray, IntArray]:
+def word_table(snapshot: Snapshot, document: Block, unseen: bool) -> tuple[FloatArray, IntArray]:
     """Return P(w | z) of a document's words.
 
     Args:
@@ -99,7 +98,7 @@ def _base(snapshot: Snapshot, rows: LongArray, unseen: list[str]) -> FloatArray:
     return base
 
 
-def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool = True) -> Score:
+def first_moment(snapshot: Snapshot, document: Block, unseen: bool = True) -> Score:
     """Return the first-moment estimate.
 
     Args:
@@ -112,9 +111,7 @@ def first_moment(snapshot: Snapshot, document: TokenisedDocument, unseen: bool =
     return _score(p, document)
 
 
-def left_to_right(
-    snapshot: Snapshot, document: TokenisedDocument, particles: int, seed: int
-) -> Score:
+def left_to_right(snapshot: Snapshot, document: Block, particles: int, seed: int) -> Score:
     """Return the left-to-right estimate.
 
     Args:
@@ -124,12 +121,12 @@ def left_to_right(
         seed: the seed; draws depend on (seed, key, document id) alone.
     """
     phi, tokens = word_table(snapshot, document, knows_unseen_words(snapshot))
-    key0, key1 = random.stream_key(seed, f"{document.key}\0{document.id}")
+    key0, key1 = random.stream_key(seed, f"{document.key}\0{document.ids[0]}")
     p = held_out.left_to_right(
         tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()), particles, key0, key1
     )
     return _score(p, document)
 
 
-def _score(p: FloatArray, document: TokenisedDocument) -> Score:
+def _score(p: FloatArray, document: Block) -> Score:
     return Score(float(np.sum(np.log(p))), len(p), len(document.tokens) - len(p))

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.gibbs.kernels.packed_rows import LANES, copy_rows
 from beam_topics.model.gibbs.kernels.records import PackedRows, SweepPosition
-from beam_topics.model.records import IntArray, LongArray
 
 _INT32_LIMIT = 2**31
 # Free entries behind the rows, as a share of the rows.

@@ -1,8 +1,8 @@
 """The contract of all inference methods, and their registry.
 
 A method infers the topic proportions of new documents, given a model. It is a small class without
-state. ``prepare`` does once for a model what does not depend on a document. ``infer`` takes some
-documents and returns a mixture for each, in their order:
+state. ``prepare`` does once for a model what does not depend on a document. ``infer`` takes a block
+of documents and returns the proportions of each:
 
 >>> from beam_topics.model.inference import Gibbs3, inference_for
 >>> inference_for(Gibbs3(sweeps=2)).needs_all_documents
@@ -15,17 +15,17 @@ of a run in one call. ``needs`` names what else a :class:`PublishedModel` must c
 
 Every registered method is tested for these laws:
 
-* A mixture is a function of the model, the settings and the document alone, whatever the order of
-  the documents. With ``needs_all_documents`` it is a function of the set of documents.
+* Proportions are a function of the model, the settings and the document alone, whatever the order
+  of the documents. With ``needs_all_documents`` it is a function of the set of documents.
 * Draws depend on (seed, key, document) and nothing else.
 * Proportions are positive and sum to 1.
-* Words that the model does not know are dropped. A document without a known word has no topic: its
-  proportions are 0, and ``words_known`` is 0.
+* Words that the model does not know are dropped. A document without a known word has no topic, so
+  its proportions are not used (:class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -33,8 +33,10 @@ from beam_topics.model.compositions import Choice
 from beam_topics.model.options import Implementations, Kinds, Record
 
 if TYPE_CHECKING:
+    from beam_topics.model.arrays import FloatArray
+    from beam_topics.model.documents.block import Block
     from beam_topics.model.inference.classifier import Classifier
-    from beam_topics.model.records import TokenisedDocument, TopicMixture
+    from beam_topics.model.inference.features import NumberedDocuments
     from beam_topics.model.snapshot import Snapshot
 
 CLASSIFIER = "classifier"
@@ -67,14 +69,14 @@ class PublishedModel:
         version: its name, for the mixtures.
         classifier: the classifier of ``beam-topics fit_classifier`` for this version, or
             None.
-        training: the documents that the model was learned from; empty unless a method reads them.
+        training: the documents that the model was learned from; None unless a method reads them.
         ids: the ids of the topics by place; empty where each is the number of its place.
     """
 
     snapshot: Snapshot
     version: str
     classifier: Classifier | None = None
-    training: tuple[TokenisedDocument, ...] = ()
+    training: Block | None = None
     ids: tuple[int, ...] = ()
 
 
@@ -98,13 +100,8 @@ class Inference(Protocol[Prepared]):
         It never changes afterwards, so threads may share it.
         """
 
-    def infer(
-        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
-        """Return the mixtures of the documents, in their order.
-
-        ``words_known`` counts the tokens whose word the model knows.
-        """
+    def infer(self, prepared: Prepared, documents: NumberedDocuments) -> FloatArray:
+        """Return the proportions of D documents, float64[D, T]."""
 
 
 METHODS = Kinds()

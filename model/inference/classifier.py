@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.features import FEATURES
-from beam_topics.model.records import FloatArray, LongArray
 from beam_topics.model.snapshot import Snapshot
 
 SingleArray = npt.NDArray[np.float32]

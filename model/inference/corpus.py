@@ -4,14 +4,16 @@ A :class:`Corpus` holds documents as word numbers, with their topics. A sampler 
 that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
 change.
 
+>>> from beam_topics.model.documents.block import Block
+>>> from beam_topics.model.documents.document import Document
 >>> from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
 >>> prior = TopicWordPrior.flat(0.2, 2, 2, topics=2)
 >>> facts = dict(key="", sequence=0, event_time=0, fingerprint="")
 >>> facts |= dict(alpha=alpha, prior=prior, words=words)
 >>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
->>> document = TokenisedDocument("d", 0, None, "", ("ship",), np.zeros(5, np.int32))
->>> rows, corpora = build_corpora(snapshot, [document])
+>>> block = Block.of_words([Document("d", 0, "")], [["ship"] * 5])
+>>> rows, corpora = build_corpora(NumberedDocuments(snapshot, block))
 >>> sampler = CorpusSampler(snapshot, rows, corpora, (1, 2))
 >>> sampler.sweep(corpora[0], 0, first=True)
 >>> int(corpora[0].in_documents.sum()), int(sampler.counts().sum())
@@ -25,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.gibbs.kernels import sparse_lda
 from beam_topics.model.gibbs.kernels.packed_rows import LANES
 from beam_topics.model.gibbs.kernels.records import (
@@ -35,8 +38,7 @@ from beam_topics.model.gibbs.kernels.records import (
     SweepPosition,
 )
 from beam_topics.model.gibbs.packed_counts import PackedCounts
-from beam_topics.model.inference.features import known_tokens
-from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.snapshot import Snapshot
 
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
@@ -85,34 +87,22 @@ class Corpus:
         return SweepName(first, self.number, sweep, *keys)
 
 
-def canonical_order(documents: Sequence[TokenisedDocument]) -> list[int]:
-    """Return the indices of the documents in the order of (time, id, content)."""
-    keys = [document.order() for document in documents]
-    return sorted(range(len(keys)), key=keys.__getitem__)
-
-
-def build_corpora(
-    snapshot: Snapshot, *groups: Sequence[TokenisedDocument]
-) -> tuple[LongArray, list[Corpus]]:
-    """Build a corpus of each group of documents, without topics yet.
+def build_corpora(*groups: NumberedDocuments) -> tuple[LongArray, list[Corpus]]:
+    """Build a corpus of each group of documents of one model, without topics yet.
 
     Returns:
-        int64[V], the rows of the snapshot that the documents use, ascending; the corpora, whose
-        word numbers are indices into these rows.
+        int64[V], the rows of the model that the documents use, ascending; the corpora, whose word
+        numbers are indices into these rows.
     """
-    known = [[known_tokens(snapshot, document) for document in group] for group in groups]
-    rows = np.unique(
-        np.concatenate([np.zeros(0, np.int64), *(used for group in known for used, _ in group)])
-    )
+    known = [group.known_tokens() for group in groups]
+    rows = np.unique(np.concatenate([tokens for tokens, _ in known]))
     corpora = []
-    for number, group in enumerate(known):
-        tokens = [np.searchsorted(rows, used).astype(np.int32)[local] for used, local in group]
-        flat = np.concatenate([np.zeros(0, np.int32), *tokens])
+    for number, (group, (tokens, offsets)) in enumerate(zip(groups, known, strict=True)):
         documents = Documents(
-            flat,
-            np.cumsum([0, *map(len, tokens)], dtype=np.int64),
-            np.zeros(len(flat), np.int32),
-            np.zeros((len(group), snapshot.topic_count), np.int32),
+            np.searchsorted(rows, tokens).astype(np.int32),
+            offsets,
+            np.zeros(len(tokens), np.int32),
+            np.zeros((len(group), group.snapshot.topic_count), np.int32),
         )
         corpora.append(Corpus(documents, number * CORPUS_STRIDE))
     return rows, corpora

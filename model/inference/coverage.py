@@ -14,18 +14,16 @@ counted by their digests, and its report never asks for training.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, compress
 
 import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
-from beam_topics.model.inference.features import NumberedDocuments, numbered
-from beam_topics.model.records import TokenisedDocument
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.arrays import IntArray, LongArray
+from beam_topics.model.documents.block import Block
+from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.times import to_iso
 
 # The types of steps between words, as they are stored; the last one is that of words.
@@ -94,52 +92,38 @@ def _steps(words: set[int]) -> npt.NDArray[np.uint64]:
     return steps.astype(next(form for form in _TYPES if top <= np.iinfo(form).max))
 
 
-def tally_documents(
-    snapshot: Snapshot, documents: Sequence[TokenisedDocument], windows: Sequence[int]
-) -> dict[int, Tally]:
+def tally_documents(documents: NumberedDocuments, windows: LongArray) -> dict[int, Tally]:
     """Tally documents by window.
 
-    A window's distinct unknown words are hashed once.
-
     Args:
-        snapshot: The model.
-        documents: The documents. The rows of their words are not looked up again if they are
-            :class:`~beam_topics.model.inference.features.NumberedDocuments`.
-        windows: The number of each document's window.
+        documents: D documents.
+        windows: int64[D], the number of each document's window.
     """
-    by_window: dict[int, list[int]] = {}
-    for place, window in enumerate(windows):
-        by_window.setdefault(window, []).append(place)
-    looked_up = numbered(snapshot, documents)
-    if len(by_window) == 1:
-        return {windows[0]: _tally(snapshot, looked_up)}
     return {
-        window: _tally(snapshot, looked_up.chosen(places)) for window, places in by_window.items()
+        window: _tally(documents, np.flatnonzero(windows == window))
+        for window in np.unique(windows).tolist()
     }
 
 
-def _tally(snapshot: Snapshot, documents: NumberedDocuments) -> Tally:
-    """Return the tally of documents of one window."""
-    rows, starts = documents.rows, documents.offsets
-    sizes = [len(document.tokens) for document in documents]
-    tokens = np.concatenate([document.tokens for document in documents])
-    known = rows >= 0
-    uses = known[tokens + np.repeat(starts[:-1], sizes)]
-    tally = Tally(len(documents), len(uses), int(np.count_nonzero(uses)))
-    tally.unknown = set(map(_digest, _words_where(documents, ~known)))
+def _tally(documents: NumberedDocuments, chosen: LongArray) -> Tally:
+    """Return the tally of some documents, which are of one window."""
+    block, snapshot = documents.block, documents.snapshot
+    bounds = zip(block.offsets[chosen].tolist(), block.offsets[chosen + 1].tolist(), strict=True)
+    tokens = np.concatenate([block.tokens[first:last] for first, last in bounds])
+    known = documents.rows >= 0
+    tally = Tally(len(chosen), len(tokens), int(np.count_nonzero(known[tokens])))
+    used = np.unique(tokens)
+    unknown = used[~known[used]]
+    tally.unknown = _digests(block, unknown)
     if snapshot.buckets:
-        tally.known = set(map(_digest, _words_where(documents, known)))
+        tally.known = _digests(block, used[known[used]])
     else:
-        seen = np.zeros(len(snapshot.words), bool)
-        seen[rows[known]] = True
-        tally.known = set(np.flatnonzero(seen).tolist())
+        tally.known = set(documents.rows[used[known[used]]].tolist())
     return tally
 
 
-def _words_where(documents: NumberedDocuments, wanted: npt.NDArray[np.bool_]) -> set[str]:
-    """Return the words of all documents that are wanted."""
-    words = chain.from_iterable(document.words for document in documents)
-    return set(compress(words, wanted.tolist()))
+def _digests(block: Block, words: IntArray) -> set[int]:
+    return {_digest(block.words[word]) for word in words.tolist()}
 
 
 @lru_cache(_MEMO_WORDS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.records import FloatArray, IntArray, LongArray, TokenisedDocument
+from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.kernels.first_uses import number_in_documents
+from beam_topics.model.kernels import random
 from beam_topics.model.snapshot import Snapshot
-from beam_topics.model.words.known_words import first_uses, known_words
-
-# Documents whose words are looked up in one call.
-_TOGETHER = 256
-
+from beam_topics.model.words.known_words import first_uses
 
 # The feature of a word that occurs n times. Square roots are correctly rounded on every processor;
 # logarithms are not.
@@ -74,76 +73,61 @@ class WordCounts:
         return csr_array((values, self.rows, self.offsets), shape=(len(self.tokens), words))
 
 
-class NumberedDocuments(list[TokenisedDocument]):
+@dataclass(frozen=True, eq=False)
+class NumberedDocuments:
     """Documents with the rows of their words in a model, which are looked up once.
-
-    Phrases of the model have taken the place of their words (:func:`numbered`).
 
     Attributes:
         snapshot: The model.
-        offsets: int64[D + 1]; the words of document d are offsets[d] to offsets[d + 1] - 1.
+        block: D documents, with the phrases of the model in the place of their words.
     """
 
-    def __init__(self, snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> None:
-        super().__init__(documents)
-        self.snapshot = snapshot
-        self.offsets = np.cumsum([0, *(len(document.words) for document in self)])
+    snapshot: Snapshot
+    block: Block
 
-    def chosen(self, places: Sequence[int]) -> NumberedDocuments:
-        """Return the documents at some places, with the rows that were looked up."""
-        found = NumberedDocuments(self.snapshot, [self[place] for place in places])
-        parts = (self.rows[self.offsets[place] : self.offsets[place + 1]] for place in places)
-        found.rows = np.concatenate([np.zeros(0, np.int64), *parts])
-        return found
+    def __len__(self) -> int:
+        return len(self.block)
 
     @cached_property
     def rows(self) -> LongArray:
-        """int64[offsets[D]], the row of each document's words; -1 where a word has none."""
-        # A call costs as much as a hundred words. The arrays of all documents would be new pages of
-        # memory, which cost more.
-        groups = (self[begin : begin + _TOGETHER] for begin in range(0, len(self), _TOGETHER))
-        words = ([word for document in group for word in document.words] for group in groups)
-        return np.concatenate([np.zeros(0, np.int64), *map(self.snapshot.rows_of, words)])
+        """int64[W], the row of each word of the block; -1 for a word that the model lacks."""
+        return self.snapshot.rows_of(self.block.words)
+
+    @cached_property
+    def counts(self) -> WordCounts:
+        """The words of the documents that the model knows."""
+        block = self.block
+        used, occurrences, offsets, _ = number_in_documents(
+            block.tokens, block.offsets, len(block.words)
+        )
+        rows = self.rows[used]
+        known = np.flatnonzero(rows >= 0)
+        rows, occurrences, offsets = (
+            rows[known],
+            occurrences[known],
+            np.searchsorted(known, offsets),
+        )
+        if self.snapshot.buckets:
+            rows, occurrences, offsets = _joined(rows, occurrences, offsets)
+        sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(occurrences)])
+        return WordCounts(rows, occurrences, offsets, np.diff(sums[offsets]))
+
+    def known_tokens(self) -> tuple[LongArray, LongArray]:
+        """Return the rows of the known tokens, int64[n], and their bounds, int64[D + 1]."""
+        rows = self.rows[self.block.tokens]
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows >= 0)])
+        return rows[rows >= 0], before[self.block.offsets]
+
+    def draw_keys(self, seed: int) -> LongArray:
+        """Return int64[D, 2], the keys of the draws of each document, by its id and model key."""
+        names = (f"{self.block.key}\0{name}" for name in self.block.ids)
+        keys = [random.stream_key(seed, name) for name in names]
+        return np.array(keys, np.int64).reshape(-1, 2)
 
 
-def numbered(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> NumberedDocuments:
-    """Return documents with the rows of their words, as they are if they have them already.
-
-    Phrases of the model take the place of their words.
-    """
-    if isinstance(documents, NumberedDocuments) and documents.snapshot is snapshot:
-        return documents
-    return NumberedDocuments(snapshot, snapshot.joined(documents))
-
-
-def word_counts(snapshot: Snapshot, documents: Sequence[TokenisedDocument]) -> WordCounts:
-    """Count the words of documents, without those that the model does not know."""
-    found = numbered(snapshot, documents)
-    rows, starts = found.rows, found.offsets
-    uses = (np.bincount(document.tokens, minlength=len(document.words)) for document in found)
-    occurrences = np.concatenate([np.zeros(0, np.int64), *uses])
-    known = np.flatnonzero(rows >= 0)
-    rows, occurrences, offsets = rows[known], occurrences[known], np.searchsorted(known, starts)
-    if snapshot.buckets:
-        rows, occurrences, offsets = _joined(rows, occurrences, offsets)
-    return WordCounts(
-        rows, occurrences, offsets, np.diff(np.concatenate([[0], np.cumsum(occurrences)])[offsets])
-    )
-
-
-def known_tokens(snapshot: Snapshot, document: TokenisedDocument) -> tuple[LongArray, IntArray]:
-    """Return a document without the words that the model does not know.
-
-    Returns:
-        int64[V], rows of the snapshot, the document's known words in order of first use; int32[n],
-        its tokens as indices into them.
-    """
-    rows = snapshot.rows_of(document.words)
-    if not snapshot.buckets and (rows >= 0).all():
-        return rows, document.tokens.copy()
-    rows, columns = known_words(rows, distinct=not snapshot.buckets)
-    tokens = columns[document.tokens]
-    return rows, tokens[tokens >= 0]
+def numbered(snapshot: Snapshot, block: Block) -> NumberedDocuments:
+    """Return documents for a model, with its phrases in the place of their words."""
+    return NumberedDocuments(snapshot, snapshot.joined(block))
 
 
 def _joined(

@@ -32,6 +32,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from beam_topics.model import __version__, checks, wire
+from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.classifier import (
@@ -40,10 +42,9 @@ from beam_topics.model.inference.classifier import (
     SingleArray,
     log_likelihoods,
 )
-from beam_topics.model.inference.features import feature_values, word_counts
+from beam_topics.model.inference.features import feature_values, numbered
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.records import FloatArray, LongArray, TokenisedDocument
 
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
@@ -271,33 +272,34 @@ def make_pair(
     settings: InferenceSettings,
     prepared: Any,
     published: PublishedModel,
-    document: TokenisedDocument,
+    document: Block,
 ) -> Pair | None:
-    """Return a document with the proportions that the method gives it.
+    """Return the one document of a block with the proportions that the method gives it.
 
     Returns:
         The pair; None where the model knows none of the document's words.
     """
-    counts = word_counts(published.snapshot, [document])
+    found = numbered(published.snapshot, document)
+    counts = found.counts
     if not counts.tokens[0]:
         return None
-    (mixture,) = inference_for(settings).infer(prepared, [document])
+    (proportions,) = inference_for(settings).infer(prepared, found)
     return Pair(
-        f"{document.key}\0{document.id}",
+        f"{document.key}\0{document.ids[0]}",
         counts.rows,
         counts.occurrences.astype(np.float64),
-        mixture.proportions,
+        proportions,
     )
 
 
 def with_rank(document: bytes, seed: int) -> bytes:
-    """Return the document behind its rank in a uniform sample.
+    """Return a block of one document behind its rank in a uniform sample.
 
     The documents with the smallest ranks are a sample, which does not depend on their order.
     """
-    found = TokenisedDocument.from_bytes(document)
+    found = Block.from_bytes(document)
     rank = hashlib.sha256(
-        f"{seed}\0{found.key}\0{found.id}".encode() + hashlib.sha256(document).digest()
+        f"{seed}\0{found.key}\0{found.ids[0]}".encode() + hashlib.sha256(found.content(0)).digest()
     ).digest()
     return rank[:_RANK_BYTES] + document
 

@@ -29,6 +29,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, IntArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import TRAINING, PreparedModel, PublishedModel, register
 from beam_topics.model.inference.corpus import (
@@ -36,13 +38,11 @@ from beam_topics.model.inference.corpus import (
     Corpus,
     CorpusSampler,
     build_corpora,
-    canonical_order,
 )
-from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_mean
+from beam_topics.model.inference.features import NumberedDocuments, numbered
+from beam_topics.model.inference.mixture_blocks import posterior_means
 from beam_topics.model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from beam_topics.model.kernels import random
-from beam_topics.model.records import FloatArray, IntArray, TokenisedDocument, TopicMixture
 
 # The alpha of a topic that no document uses would converge to 0 and stay there.
 SMALLEST_ALPHA = 1e-4
@@ -127,35 +127,25 @@ class Gibbs2Inference:
         return PreparedModel(settings, published)
 
     def infer(
-        self, prepared: PreparedModel[CorpusGibbs], documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
-        documents = numbered(prepared.published.snapshot, documents)
-        order = canonical_order(documents)
-        ordered = [documents[place] for place in order]
-        keys = random.stream_key(prepared.settings.seed, ordered[0].key if ordered else "")
-        new, counts, alpha = self._sample(prepared, ordered, keys)
-        places = np.argsort(order)
-        found = np.array([posterior_mean(row, alpha) for row in counts]).reshape(
-            len(order), len(alpha)
-        )[places]
-        return make_mixtures(
-            documents,
-            prepared.published.version,
-            prepared.settings.kind,
-            found,
-            np.diff(new.offsets)[places],
-        )
+        self, prepared: PreparedModel[CorpusGibbs], documents: NumberedDocuments
+    ) -> FloatArray:
+        order, key = documents.block.order(), documents.block.key if len(documents) else ""
+        keys = random.stream_key(prepared.settings.seed, key)
+        ordered = NumberedDocuments(documents.snapshot, documents.block.take(order))
+        counts, alpha = self._sample(prepared, ordered, keys)
+        found: FloatArray = posterior_means(counts, alpha)
+        return found[np.argsort(order)]
 
     def _sample(
         self,
         prepared: PreparedModel[CorpusGibbs],
-        documents: Sequence[TokenisedDocument],
+        documents: NumberedDocuments,
         keys: tuple[int, int],
-    ) -> tuple[Corpus, FloatArray, FloatArray]:
-        """Return the documents as a corpus, the mean n_td of each, and alpha."""
-        rows, (new,) = build_corpora(prepared.published.snapshot, documents)
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the mean n_td of the documents, float64[D, T], and alpha."""
+        rows, (new,) = build_corpora(documents)
         sampler = CorpusSampler(prepared.published.snapshot, rows, [new], keys)
-        return new, run(prepared.settings, sampler, new), sampler.alpha
+        return run(prepared.settings, sampler, new), sampler.alpha
 
 
 @register(Gibbs1, needs_all_documents=True, needs=(TRAINING,))
@@ -165,17 +155,17 @@ class Gibbs1Inference(Gibbs2Inference):
     def _sample(
         self,
         prepared: PreparedModel[CorpusGibbs],
-        documents: Sequence[TokenisedDocument],
+        documents: NumberedDocuments,
         keys: tuple[int, int],
-    ) -> tuple[Corpus, FloatArray, FloatArray]:
+    ) -> tuple[FloatArray, FloatArray]:
         snapshot = prepared.published.snapshot
-        training = snapshot.joined(prepared.published.training)
-        learned = [training[place] for place in canonical_order(training)]
-        rows, (new, old) = build_corpora(snapshot, documents, learned)
+        training = numbered(snapshot, prepared.published.training or Block.empty())
+        learned = NumberedDocuments(snapshot, training.block.take(training.block.order()))
+        rows, (new, old) = build_corpora(documents, learned)
         if len(new.tokens) and not len(old.tokens):
             known = (
                 f"{len(learned)} documents without a word of model {prepared.published.version},"
-                f" key {documents[0].key!r}"
+                f" key {documents.block.key!r}"
             )
             raise OptionError(
                 "--training",
@@ -190,4 +180,4 @@ class Gibbs1Inference(Gibbs2Inference):
         sampler.drop_model_counts()
         # The sweeps below must have other uniforms than those above.
         old.number += CORPUS_STRIDE
-        return new, run(prepared.settings, sampler, new, [old]), sampler.alpha
+        return run(prepared.settings, sampler, new, [old]), sampler.alpha

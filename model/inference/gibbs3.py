@@ -8,19 +8,14 @@ Gibbs3.S, in two passes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.gibbs.kernels import gibbs3
 from beam_topics.model.gibbs.kernels.gibbs3 import sorted_rows
 from beam_topics.model.gibbs.kernels.records import DocumentWords, ModelCounts
 from beam_topics.model.inference.base import PreparedModel, PublishedModel, register
-from beam_topics.model.inference.features import numbered, word_counts
-from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_means
+from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.inference.mixture_blocks import posterior_means
 from beam_topics.model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
-from beam_topics.model.kernels import random
-from beam_topics.model.records import LongArray, TokenisedDocument, TopicMixture
 from beam_topics.model.snapshot import Snapshot
 
 
@@ -52,13 +47,10 @@ class Gibbs3Inference:
         return PreparedModel(settings, published)
 
     def infer(
-        self, prepared: PreparedModel[GibbsSampling], documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
+        self, prepared: PreparedModel[GibbsSampling], documents: NumberedDocuments
+    ) -> FloatArray:
         settings, snapshot = prepared.settings, prepared.published.snapshot
-        documents = numbered(snapshot, documents)
-        counts = word_counts(snapshot, documents)
-        names = (f"{document.key}\0{document.id}" for document in documents)
-        keys = np.array([random.stream_key(settings.seed, name) for name in names], np.int64)
+        counts = documents.counts
         rows, trained = counts_of(snapshot, counts.rows)
         sums = gibbs3.sample_documents(
             DocumentWords(rows, counts.occurrences, counts.offsets),
@@ -66,13 +58,6 @@ class Gibbs3Inference:
             trained,
             settings.sweeps,
             settings.kept,
-            keys.reshape(-1, 2),
+            documents.draw_keys(settings.seed),
         )
-        proportions = posterior_means(sums / settings.kept, snapshot.alpha)
-        return make_mixtures(
-            documents,
-            prepared.published.version,
-            settings.kind,
-            proportions,
-            counts.tokens,
-        )
+        return posterior_means(sums / settings.kept, snapshot.alpha)

@@ -20,10 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from beam_topics.model import checks, pending, wire
+from beam_topics.model import checks, wire
+from beam_topics.model.documents import pending
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import DeadLetter, Document
+from beam_topics.model.documents.pending import Bag, Mirror, PendingHead
 from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
-from beam_topics.model.pending import Bag, Mirror, PendingHead
-from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
 from beam_topics.model.words.tokeniser import Tokeniser
 
 NO_MODEL = "no_model"
@@ -52,7 +54,7 @@ class LabelHead:
         references: the versions that can still be chosen, ascending.
         forgotten: whether there were earlier versions.
         pending: the documents whose window has not passed.
-        waiting: number of documents that wait for the first version.
+        waiting: number of blocks that wait for the first version.
     """
 
     references: tuple[Reference, ...] = ()
@@ -86,7 +88,7 @@ class LabelHead:
         facts = checks.record(
             cls, {**header, "references": []}, "a labeller's head", apart=("pending",)
         )
-        checks.whole("documents that wait in a labeller's head", facts["waiting"])
+        checks.whole("blocks that wait in a labeller's head", facts["waiting"])
         return cls(**{**facts, "references": references}, pending=PendingHead.from_bytes(waiting))
 
     def wake(self) -> int | None:
@@ -105,7 +107,7 @@ class Labels:
 
     Attributes:
         head: the new head.
-        labelled: (document, version) pairs.
+        labelled: (bytes of documents, version) pairs.
         dead_letters: documents without a version.
     """
 
@@ -123,26 +125,26 @@ class Labeller:
             label_with == "latest",
         )
 
-    def document(
-        self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, *, end: int, document: bytes
+    def documents(
+        self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, *, end: int, block: bytes
     ) -> Labels:
-        """Take a document whose window ends at ``end``.
+        """Take documents whose window ends at ``end``.
 
         Args:
             head: the head of the state.
             mirror: a copy in memory of ``bag``.
             bag: the documents whose window has not passed.
             waiting: the documents that wait for the first version.
-            end: end of the document's window, microseconds.
-            document: bytes of the document.
+            end: end of the window of the documents, microseconds.
+            block: bytes of the documents.
         """
         if self._label_with_latest:
             labels = Labels(head)
             self._label(
-                labels, waiting, document, head.references[-1].version if head.references else None
+                labels, waiting, block, head.references[-1].version if head.references else None
             )
             return labels
-        payload = _END.pack(end) + document
+        payload = _END.pack(end) + block
         waiting_head = pending.add(head.pending, mirror, bag, due_of(head, end), payload)
         return Labels(replace(head, pending=waiting_head))
 
@@ -177,25 +179,26 @@ class Labeller:
         """End the stream: documents that still wait for a version become dead letters."""
         labels = Labels(replace(head, waiting=0))
         if head.waiting:
-            labels.dead_letters = [_no_model(document) for document in sorted(waiting.read())]
+            for block in sorted(waiting.read()):
+                labels.dead_letters += _no_model(block)
             waiting.clear()
         return labels
 
-    def _label(self, labels: Labels, waiting: Bag, document: bytes, version: str | None) -> None:
+    def _label(self, labels: Labels, waiting: Bag, block: bytes, version: str | None) -> None:
         if version is not None:
-            labels.labelled.append((document, version))
+            labels.labelled.append((block, version))
         elif self._before_first_model == "prior":
-            labels.labelled.append((document, PRIOR))
+            labels.labelled.append((block, PRIOR))
         elif self._before_first_model == "dead_letter":
-            labels.dead_letters.append(_no_model(document))
+            labels.dead_letters += _no_model(block)
         else:
-            waiting.add(document)
+            waiting.add(block)
             labels.head = replace(labels.head, waiting=labels.head.waiting + 1)
 
     def _release(self, labels: Labels, waiting: Bag) -> None:
         if labels.head.waiting:
             version = labels.head.references[0].version
-            labels.labelled.extend((document, version) for document in sorted(waiting.read()))
+            labels.labelled.extend((block, version) for block in sorted(waiting.read()))
             waiting.clear()
             labels.head = replace(labels.head, waiting=0)
 
@@ -229,13 +232,18 @@ def _drop_unused_references(head: LabelHead, time: int) -> LabelHead:
     return replace(head, references=head.references[passed - 1 :], forgotten=True)
 
 
-def _no_model(data: bytes) -> DeadLetter:
-    document = TokenisedDocument.from_bytes(data)
-    detail = (
-        f"no model of key {document.key!r} was published before the end of the window of document"
-        f" {document.id!r}"
-    )
-    return DeadLetter.of(document, "labelling", NO_MODEL, detail)
+def _no_model(data: bytes) -> list[DeadLetter]:
+    block = Block.from_bytes(data)
+    return [
+        block.dead_letter(
+            row,
+            "labelling",
+            NO_MODEL,
+            f"no model of key {block.key!r} was published before the end of the window of document"
+            f" {name!r}",
+        )
+        for row, name in enumerate(block.ids)
+    ]
 
 
 _ID_DIGITS = 32
@@ -248,6 +256,6 @@ def content_id(parts: Sequence[str]) -> str:
     ]
 
 
-def tokenised(text: str, key: str, tokeniser: Tokeniser) -> TokenisedDocument:
-    """Return a text as a document of a model key."""
-    return tokeniser.tokenise(Document(content_id([text]), 0, text, key=key))
+def tokenised(texts: Sequence[str], key: str, tokeniser: Tokeniser) -> Block:
+    """Return at least one text as documents of a model key."""
+    return tokeniser.block([Document(content_id([text]), 0, text, key=key) for text in texts])

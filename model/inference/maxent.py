@@ -11,22 +11,20 @@ Both need a classifier, which ``beam-topics fit_classifier`` fits for a model ve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import OptionError
 from beam_topics.model.gibbs.kernels.dense import repeat_words
 from beam_topics.model.inference import variational
 from beam_topics.model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
 from beam_topics.model.inference.classifier import SingleArray
-from beam_topics.model.inference.features import WordCounts, numbered, word_counts
+from beam_topics.model.inference.features import NumberedDocuments, WordCounts
 from beam_topics.model.inference.kernels.hybrid import sample_document
-from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
+from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
 from beam_topics.model.inference.settings import Hybrid, MaxEnt
-from beam_topics.model.kernels import random
-from beam_topics.model.records import FloatArray, LongArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,18 +73,8 @@ class MaxEntInference:
     def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
         return prepare(settings, published)
 
-    def infer(
-        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
-        documents = numbered(prepared.published.snapshot, documents)
-        counts = word_counts(prepared.published.snapshot, documents)
-        return make_mixtures(
-            documents,
-            prepared.published.version,
-            MaxEnt.kind,
-            proportions_of(prepared, counts),
-            counts.tokens,
-        )
+    def infer(self, prepared: Prepared, documents: NumberedDocuments) -> FloatArray:
+        return proportions_of(prepared, documents.counts)
 
 
 def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
@@ -119,35 +107,27 @@ class HybridInference:
             settings, prepare(settings, published), variational.prepare(published)
         )
 
-    def infer(
-        self, prepared: PreparedHybrid, documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
-        snapshot = prepared.topics.published.snapshot
-        documents = numbered(snapshot, documents)
-        counts = word_counts(snapshot, documents)
+    def infer(self, prepared: PreparedHybrid, documents: NumberedDocuments) -> FloatArray:
+        counts = documents.counts
         first = proportions_of(prepared.classifier, counts)
+        keys = documents.draw_keys(prepared.settings.seed)
         found = np.empty_like(first)
-        for d, (document, words) in enumerate(
-            zip(documents, counts.document_slices(), strict=True)
-        ):
+        for d, words in enumerate(counts.document_slices()):
             found[d] = self._infer(
-                prepared, document, counts.rows[words], counts.occurrences[words], first[d]
+                prepared, keys[d], counts.rows[words], counts.occurrences[words], first[d]
             )
-        return make_mixtures(
-            documents, prepared.topics.published.version, Hybrid.kind, found, counts.tokens
-        )
+        return found
 
     def _infer(
         self,
         prepared: PreparedHybrid,
-        document: TokenisedDocument,
+        keys: LongArray,
         rows: LongArray,
         occurrences: LongArray,
         theta: FloatArray,
     ) -> FloatArray:
         settings, topics = prepared.settings, prepared.topics
         snapshot = topics.published.snapshot
-        keys = random.stream_key(settings.seed, f"{document.key}\0{document.id}")
         counts = sample_document(
             repeat_words(occurrences),
             rows,
@@ -156,6 +136,6 @@ class HybridInference:
             theta,
             settings.repeats,
             settings.kept,
-            keys,
+            (int(keys[0]), int(keys[1])),
         )
         return posterior_mean(counts / settings.kept, snapshot.alpha)

@@ -1,68 +1,27 @@
 """Mixtures: the results of inference, for single documents and in blocks.
 
-:func:`make_mixtures` makes records of the proportions that a method finds. A step of Beam costs
-about as much for an element as an inference method for a document. So mixtures cross steps in
-blocks (:class:`MixtureBlock`): the documents that one model labelled together, as columns. A block
+A step of Beam costs about as much for an element as an inference method for a document. So mixtures
+cross steps in blocks (:class:`MixtureBlock`): the documents that one model labelled together, as
+columns. A block
 holds documents of one key under one version. Which documents are in one block follows from the
 runner's bundles and from sizes, never from a clock, and no result depends on it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model import checks, wire
-from beam_topics.model.records import (
-    MOST_PROPORTION,
-    FloatArray,
-    Groups,
-    LongArray,
-    TokenisedDocument,
-    TopicMixture,
-    named_groups,
-)
+from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.block import Block
+from beam_topics.model.mixtures import MOST_PROPORTION, Groups, TopicMixture, named_groups
 
 # The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
 SMALLEST_PROPORTION = 1e-300
-
-
-def make_mixtures(
-    documents: Sequence[TokenisedDocument],
-    model_version: str,
-    method: str,
-    proportions: FloatArray,
-    words_known: LongArray,
-) -> list[TopicMixture]:
-    """Return the records of results.
-
-    A document without a known word has no topic: its proportions are 0. This is the one place that
-    says so; rows, trends, reports and the estimator follow from the numbers.
-
-    Args:
-        documents: D documents.
-        model_version: the version that inferred them.
-        method: name of the method.
-        proportions: float64[D, T].
-        words_known: int64[D], the number of known tokens.
-    """
-    proportions = np.where(words_known[:, None] > 0, proportions, 0.0)
-    return [
-        TopicMixture(
-            key=document.key,
-            id=document.id,
-            timestamp=document.timestamp,
-            model_version=model_version,
-            method=method,
-            proportions=row,
-            words_known=known,
-            tokens=len(document.tokens),
-        )
-        for document, row, known in zip(documents, proportions, words_known.tolist(), strict=True)
-    ]
 
 
 def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -130,39 +89,43 @@ class MixtureBlock:
     @classmethod
     def of(
         cls,
-        mixtures: Sequence[TopicMixture],
-        times: Sequence[int],
-        labels: Sequence[str | None] | None = None,
+        block: Block,
+        proportions: FloatArray,
+        words_known: LongArray,
         *,
-        document_groups: Sequence[str | None] = (),
-        topic_ids: Sequence[int] = (),
+        model_version: str,
+        method: str,
+        times: LongArray | None = None,
+        none: FloatArray | None = None,
     ) -> MixtureBlock:
-        """Return a block.
+        """Return the mixtures of at least one document.
+
+        A document without a known word has no topic: its proportions are 0. This is the one place
+        that says so; rows, trends, reports and the estimator follow from the numbers.
 
         Args:
-            mixtures: At least one mixture; all have one key, version and method.
-            times: The event time of each mixture in the stream, in microseconds.
-            labels: The label of each document; None where no document has one.
-            document_groups: The group of each document; empty where no document has one.
-            topic_ids: The ids of the topics; empty where each is the number of its place.
+            block: D documents.
+            proportions: float64[D, T], what the method found.
+            words_known: int64[D], the number of known tokens.
+            model_version: The version that inferred them.
+            method: The name of the method.
+            times: int64[D], the event times of the mixtures in the stream, in microseconds; None
+                for those of the documents.
+            none: float64[D], the share that no topic explains; None where it was not computed.
         """
-        first = mixtures[0]
         return cls(
-            first.key,
-            first.model_version,
-            first.method,
-            tuple(mixture.id for mixture in mixtures),
-            (None,) * len(mixtures) if labels is None else tuple(labels),
-            np.array([mixture.timestamp for mixture in mixtures], np.int64),
-            np.array(times, np.int64),
-            np.array([mixture.words_known for mixture in mixtures], np.int64),
-            np.array([mixture.tokens for mixture in mixtures], np.int64),
-            np.stack([mixture.proportions for mixture in mixtures]),
-            np.array([] if first.none is None else [one.none for one in mixtures], np.float64),
-            tuple(topic_ids),
-            first.names,
-            first.groups,
-            tuple(document_groups) if any(one is not None for one in document_groups) else (),
+            block.key,
+            model_version,
+            method,
+            block.ids,
+            block.labels,
+            block.timestamps,
+            block.timestamps if times is None else times,
+            words_known,
+            block.lengths,
+            np.where(words_known[:, None] > 0, proportions, 0.0),
+            np.zeros(0) if none is None else none,
+            document_groups=block.groups,
         )
 
     def ids_of_topics(self) -> tuple[int, ...]:

@@ -8,18 +8,17 @@ same for all topics, so a batch is one product of sparse matrices. Proportions a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.inference.base import PublishedModel, register
-from beam_topics.model.inference.features import numbered, word_counts
-from beam_topics.model.inference.mixture_blocks import make_mixtures, posterior_mean, softmax
+from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
 from beam_topics.model.inference.settings import NaiveBayes
-from beam_topics.model.records import FloatArray, TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +56,8 @@ class NaiveBayesInference:
         )
         return Prepared(published, above, np.log(snapshot.normalisers / snapshot.prior.strength))
 
-    def infer(
-        self, prepared: Prepared, documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
-        published = prepared.published
-        documents = numbered(published.snapshot, documents)
-        counts = word_counts(published.snapshot, documents)
+    def infer(self, prepared: Prepared, documents: NumberedDocuments) -> FloatArray:
+        published, counts = prepared.published, documents.counts
         matrix = counts.matrix(len(published.snapshot.words), np.float64)
         found = softmax(
             (matrix @ prepared.above).toarray() - counts.tokens[:, None] * prepared.totals
@@ -70,4 +65,4 @@ class NaiveBayesInference:
         found[counts.tokens == 0] = posterior_mean(
             np.zeros(len(prepared.totals)), published.snapshot.alpha
         )
-        return make_mixtures(documents, published.version, NaiveBayes.kind, found, counts.tokens)
+        return found

@@ -27,15 +27,17 @@ from __future__ import annotations
 import math
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import pairwise
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.kernels.held_out import first_moment
 from beam_topics.model.inference.base import (
     CLASSIFIER,
@@ -47,12 +49,12 @@ from beam_topics.model.inference.classifier_store import ClassifierStore
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.labelling import PRIOR
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.mixtures import Groups
 from beam_topics.model.options import MEGABYTE, Record
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import FloatArray, Groups, TokenisedDocument, TopicMixture
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.snapshot import Snapshot
 
@@ -72,19 +74,13 @@ class NoneShares:
 
     def of(self, documents: NumberedDocuments) -> FloatArray:
         """Return float64[D], the share of each document."""
-        return np.array([self._share(documents, d) for d in range(len(documents))], np.float64)
+        rows, offsets = documents.known_tokens()
+        bounds = pairwise(offsets.tolist())
+        return np.array([self._share(rows[first:last]) for first, last in bounds], np.float64)
 
-    def added_to(
-        self, mixtures: list[TopicMixture], documents: NumberedDocuments
-    ) -> list[TopicMixture]:
-        """Return the mixtures of documents with their shares."""
-        pairs = zip(mixtures, self.of(documents).tolist(), strict=True)
-        return [replace(one, none=share) for one, share in pairs]
-
-    def _share(self, documents: NumberedDocuments, d: int) -> float:
-        rows = documents.rows[documents.offsets[d] : documents.offsets[d + 1]]
-        tokens = rows[documents[d].tokens]
-        distinct, places = np.unique(tokens[tokens >= 0], return_inverse=True)
+    def _share(self, rows: LongArray) -> float:
+        """Return the share of a document, given the rows of its known tokens."""
+        distinct, places = np.unique(rows, return_inverse=True)
         if not len(distinct):
             return 1.0
         snapshot = self._snapshot
@@ -230,13 +226,6 @@ class ServedModel:
         return ServedModel, (self.key, self.version, self.classifier, self.file)
 
 
-class Waiting(NamedTuple):
-    """A document that waits, and the event time of its mixture in microseconds."""
-
-    document: TokenisedDocument
-    time: int
-
-
 class Others(NamedTuple):
     """What mixtures have beside the results of the method.
 
@@ -251,15 +240,11 @@ class Others(NamedTuple):
     names: tuple[str, ...] = ()
     groups: Groups | None = None
 
-    def added_to(
-        self, mixtures: list[TopicMixture], documents: NumberedDocuments
-    ) -> list[TopicMixture]:
+    def added_to(self, mixtures: MixtureBlock, documents: NumberedDocuments) -> MixtureBlock:
         """Return the mixtures of documents with what is wanted."""
         if self.none is not None:
-            mixtures = self.none.added_to(mixtures, documents)
-        if not self.names:
-            return mixtures
-        return [replace(one, names=self.names, groups=self.groups) for one in mixtures]
+            mixtures = replace(mixtures, none=self.none.of(documents))
+        return replace(mixtures, names=self.names, groups=self.groups) if self.names else mixtures
 
 
 class Loaded(NamedTuple):
@@ -302,68 +287,74 @@ class Serving:
     topic_names: bool = False
 
     def label(
-        self, served: ServedModel, waiting: Iterable[Waiting], tallies: dict[Window, Tally]
+        self,
+        served: ServedModel,
+        documents: Block,
+        times: LongArray,
+        tallies: dict[Window, Tally],
     ) -> Iterator[MixtureBlock]:
         """Yield the mixtures of documents in their order, and add the documents to tallies.
 
         Args:
             served: The model of all the documents.
-            waiting: The documents, which are taken batch by batch; all have one key.
+            documents: D documents, which are taken batch by batch.
+            times: int64[D], the event times of their mixtures in microseconds.
             tallies: The tallies of each version and window. The prior is not tallied.
         """
-        left = iter(waiting)
-        while part := list(islice(left, BATCH)):
-            ids = tuple[int, ...]()
-            plain = [item.document for item in part]
+        for begin in range(0, len(documents), BATCH):
+            rows = np.arange(begin, min(begin + BATCH, len(documents)))
+            part, moments = documents.take(rows), times[rows]
             if served.version == PRIOR:
-                mixtures = _prior(plain, self.topics)
-            else:
-                loaded = self._model(served)
-                documents, ids = numbered(loaded.snapshot, plain), loaded.ids
-                mixtures = inference_for(self.settings).infer(loaded.prepared, documents)
-                mixtures = loaded.others.added_to(mixtures, documents)
-                self._tally(served, documents, part, tallies)
-            yield _block(mixtures, part, ids)
+                nothing = np.zeros((len(part), self.topics)), np.zeros(len(part), np.int64)
+                yield MixtureBlock.of(
+                    part, *nothing, model_version=PRIOR, method="prior", times=moments
+                )
+                continue
+            loaded = self._model(served)
+            yield self._labelled(served, loaded, numbered(loaded.snapshot, part), moments, tallies)
 
     def label_together(
         self,
         served: ServedModel,
-        waiting: Sequence[Waiting],
-        training: Iterable[TokenisedDocument],
+        documents: Block,
+        training: Block | None,
         tallies: dict[Window, Tally],
     ) -> Iterator[MixtureBlock]:
         """Yield the mixtures of all new documents of a model, which learn from one another.
 
         Args:
             served: The model.
-            waiting: The new documents.
+            documents: The new documents.
             training: The documents that the model was learned from, if the method needs them.
             tallies: The tallies of each version and window.
         """
-        if not waiting:
-            return
-        published = published_of(self._models, served, self.settings, tuple(training))
-        method = inference_for(self.settings)
-        documents = numbered(published.snapshot, [item.document for item in waiting])
-        mixtures = method.infer(method.prepare(self.settings, published), documents)
-        mixtures = self._others(published).added_to(mixtures, documents)
-        self._tally(served, documents, waiting, tallies)
-        for begin in range(0, len(waiting), BATCH):
-            part = slice(begin, begin + BATCH)
-            yield _block(mixtures[part], waiting[part], published.ids)
+        loaded = self._load(served, training)
+        found = numbered(loaded.snapshot, documents)
+        yield self._labelled(served, loaded, found, documents.timestamps, tallies)
 
-    def _tally(
+    def _labelled(
         self,
         served: ServedModel,
+        loaded: Loaded,
         documents: NumberedDocuments,
-        waiting: Sequence[Waiting],
+        times: LongArray,
         tallies: dict[Window, Tally],
-    ) -> None:
-        windows = [item.time // self.window for item in waiting]
-        for window, tally in tally_documents(documents.snapshot, documents, windows).items():
+    ) -> MixtureBlock:
+        """Return the mixtures of documents, and tally the documents."""
+        proportions = inference_for(self.settings).infer(loaded.prepared, documents)
+        mixtures = MixtureBlock.of(
+            documents.block,
+            proportions,
+            documents.counts.tokens,
+            model_version=served.version,
+            method=self.settings.kind,
+            times=times,
+        )
+        for window, tally in tally_documents(documents, times // self.window).items():
             name = served.key, served.version, window
             if (before := tallies.setdefault(name, tally)) is not tally:
                 before.merge(tally)
+        return loaded.others.added_to(replace(mixtures, topic_ids=loaded.ids), documents)
 
     def _model(self, served: ServedModel) -> Loaded:
         name = (self.store, served, self.settings, self.none_share, self.topic_names)
@@ -382,8 +373,8 @@ class Serving:
         as_they_are = groups.trivial and not groups.hidden
         return Others(none, tuple(shown.names), None if as_they_are else groups)
 
-    def _load(self, served: ServedModel) -> Loaded:
-        published = published_of(self._models, served, self.settings)
+    def _load(self, served: ServedModel, training: Block | None = None) -> Loaded:
+        published = published_of(self._models, served, self.settings, training)
         prepared = inference_for(self.settings).prepare(self.settings, published)
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
@@ -400,7 +391,7 @@ def published_of(
     store: ModelStore,
     served: ServedModel,
     settings: InferenceSettings,
-    training: tuple[TokenisedDocument, ...] = (),
+    training: Block | None = None,
 ) -> PublishedModel:
     """Return a model with what a method needs of it.
 
@@ -422,22 +413,3 @@ def published_of(
     file = served.file or ModelFile.of(store.manifest(served.key, served.version))
     snapshot = store.get_model(served.key, served.version, file)
     return PublishedModel(snapshot, served.version, found, training, file.topic_ids)
-
-
-def _block(
-    mixtures: Sequence[TopicMixture], waiting: Sequence[Waiting], ids: Sequence[int]
-) -> MixtureBlock:
-    """Return the block of documents with their mixtures and the ids of the topics."""
-    return MixtureBlock.of(
-        mixtures,
-        [item.time for item in waiting],
-        [item.document.label for item in waiting],
-        document_groups=[item.document.group for item in waiting],
-        topic_ids=ids,
-    )
-
-
-def _prior(documents: Sequence[TokenisedDocument], topics: int) -> list[TopicMixture]:
-    """Return the mixture of each document before there is a model, which has no topic."""
-    unknown = np.zeros(len(documents), np.int64)
-    return make_mixtures(documents, PRIOR, "prior", np.zeros((len(documents), topics)), unknown)

@@ -6,15 +6,13 @@ proportions gamma_t / sum(gamma) no longer change. Nothing is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.inference.base import PublishedModel, register
-from beam_topics.model.inference.features import numbered, word_counts
+from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.kernels.mean_field import TopicWords, infer_documents
-from beam_topics.model.inference.mixture_blocks import make_mixtures
 from beam_topics.model.inference.settings import Variational
-from beam_topics.model.records import TokenisedDocument, TopicMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +55,11 @@ class VariationalInference:
         return settings, prepare(published)
 
     def infer(
-        self, prepared: tuple[Variational, Prepared], documents: Sequence[TokenisedDocument]
-    ) -> list[TopicMixture]:
+        self, prepared: tuple[Variational, Prepared], documents: NumberedDocuments
+    ) -> FloatArray:
         settings, held = prepared
-        snapshot = held.published.snapshot
-        documents = numbered(snapshot, documents)
-        counts = word_counts(snapshot, documents)
-        gamma = infer_documents(
+        snapshot, counts = held.published.snapshot, documents.counts
+        gamma: FloatArray = infer_documents(
             counts.offsets,
             counts.rows,
             counts.occurrences,
@@ -72,7 +68,4 @@ class VariationalInference:
             settings.iterations,
             settings.tolerance,
         )
-        proportions = gamma / gamma.sum(axis=1, keepdims=True)
-        return make_mixtures(
-            documents, held.published.version, settings.kind, proportions, counts.tokens
-        )
+        return gamma / gamma.sum(axis=1, keepdims=True)

@@ -16,15 +16,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Minibatch, TokenisedDocument
 from beam_topics.model.settings import SequenceSettings
 
 Hashes = npt.NDArray[np.uint64]
@@ -70,19 +69,11 @@ class Segment:
         return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
 
 
-def facts_of(documents: Iterable[TokenisedDocument]) -> Iterator[Facts]:
-    """Yield by what each document may be known."""
-    for one in documents:
-        yield one.timestamp, one.id, map(one.words.__getitem__, one.tokens)
-
-
-def facts_in(minibatches: Iterable[Minibatch]) -> Iterator[Facts]:
-    """Yield by what each document of minibatches may be known, without making the documents."""
-    for minibatch in minibatches:
-        bounds = pairwise(minibatch.offsets.tolist())
-        columns = zip(minibatch.timestamps.tolist(), minibatch.ids, bounds, strict=True)
-        for time, name, (first, last) in columns:
-            yield time, name, map(minibatch.words.__getitem__, minibatch.tokens[first:last])
+def facts_in(blocks: Iterable[Block]) -> Iterator[Facts]:
+    """Yield by what each document of blocks may be known."""
+    for block in blocks:
+        for row, time in enumerate(block.timestamps.tolist()):
+            yield time, block.ids[row], block.words_of(row)
 
 
 def hashes_of(facts: Iterable[Facts], id_from: str, windows: SequenceSettings) -> Hashes:

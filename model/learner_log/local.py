@@ -11,20 +11,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from beam_topics.model.document_blocks import gathered
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import DeadLetter
+from beam_topics.model.documents.gathering import by_window
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.pending import ListBag, Mirror
+from beam_topics.model.documents.sequencing import add_documents, check_newer, close_windows
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import RUN_MINIBATCHES, Session
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.learner_log.progress import ProgressLog, counted
+from beam_topics.model.learner_log.progress import PROGRESS, ProgressLog
 from beam_topics.model.learner_log.restoring import SequenceStart
-from beam_topics.model.pending import ListBag, Mirror
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import DeadLetter, NumberedMinibatch, TokenisedDocument
-from beam_topics.model.sequencing import add_documents, check_newer, close_windows
 
 # The event time of Beam's transforms.constants.END_OF_STREAM. Candidates of the end of the input
 # carry it, and checkpoints hold candidates.
@@ -56,7 +58,7 @@ class _Publication:
 
 
 def learn_documents(
-    documents: Iterable[TokenisedDocument],
+    documents: Block,
     options: LearnOptions,
     on_dead_letter: Callable[[DeadLetter], None],
 ) -> list[Manifest]:
@@ -100,7 +102,7 @@ def learn_documents(
 
 def _links(
     key: str,
-    documents: Iterable[TokenisedDocument],
+    documents: Block,
     options: LearnOptions,
     on_dead_letter: Callable[[DeadLetter], None],
 ) -> Iterable[NumberedMinibatch]:
@@ -109,13 +111,14 @@ def _links(
     start = SequenceStart(options)
     head = start.head(key)
     if run.add_documents:
-        documents = start.unknown(key, list(documents))
-    for earliest, data in gathered(counted(documents, TokenisedDocument), settings):
-        head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
+        documents = start.unknown(key, documents)
+    PROGRESS.info("read", extra={"read": len(documents)})
+    for part in by_window(documents, settings):
+        head = add_documents(head, mirror, bag, part.to_bytes(), settings).head
     if run.add_documents:
         check_newer(key, head, mirror, bag, settings)
     while head.pending.due is not None:
-        for closed in close_windows(key, head, mirror, bag, time=END_OF_STREAM, settings=settings):
+        for closed in close_windows(head, mirror, bag, time=END_OF_STREAM, settings=settings):
             head = closed.head
             for letter in closed.dead_letters:
                 on_dead_letter(letter)

@@ -38,6 +38,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from beam_topics.model import wire
+from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
+from beam_topics.model.documents.pending import Bag, ListBag
 from beam_topics.model.errors import DamagedDataError, MemoryLimitError
 from beam_topics.model.events import Event, collected
 from beam_topics.model.learner_log import offering
@@ -49,10 +51,8 @@ from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, Step
 from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
 from beam_topics.model.learners.base import LearnsRuns, StepInfo
-from beam_topics.model.pending import Bag, ListBag
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.records import Minibatch, NumberedMinibatch
 
 _RUN = b"BTA1"
 # The largest run. A learner is measured once a run, and the costs of a call are small beside it.

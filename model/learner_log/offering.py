@@ -18,6 +18,8 @@ import math
 from dataclasses import replace
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.events import Event, events_from_json, renumbered
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.options import LearnOptions
@@ -27,7 +29,6 @@ from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.choice import Standing, choose
 from beam_topics.model.publishing.held import CANDIDATES
 from beam_topics.model.publishing.succession import match_topics
-from beam_topics.model.records import FloatArray, Minibatch
 from beam_topics.model.times import window_number
 
 # What a candidate takes over from a summary.

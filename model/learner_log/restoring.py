@@ -26,9 +26,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.sequencing import SequenceHead, chain_start
 from beam_topics.model.errors import DamagedDataError, DivergedError, OptionError
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
-from beam_topics.model.learner_log.known import Hashes, facts_of, hashes_of, known_up_to
+from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.base import HoldsDocuments, LearnerSettings
@@ -36,8 +40,6 @@ from beam_topics.model.options import record_from_json
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document, NumberedMinibatch, TokenisedDocument
-from beam_topics.model.sequencing import SequenceHead, chain_start
 
 
 class Start(NamedTuple):
@@ -105,7 +107,7 @@ class SequenceStart:
             self._known[key] = start.newest
         return SequenceHead(0, chain_start(key, options.tokeniser, options.sequence))
 
-    def unknown(self, key: str, documents: list[TokenisedDocument]) -> list[TokenisedDocument]:
+    def unknown(self, key: str, documents: Block) -> Block:
         """Return the documents that the store has not learned before the run.
 
         Args:
@@ -118,9 +120,8 @@ class SequenceStart:
             self._learned[key] = known_up_to(ModelStore(self.options.store), key, digest)
         if not len(self._learned[key]):
             return documents
-        hashes = hashes_of(facts_of(documents), self.options.id_from, self.options.sequence)
-        known = np.isin(hashes, self._learned[key])
-        return [one for one, is_known in zip(documents, known, strict=True) if not is_known]
+        hashes = hashes_of(facts_in([documents]), self.options.id_from, self.options.sequence)
+        return documents.take(np.flatnonzero(~np.isin(hashes, self._learned[key])))
 
     def check(self, key: str, link: NumberedMinibatch) -> None:
         """Refuse documents other than those of the newest version, or fewer.
@@ -276,7 +277,7 @@ class Replayer:
             saved, _ = self.checkpoint(saved.checkpoint, saved.checkpoint_sequence)
 
 
-def documents_at_hand(store: ModelStore, version: Manifest) -> list[TokenisedDocument]:
+def documents_at_hand(store: ModelStore, version: Manifest) -> Block:
     """Return the documents that the newest checkpoint of a version's island holds.
 
     The default learner holds a sample of all documents and, with births, its newest ones.
@@ -305,5 +306,5 @@ def documents_at_hand(store: ModelStore, version: Manifest) -> list[TokenisedDoc
         )
     newest = max(entries, key=lambda entry: entry.sequence)
     _, state = checkpoint_from_bytes(store.get_checkpoint(key, newest.digest))
-    held = learner.held(learner.load(settings, key, island, state))
-    return [TokenisedDocument.from_words(Document("", 0, ""), words) for words in held]
+    held = list(learner.held(learner.load(settings, key, island, state)))
+    return Block.of_words([Document("", 0, "")] * len(held), held) if held else Block.empty()

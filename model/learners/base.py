@@ -36,8 +36,9 @@ from beam_topics.model.learners.filters.settings import (
 from beam_topics.model.options import Implementations, Kinds, Record, option, part
 
 if TYPE_CHECKING:
+    from beam_topics.model.arrays import FloatArray
+    from beam_topics.model.documents.minibatch import Minibatch
     from beam_topics.model.events import Event
-    from beam_topics.model.records import FloatArray, Minibatch
     from beam_topics.model.scaled import Scaled
     from beam_topics.model.snapshot import Snapshot
 

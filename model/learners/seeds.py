@@ -34,7 +34,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.vocabularies import VocabularySettings
 
 if TYPE_CHECKING:
-    from beam_topics.model.records import LongArray
+    from beam_topics.model.arrays import LongArray
 
 FLAG, STRENGTH_FLAG = "--seeds", "--seed_strength"
 # Prior tokens of all seeds together; counts of 32 bits hold them.

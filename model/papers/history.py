@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.papers.kernels.copy_on_write import longer
 from beam_topics.model.papers.kernels.particles import PAGE, Pages
 from beam_topics.model.papers.kernels.reservoir import KEPT, RELEASED, SEEN, Past, release_unit
 from beam_topics.model.papers.rejuvenation import FullHistory, HistorySettings
-from beam_topics.model.records import IntArray, LongArray
 
 
 class History:

@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from beam_topics.model import wire
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.papers import stored
@@ -37,7 +38,6 @@ from beam_topics.model.papers.state import (
     learn_document,
     topics_of,
 )
-from beam_topics.model.records import Minibatch
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.words.vocabulary import UNKNOWN

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
-from beam_topics.model.records import IntArray, LongArray
 
 # Documents with their labels.
 Documents = Sequence[tuple[IntArray, str | None]]

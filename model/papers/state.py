@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.papers.history import History
 from beam_topics.model.papers.kernels import filter as alg4
@@ -25,7 +26,6 @@ from beam_topics.model.papers.rejuvenation import (
 )
 from beam_topics.model.papers.sample import Documents, Sample, draw_sample
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
-from beam_topics.model.records import FloatArray, IntArray, LongArray
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.vocabulary import Vocabulary
 

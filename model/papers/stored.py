@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.papers.kernels.canonical_rows import word_in_excess
@@ -22,7 +23,6 @@ from beam_topics.model.papers.kernels.reservoir import KEPT, SEEN, WHOLE
 from beam_topics.model.papers.packing import Packed, pack_table, unpacked
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
 from beam_topics.model.papers.state import PaperState
-from beam_topics.model.records import IntArray, LongArray
 from beam_topics.model.scaled import Scaled
 
 MAGIC = b"BTQ1"

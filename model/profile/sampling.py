@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
@@ -31,7 +32,6 @@ from beam_topics.model.reading.files import format_of, records
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
 from beam_topics.model.reading.parsing import inner_records
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
-from beam_topics.model.records import DeadLetter
 
 Record = Mapping[str, Any]
 

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 from beam_topics.model import __version__, checks, wire
+from beam_topics.model.documents.pending import Bag
 from beam_topics.model.errors import DivergedError
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.pending import Bag
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.catalogue import name_topics
 from beam_topics.model.publishing.choice import Rival, Standing, choose

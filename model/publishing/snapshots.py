@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.succession import reorder
-from beam_topics.model.records import IntArray, LongArray
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.wire import Array, Column, Content, pack_columns, unpack_columns

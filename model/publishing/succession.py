@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.events import (
     BIRTH,
     DEATH,
@@ -60,7 +61,6 @@ from beam_topics.model.events import (
     renumbered,
 )
 from beam_topics.model.publishing.candidates import Candidate
-from beam_topics.model.records import FloatArray
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.word_list import WordList
 

@@ -25,10 +25,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import HEAD, HeldRecord, cut_lines, is_json_object
 from beam_topics.model.reading.parsing import TOO_LARGE, dead_letter, too_large
-from beam_topics.model.records import DeadLetter
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")

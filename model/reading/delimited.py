@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
 from beam_topics.model.reading.parsing import (
@@ -45,7 +46,6 @@ from beam_topics.model.reading.parsing import (
     dead_letter,
     too_large,
 )
-from beam_topics.model.records import DeadLetter
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 # The part of a file that shows its layout, in bytes.

@@ -20,6 +20,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError, LimitError, OptionError
 from beam_topics.model.files.matching import literal_part
 from beam_topics.model.reading.chats import JsonFile
@@ -50,7 +51,6 @@ from beam_topics.model.reading.settings import (
 from beam_topics.model.reading.text_lines import LineFile
 from beam_topics.model.reading.texts import TextFile, date_of_file
 from beam_topics.model.reading.time_forms import read_time
-from beam_topics.model.records import DeadLetter, Document
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.parsing import DAMAGED, TOO_LARGE, dead_letter, too_large
-from beam_topics.model.records import DeadLetter
 
 _CHUNK = 2**16
 # The part of a line that is too long that is kept for its dead letter, in bytes.

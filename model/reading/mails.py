@@ -28,6 +28,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD
 from beam_topics.model.reading.parsing import (
@@ -39,7 +40,6 @@ from beam_topics.model.reading.parsing import (
     place_id,
     too_large,
 )
-from beam_topics.model.records import DeadLetter
 from beam_topics.model.words.cleaning import without_html
 
 # The line before a mail of a mailbox has a time and a year.

@@ -19,10 +19,10 @@ from typing import Any
 
 import msgspec
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.reading.parsing import NESTING, needed_fields, parse_record
 from beam_topics.model.reading.paths import is_path
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import Document
 
 # Python reads no whole number with more digits; msgspec passes over it.
 _DIGITS = sys.int_info.default_max_str_digits

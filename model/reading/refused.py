@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from beam_topics.model import wire
+from beam_topics.model.documents.document import DeadLetter
+from beam_topics.model.documents.sequencing import REPEATED_ID
 from beam_topics.model.reading.parsing import REASONS
-from beam_topics.model.records import DeadLetter
-from beam_topics.model.sequencing import REPEATED_ID
 
 # The reason of a document whose key has no model in this run.
 UNKNOWN_KEY = "unknown_key"

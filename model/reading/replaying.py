@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import BinaryIO
 
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.files import open_avro, parse_item
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import DeadLetter, Document
 
 Position = tuple[int, int, int, int]
 BEGINNING: Position = (0, 0, 0, 0)
 
+# Places in a block are below 2**22, and blocks of a file below that.
+_BLOCK_BITS, _FILE_BITS = 22, 44
 _NAME = re.compile(r"archive-(\d{8}T\d{6}Z)-[0-9a-f]+\.avro")
 
 
@@ -95,4 +98,8 @@ def _read_file(
     for (number, at), items in groupby(source.placed(), itemgetter(0)):
         for place, (_, found) in enumerate(items):
             if (number, place) >= (block, item):
-                yield (file, number, at, place), parse_item(found, settings, unit)
+                read = parse_item(found, settings, unit)
+                if isinstance(read, Document):
+                    order = (file << _FILE_BITS) + (number << _BLOCK_BITS) + place
+                    read = replace(read, arrived=order)
+                yield (file, number, at, place), read

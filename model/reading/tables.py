@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError, LimitError, SourceError
 from beam_topics.model.reading import time_forms
 from beam_topics.model.reading.child import (
@@ -35,7 +36,6 @@ from beam_topics.model.reading.child import (
     memory_of,
 )
 from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter
-from beam_topics.model.records import DeadLetter
 from beam_topics.model.times import DURATION_UNITS
 
 Item = tuple[str, dict[str, Any]] | DeadLetter

@@ -18,10 +18,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.lines import cut_lines
 from beam_topics.model.reading.parsing import BAD_ROW, Table, dead_letter, place_id
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import DeadLetter
 
 # The marks of direction that WhatsApp writes, and the spaces within a time.
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\ufeff]")

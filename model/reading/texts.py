@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD
 from beam_topics.model.reading.parsing import DAMAGED, TOO_LARGE, Table, dead_letter, too_large
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import DeadLetter
 
 MODIFIED = "modified"
 _YEAR = r"(?P<year>1[0-9]{3}|20[0-9]{2})"

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.records import FloatArray
 from beam_topics.model.times import to_iso
 
 MOST_PERIODS = 120

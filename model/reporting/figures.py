@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model import checks
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.version_events import events_of, line_of
-from beam_topics.model.records import DeadLetter, FloatArray
 from beam_topics.model.reporting.bursts import LEVEL, judged
 from beam_topics.model.reporting.course import calendar_unit, movements, period_of, periods
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened

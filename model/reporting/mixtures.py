@@ -28,8 +28,9 @@ import fastavro
 import numpy as np
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.records import DeadLetter, Document, FloatArray
 from beam_topics.model.times import parse_time
 from beam_topics.model.trends import Trends
 

@@ -55,10 +55,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.catalogue import MOST_NAME
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.records import FloatArray, LongArray
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from beam_topics.model.snapshot import Snapshot
 

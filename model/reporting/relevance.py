@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from beam_topics.model.records import FloatArray, LongArray
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.snapshot import Snapshot
 
 # The weight of exclusivity in FREX.

@@ -42,8 +42,8 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.records import FloatArray, LongArray
 from beam_topics.model.scaled import Scaled
 
 if TYPE_CHECKING:

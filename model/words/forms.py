@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from beam_topics.model.records import IntArray, LongArray
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.words.kernels.form_table import DROPPED, look_up, settle
 
 # Bytes from 128 on are parts of characters, which are cut already.
@@ -59,16 +59,19 @@ class FormNumbers:
         ends = np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)
         return self.of_bytes(b"\n".join([*parts, b""]), ends)
 
-    def of_bytes(
-        self, data: bytes, ends: LongArray
-    ) -> tuple[tuple[str, ...], IntArray, LongArray]:
+    def of_bytes(self, data: bytes, ends: LongArray) -> tuple[tuple[str, ...], IntArray, LongArray]:
         """Return :meth:`of_texts` of texts in UTF-8 that end with a new line at ``ends``."""
         if len(self._words) >= _MOST_WORDS:
             self._clear()
         text = np.frombuffer(data, np.uint8)
         table = self._low, self._high, self._found
         numbers, bounds, misses = look_up(text, ends, _INSIDE, np.uint64(_ROW_BITS), *table)
-        decided = self._decided(data, misses)
+        try:
+            decided = self._decided(data, misses)
+        except BaseException:
+            # The table refers to the misses of this call.
+            self._clear()
+            raise
         used, tokens, offsets = settle(
             numbers, bounds, misses, decided, self._found, len(self._words)
         )

@@ -9,7 +9,7 @@ import hashlib
 
 import numpy as np
 
-from beam_topics.model.records import IntArray, LongArray
+from beam_topics.model.arrays import IntArray, LongArray
 
 
 def bucket(word: str, buckets: int) -> int:

@@ -15,28 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.records import (
-    IntArray,
-    LongArray,
-    Minibatch,
-    TokenisedDocument,
-    own_dictionary,
-)
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 
 JOINER = "_"
 
-
-class _Texts(NamedTuple):
-    """Texts of one dictionary, as the arrays of :class:`~beam_topics.model.records.Minibatch`."""
-
-    words: Sequence[str]
-    tokens: IntArray
-    offsets: LongArray
+AnyBlock = TypeVar("AnyBlock", bound=Block)
 
 
 class Phrases:
@@ -82,50 +71,28 @@ class Phrases:
 
     def in_words(self, words: Sequence[str]) -> list[str]:
         """Return the words of a text, with phrases in the place of their words."""
-        numbers: dict[str, int] = {}
-        tokens = [numbers.setdefault(word, len(numbers)) for word in words]
-        offsets = np.array([0, len(tokens)], np.int64)
-        found = self._joined(_Texts(tuple(numbers), np.array(tokens, np.int32), offsets))
-        return [found.words[token] for token in found.tokens.tolist()] if found else list(words)
+        return self.in_block(Block.of_words([Document("", 0, "")], [words])).words_of(0)
 
-    def in_document(self, document: TokenisedDocument) -> TokenisedDocument:
-        """Return a document with phrases in the place of their words."""
-        offsets = np.array([0, len(document.tokens)], np.int64)
-        found = self._joined(_Texts(document.words, document.tokens, offsets))
-        if found is None:
-            return document
-        return replace(document, words=tuple(found.words), tokens=found.tokens)
-
-    def in_minibatch(self, minibatch: Minibatch) -> Minibatch:
-        """Return a minibatch with phrases in the place of their words."""
-        found = self._joined(_Texts(minibatch.words, minibatch.tokens, minibatch.offsets))
-        if found is None:
-            return minibatch
-        words, tokens, offsets = found
-        return replace(minibatch, words=tuple(words), tokens=tokens, offsets=offsets)
-
-    def _joined(self, texts: _Texts) -> _Texts | None:
-        """Return texts with phrases; None where they have none."""
-        if not self._phrases or len(texts.tokens) < 2:
-            return None
-        spans = list(self._spans(texts))
+    def in_block(self, block: AnyBlock) -> AnyBlock:
+        """Return a block, or a minibatch, with phrases in the place of their words."""
+        if not self._phrases or len(block.tokens) < 2:
+            return block
+        spans = list(self._spans(block))
         if not spans:
-            return None
-        numbers = {word: number for number, word in enumerate(texts.words)}
-        tokens, kept = texts.tokens.copy(), np.ones(len(texts.tokens), np.bool_)
+            return block
+        numbers = {word: number for number, word in enumerate(block.words)}
+        tokens, kept = block.tokens.copy(), np.ones(len(block.tokens), np.bool_)
         for begin, end, phrase in spans:
             tokens[begin] = numbers.setdefault(phrase, len(numbers))
             kept[begin + 1 : end] = False
-        words, (used, own) = tuple(numbers), own_dictionary(tokens[kept])
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return _Texts([words[w] for w in used.tolist()], own, before[texts.offsets])
+        return replace(block, words=tuple(numbers), tokens=tokens).tokens_where(kept)
 
-    def _spans(self, texts: _Texts) -> Iterator[tuple[int, int, str]]:
+    def _spans(self, block: Block) -> Iterator[tuple[int, int, str]]:
         """Yield the tokens [begin, end) that become a phrase, and the phrase."""
-        words, tokens, done = texts.words, texts.tokens, 0
+        words, tokens, done = block.words, block.tokens, 0
         first, last = _among(words, self._first), _among(words, self._last)
         places = np.flatnonzero(first[tokens[:-1]] & last[tokens[1:]])
-        ends = texts.offsets[np.searchsorted(texts.offsets, places, side="right")]
+        ends = block.offsets[np.searchsorted(block.offsets, places, side="right")]
         for begin, bound in zip(places.tolist(), ends.tolist(), strict=True):
             if begin < done:
                 continue

@@ -33,11 +33,12 @@ from typing import Any
 import numpy as np
 import regex
 
-from beam_topics.model.document_blocks import DocumentBlock
+from beam_topics.model.arrays import IntArray, LongArray
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.files.matching import read_text
 from beam_topics.model.functions import load_function
-from beam_topics.model.records import Document, IntArray, LongArray, TokenisedDocument
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters, stop_lists, word_forms
 from beam_topics.model.words.cleaning import clean, ordered, without_addresses
@@ -251,13 +252,17 @@ class Tokeniser:
             return document
         return replace(document, key=self.key(document.text))
 
-    def block(self, documents: Sequence[Document]) -> DocumentBlock:
-        """Return at least one document as a block, the same as :meth:`tokenise` of each."""
-        if self._function is not None or self._by_key:
-            return DocumentBlock.of(list(map(self.tokenise, documents)))
-        documents = list(map(self.with_key, documents))
+    def block(self, documents: Sequence[Document]) -> Block:
+        """Return at least one document as a block; a document has no token if no word is kept.
+
+        Args:
+            documents: Documents of one key (:meth:`with_key`).
+        """
         texts = [self._clean(one.text) for one in documents]
-        return DocumentBlock.of_columns(documents, *self._numbered(texts))
+        if self._function is not None or self._by_key:
+            key = documents[0].key
+            return Block.of_words(documents, [self._kept(text, key) for text in texts])
+        return Block.of(documents, *self._numbered(texts))
 
     def _numbered(self, texts: Sequence[str]) -> tuple[tuple[str, ...], IntArray, LongArray]:
         """Return the words, tokens and offsets of clean texts."""
@@ -268,15 +273,6 @@ class Tokeniser:
             return self._numbers.of_bytes(joined.encode(), ends)
         marks = "marks" in self.settings.word_forms
         return self._numbers.of_texts([self._spaced(_plain(text, marks)) for text in texts])
-
-    def tokenise(self, document: Document) -> TokenisedDocument:
-        """Return the document as tokens; it has none where no word is kept.
-
-        A document without a key gets that of its text.
-        """
-        document = self.with_key(document)
-        text = self._clean(document.text)
-        return TokenisedDocument.from_words(document, self._kept(text, document.key))
 
 
 class _Words(dict[str, str]):

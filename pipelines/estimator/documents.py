@@ -12,7 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from beam_topics.model.compositions import placements
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError, RefusedInputError
 from beam_topics.model.inference.labelling import content_id
 from beam_topics.model.learners import LEARNER
@@ -23,7 +27,6 @@ from beam_topics.model.profile.profile import chooses_words, learning_options, s
 from beam_topics.model.reading.parsing import MISSING_TEXT, dead_letter, parse_record
 from beam_topics.model.reading.refused import Example, refused
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
 from beam_topics.model.words.languages import language_of
@@ -170,7 +173,7 @@ def to_learn(
     told: dict[str, Sequence[Any]],
     tokeniser: Tokeniser,
     how: ParseSettings,
-) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
+) -> tuple[Block, list[DeadLetter]]:
     """Return the documents as tokens, and dead letters for those that cannot be used.
 
     ``how`` has the form of the times and their zone.
@@ -179,26 +182,26 @@ def to_learn(
         RefusedInputError: less than half of the documents can be used, or none has a word.
         OptionError: a document is neither a text nor a list of tokens.
     """
-    found: list[TokenisedDocument] = []
+    found: list[Document] = []
+    given: list[Any] = []
     letters: list[DeadLetter] = []
-    without: list[str] = []
     for number, document in enumerate(documents):
         fields = {name: told[f"{name}s"][number] for name in ("id", "time", "label")}
         item = _parsed(number, document, fields, how)
         if isinstance(item, DeadLetter):
             letters.append(item)
         else:
-            found.append(_tokenised(item, document, tokeniser, number))
-            if not len(found[-1].tokens):
-                without.append(item.text if isinstance(document, str) else "")
+            found.append(item)
+            given.append(document if isinstance(document, str) else _tokens(document, number))
     _check_refused(len(documents), letters)
-    _check_words(found, without, tokeniser)
-    return found, letters
+    block = _block(found, given, tokeniser)
+    wordless_rows = np.flatnonzero(block.lengths == 0).tolist()
+    without = [given[row] if isinstance(given[row], str) else "" for row in wordless_rows]
+    _check_words(len(block), without, tokeniser)
+    return block, letters
 
 
-def to_label(
-    documents: Sequence[Any], ids: Iterable[Any] | None, tokeniser: Tokeniser
-) -> list[TokenisedDocument]:
+def to_label(documents: Sequence[Any], ids: Iterable[Any] | None, tokeniser: Tokeniser) -> Block:
     """Return the documents as tokens, every one of them.
 
     Without ids, the id of a document is a digest of it, so its mixture does not depend on the
@@ -213,15 +216,13 @@ def to_label(
     if len(names) != len(documents):
         allowed = f"as many values as there are documents ({len(documents)})"
         raise OptionError("ids", f"{len(names)} values", allowed, "Correct one of them.")
-    return [
-        _tokenised(
-            Document(str(name), 0, document if isinstance(document, str) else ""),
-            document,
-            tokeniser,
-            place,
-        )
-        for place, (name, document) in enumerate(zip(names, documents, strict=True))
+    given = [
+        document if isinstance(document, str) else _tokens(document, place)
+        for place, document in enumerate(documents)
     ]
+    texts = [document if isinstance(document, str) else "" for document in documents]
+    read = [Document(str(name), 0, text) for name, text in zip(names, texts, strict=True)]
+    return _block(read, given, tokeniser)
 
 
 def _parsed(
@@ -253,12 +254,16 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _tokenised(
-    document: Document, given: Any, tokeniser: Tokeniser, place: int
-) -> TokenisedDocument:
-    if isinstance(given, str):
-        return tokeniser.tokenise(document)
-    return TokenisedDocument.from_words(document, _tokens(given, place))
+def _block(
+    documents: Sequence[Document], given: Sequence[str | list[str]], tokeniser: Tokeniser
+) -> Block:
+    """Return documents as a block, given the text or the tokens of each."""
+    if not documents:
+        return Block.empty()
+    if all(isinstance(one, str) for one in given):
+        return tokeniser.block(documents)
+    words = [tokeniser.words(one) if isinstance(one, str) else one for one in given]
+    return Block.of_words(documents, words)
 
 
 def _tokens(given: Any, place: int) -> list[str]:
@@ -279,21 +284,19 @@ def _digest(document: Any, place: int) -> str:
     return content_id([document] if isinstance(document, str) else _tokens(document, place))
 
 
-def _check_words(
-    read: Sequence[TokenisedDocument], without: Sequence[str], tokeniser: Tokeniser
-) -> None:
+def _check_words(count: int, without: Sequence[str], tokeniser: Tokeniser) -> None:
     """Warn of documents without words, where nine of ten have none.
 
     Raises:
         RefusedInputError: all have none.
     """
-    if not wordless(len(read), len(without), {}):
+    if not wordless(count, len(without), {}):
         return
     losses, lost = Losses(tokeniser.settings), Counter[str]()
     for text in without[:MOST_TEXTS]:
         lost.update(losses.of(text))
-    said = wordless(len(read), len(without), lost)
-    if len(read) == len(without):
+    said = wordless(count, len(without), lost)
+    if count == len(without):
         raise RefusedInputError(said)
     warnings.warn(said, stacklevel=4)
 

@@ -16,18 +16,22 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics
 from beam_topics.model.evaluation.perplexity import Score, first_moment
 from beam_topics.model.functions import allow
 from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.options import record_from_json
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.records import DeadLetter, FloatArray, LongArray, TokenisedDocument
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.progress import progress
@@ -202,10 +206,17 @@ class TopicModel(TransformerMixin, BaseEstimator):
                 "Use gibbs3, or beam-topics infer.",
             )
         read = documents.to_label(documents.listed(X), ids, self._tokeniser())
-        if not read:
+        if not len(read):
             return np.empty((0, self.snapshot_.topic_count))
         prepared = method.prepare(settings, PublishedModel(self.snapshot_, self.version_))
-        return np.array([mixture.proportions for mixture in method.infer(prepared, read)])
+        found = numbered(self.snapshot_, read)
+        return MixtureBlock.of(
+            found.block,
+            method.infer(prepared, found),
+            found.counts.tokens,
+            model_version=self.version_,
+            method=settings.kind,
+        ).proportions
 
     def predict(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> LongArray:
         """Return the id of the largest topic of each document.
@@ -334,7 +345,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
     def _scored(self, X: Iterable[Any]) -> Score:
         check_is_fitted(self, "version_")
         read = documents.to_label(documents.listed(X), None, self._tokeniser())
-        joined = self.snapshot_.joined(read)
+        joined = self.snapshot_.joined(read).documents()
         return sum((first_moment(self.snapshot_, document) for document in joined), Score())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -366,7 +377,7 @@ def _read(
     form: str,
     learning: LearnOptions,
     store: ModelStore | None,
-) -> tuple[list[TokenisedDocument], list[DeadLetter]]:
+) -> tuple[Block, list[DeadLetter]]:
     """Return the documents to learn; with a store they come after those that it has learned."""
     start = first = 0
     if store is not None:

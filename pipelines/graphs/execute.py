@@ -36,6 +36,7 @@ from apache_beam.runners.portability.fn_api_runner import fn_runner, worker_hand
 from apache_beam.runners.runner import PipelineResult, PipelineState
 
 from beam_topics.model import errors
+from beam_topics.model.documents.sequencing import REPEATED_ID
 from beam_topics.model.errors import BeamTopicsError, RefusedInputError
 from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.reading.parsing import SCHEMA
@@ -46,7 +47,6 @@ from beam_topics.model.reading.refused import (
     first_example,
     most_refused,
 )
-from beam_topics.model.sequencing import REPEATED_ID
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.progress import progress

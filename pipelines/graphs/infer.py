@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import apache_beam as beam
 
-from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import InferenceSettings, inference_for
 from beam_topics.model.inference.base import CLASSIFIER

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 
+from beam_topics.model.documents.sequencing import REPEATS
 from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import (
     InterruptedRunError,
@@ -29,7 +30,6 @@ from beam_topics.model.publishing.checkpoint_store import rollback
 from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.sequencing import REPEATS
 from beam_topics.model.settings import SequenceSettings
 from beam_topics.model.times import duration_text
 from beam_topics.model.words.losses import wordless
@@ -121,7 +121,7 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
     """Learn documents, and publish versions into the model store.
 
     Args:
-        documents: bytes (TokenisedDocument).
+        documents: bytes (Block).
         learning: how they are learned.
         streams: the answer of :func:`beam_topics.pipelines.graphs.runners.streams`.
     """

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics
 from beam_topics.model.functions import load
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document
 from beam_topics.model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
 from beam_topics.model.reporting.names import (
     MOST_DOCUMENTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apache_beam as beam
 
-from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.inference.settings import LabelSettings
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import learn_options_of

@@ -9,11 +9,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import FloatArray
 from beam_topics.model.reporting.bursts import Burst, bursts_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.trends import rows_of_file, whole_rows

@@ -11,17 +11,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.encoding import mixture_fields
 from beam_topics.model.errors import OptionError
 from beam_topics.model.functions import check_allowed
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.labelling import tokenised
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.inference.serving import NoneShares
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore, settings_of_keys
-from beam_topics.model.records import FloatArray, TopicMixture
 from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.snapshot import Snapshot
@@ -59,10 +61,19 @@ class Loaded:
 
     def mixtures(self, texts: list[str]) -> list[TopicMixture]:
         """Return the mixture of each text, with its none share."""
-        plain = [tokenised(text, self.manifest.key, self.tokeniser) for text in texts]
+        if not texts:
+            return []
+        plain = tokenised(texts, self.manifest.key, self.tokeniser)
         documents = numbered(self.snapshot, plain)
-        found = inference_for(self.settings).infer(self.prepared, documents)
-        return self.none.added_to(found, documents)
+        block = MixtureBlock.of(
+            documents.block,
+            inference_for(self.settings).infer(self.prepared, documents),
+            documents.counts.tokens,
+            model_version=self.manifest.version,
+            method=self.settings.kind,
+            none=self.none.of(documents),
+        )
+        return list(block.mixtures())
 
     def topic(self, topic: str, count: int) -> dict[str, Any]:
         """Return what :meth:`topics` says of one topic or part.

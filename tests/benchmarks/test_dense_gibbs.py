@@ -4,6 +4,7 @@ from corpus_twin import corpus_of, slow_passes, uniforms_of
 from made import random_snapshot
 
 from beam_topics.model.inference.corpus import build_corpora
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.random import stream_key
 from benchmarks.dense_gibbs import DenseSampler
 
@@ -16,7 +17,7 @@ def test_equals_its_slow_twin(topics, lengths, sweeps):
     snapshot = random_snapshot(topics, words=12, topics=topics, alpha=np.linspace(0.01, 2, topics))
     documents = corpus_of(lengths, words=14)
     keys = stream_key(3, "k")
-    rows, (corpus,) = build_corpora(snapshot, documents)
+    rows, (corpus,) = build_corpora(numbered(snapshot, documents))
     sampler = DenseSampler(snapshot, rows, keys)
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)

@@ -1,10 +1,10 @@
 import json
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.records import DeadLetter, Document, TokenisedDocument
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import DeadLetter, Document
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 WORD = st.text(
@@ -23,8 +23,8 @@ def test_dead_letters_have_one_spelling():
 @given(TEXT, TEXT, st.none() | TEXT, WORD)
 def test_a_document_has_its_fields_and_as_many_words_as_there_is_room_for(name, key, label, word):
     def fields(repeats):
-        document = TokenisedDocument(name, 0, label, key, (word,), np.zeros(repeats, np.int32))
-        letter = DeadLetter.of(document, "here", "why", "because")
+        document = Block.of_words([Document(name, 0, "", label, key)], [[word] * repeats])
+        letter = document.dead_letter(0, "here", "why", "because")
         assert (letter.source, letter.reason, letter.detail) == ("here", "why", "because")
         found = json.loads(letter.record)
         assert (found["id"], found["key"], found["label"]) == (name, key, label)
@@ -37,8 +37,8 @@ def test_a_document_has_its_fields_and_as_many_words_as_there_is_room_for(name, 
 
 
 def test_an_endless_id_is_cut():
-    document = TokenisedDocument.from_words(Document("i" * 5000, 0, "", None, ""), ["sea"])
+    document = Block.of_words([Document("i" * 5000, 0, "", None, "")], [["sea"]])
     assert (
-        len(DeadLetter.of(document, "here", "why", "because").record)
+        len(document.dead_letter(0, "here", "why", "because").record)
         == DeadLetter.RECORD_CHARACTERS
     )

@@ -5,9 +5,12 @@ from dataclasses import replace
 import fastavro
 import numpy as np
 import pytest
+from blocks import mixture_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.encoding import (
     MARKER_BYTES,
     content_name,
@@ -19,10 +22,10 @@ from beam_topics.model.encoding import (
     mixtures_to_json_lines,
 )
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, make_mixtures
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.mixtures import Groups, TopicMixture
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.records import Document, Groups, TokenisedDocument, TopicMixture
 from beam_topics.model.times import MAX_TIME, MIN_TIME
 
 
@@ -66,7 +69,7 @@ def test_topics_are_named_by_their_ids():
     born = TopicMixture(
         "", "a", 0, "v", "m", np.array([0.25, 0.75, 0.0]), 1, 1, topic_ids=(0, 7, 5)
     ).to_bytes()
-    for record in (born, MixtureBlock.of(mixtures_in(born), [0], topic_ids=(0, 7, 5)).to_bytes()):
+    for record in (born, mixture_block(mixtures_in(born), [0], topic_ids=(0, 7, 5)).to_bytes()):
         row = json.loads(mixtures_to_json_lines([record]))
         assert (row["topic"], topics_of(row)) == (7, [(7, 0.75), (0, 0.25)])
         (read,) = fastavro.reader(io.BytesIO(mixtures_to_avro([record])))
@@ -74,9 +77,12 @@ def test_topics_are_named_by_their_ids():
 
 
 def test_a_document_without_a_known_word_has_no_topic():
-    document = TokenisedDocument.from_words(Document("a", 0, ""), ["new"])
-    (none,) = make_mixtures([document], "v", "m", np.full((1, 3), 1 / 3), np.array([0]))
-    for record in (none.to_bytes(), MixtureBlock.of([none], [0]).to_bytes()):
+    document = Block.of_words([Document("a", 0, "")], [["new"]])
+    made = MixtureBlock.of(
+        document, np.full((1, 3), 1 / 3), np.array([0]), model_version="v", method="m"
+    )
+    (none,) = made.mixtures()
+    for record in (none.to_bytes(), mixture_block([none], [0]).to_bytes()):
         (read,) = fastavro.reader(io.BytesIO(mixtures_to_avro([record])))
         for row in (read, json.loads(mixtures_to_json_lines([record]))):
             assert (row["topic"], row["topics"], row["none"]) == (None, [], 1.0)
@@ -163,7 +169,8 @@ def test_an_archive_replays_to_the_same_documents_in_order(documents):
     how = ReadSettings(ParseSettings(FieldNames(key="key")))
     replayed = list(read_file(io.BytesIO(data), "a.avro", how))
     expected = sorted(
-        documents, key=lambda document: (document.timestamp, document.id, document.to_bytes())
+        documents,
+        key=lambda document: (document.timestamp, document.id, document.to_bytes()),
     )
     assert replayed == expected
 
@@ -173,7 +180,7 @@ def test_none_and_names_are_written_where_they_are_wanted():
         TopicMixture.from_bytes(mixture("a")), none=0.25, names=("sea", "land", "sky", "sun")
     )
     assert TopicMixture.from_bytes(named.to_bytes()).to_bytes() == named.to_bytes()
-    block = MixtureBlock.of([named], [0]).to_bytes()
+    block = mixture_block([named], [0]).to_bytes()
     for record in (named.to_bytes(), block):
         row = json.loads(mixtures_to_json_lines([record]))
         assert row["none"] == 0.25
@@ -202,6 +209,6 @@ def test_groups_are_listed_without_hidden_ones():
 )
 def test_damaged_none_and_names_are_refused(fields, message):
     damaged = replace(TopicMixture.from_bytes(mixture("a")), **fields)
-    for record in (damaged.to_bytes(), MixtureBlock.of([damaged], [0]).to_bytes()):
+    for record in (damaged.to_bytes(), mixture_block([damaged], [0]).to_bytes()):
         with pytest.raises(DamagedDataError, match=message.partition(" a ")[0]):
             mixtures_to_json_lines([record])

@@ -70,7 +70,9 @@ def phi_of(snapshot):
 
 def perplexity(snapshot):
     """By the estimate of beam-topics evaluate, over the documents that were learned."""
-    total = sum((first_moment(snapshot, one, unseen=False) for one in documents()), Score())
+    total = sum(
+        (first_moment(snapshot, one, unseen=False) for one in documents().documents()), Score()
+    )
     return total.perplexity
 
 

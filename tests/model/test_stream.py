@@ -13,22 +13,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streams import TOKENISER, WORDS, final_states, run_settings
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.sequencing import SequenceHead, chain_start
 from beam_topics.model.errors import OptionError
 from beam_topics.model.events import BIRTH, DEATH
 from beam_topics.model.inference.labelling import Reference
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import DeadLetter, Document, NumberedMinibatch, TokenisedDocument
-from beam_topics.model.sequencing import SequenceHead, chain_start
 from beam_topics.model.settings import SequenceSettings
 
 MS = 1000
 END_OF_STREAM = 2**60
 
 documents = st.builds(
-    lambda name, time, label, words, arrived: TokenisedDocument.from_words(
-        Document(name, time * MS, "", label, arrived=arrived), words
+    lambda name, time, label, words, arrived: Block.of_words(
+        [Document(name, time * MS, "", label, "k", arrived=arrived)], [words]
     ),
     st.sampled_from("abcdefgh"),
     st.integers(-20, 60),
@@ -111,7 +113,7 @@ def test_minibatches_chain_and_repeated_ids(happened, chosen, chance):
     assert [letter.reason for letter in letters] == [reason for _, _, reason in repeated]
     for letter, (_, document, _) in zip(letters, repeated, strict=True):
         assert (
-            f'"id":"{document.id}"' in letter.record
+            f'"id":"{document.ids[0]}"' in letter.record
             and f'"words":"{" ".join(words_of(document))}"' in letter.record
         )
 
@@ -273,16 +275,16 @@ def check_labels(chance, batches, made, chosen):
         for at, manifest in made
     ]
     # A document is found again by its label field, which names its window.
-    sent = [(end, replace(document, label=str(end)).to_bytes()) for end, document in arriving]
+    sent = [(end, replace(document, labels=(str(end),)).to_bytes()) for end, document in arriving]
     pairs, letters = label(chance, sent, references, chosen.before_first_model)
     labels, unlabelled = twin.labelled(
         batches,
         [(r.event_time, r.sequence, r.version) for _, r in references],
         chosen.before_first_model,
     )
-    found = [(TokenisedDocument.from_bytes(data), version) for data, version in pairs]
+    found = [(Block.from_bytes(data), version) for data, version in pairs]
     assert sorted(
-        ((int(document.label), document.id), version) for document, version in found
+        ((int(document.labels[0]), document.ids[0]), version) for document, version in found
     ) == sorted(labels.items())
     assert Counter(letter.reason for letter in letters) == Counter(["no_model"] * len(unlabelled))
     assert sorted(letter.record for letter in letters) == sorted(
@@ -296,9 +298,9 @@ def letter_of(end, name, batches):
         document
         for batch in batches
         for document in batch.documents
-        if (batch.end, document.id) == (end, name)
+        if (batch.end, document.ids[0]) == (end, name)
     )
-    return DeadLetter.of(replace(document, label=str(end)), "", "", "")
+    return replace(document, labels=(str(end),)).dead_letter(0, "", "", "")
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -397,7 +399,7 @@ def test_a_sequence_goes_on_from_a_window_that_was_closed(happened, chosen, chan
     head = SequenceHead(at.sequence, at.chain, at.end)
     links, _ = sequence(chance, later, "k", chosen.sequence, head, twin.FOREVER)
     assert [document for link in links for document in link.minibatch().ids] == [
-        d.id for d in sorted_by_window(later, chosen, at.end)
+        d.ids[0] for d in sorted_by_window(later, chosen, at.end)
     ]
     assert not links or (links[0].sequence, links[0].previous) == (at.sequence + 1, at.chain)
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from reported import documents_of, mixture_rows, published, written
 
-from beam_topics.model.records import DeadLetter
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.pipelines import report
 from beam_topics.pipelines.graphs import report as page
 

@@ -18,12 +18,12 @@ from runners.conftest import or_skip
 from runners.processes import Server, run_until
 from runners.tools import ROOT
 
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.sequencing import chain_start, sequence_documents
 from beam_topics.model.encoding import ROW_KEY
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.records import Document
-from beam_topics.model.sequencing import chain_start, sequence_documents
 from beam_topics.model.settings import SequenceSettings
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
@@ -56,7 +56,7 @@ def chain_of(count: int) -> tuple[int, str]:
     for row in rows(count):
         document = parse_line(json.dumps(row).encode(), "", ParseSettings())
         assert isinstance(document, Document)
-        documents.append(tokeniser.tokenise(document))
+        documents.append(tokeniser.block([document]))
     learned, link = 0, None
     for link in sequence_documents("", documents, SEQUENCE, chain_start("", settings, SEQUENCE)):
         learned += len(link.minibatch())

@@ -3,9 +3,9 @@ import json
 import pytest
 from collecting import run
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.records import Document
 from beam_topics.transforms.read import ReadDocuments
 from beam_topics.transforms.write import WriteArchive, WriteDeadLetters, ranked, shard_start
 

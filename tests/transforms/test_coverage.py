@@ -2,16 +2,19 @@ import json
 import logging
 
 import apache_beam as beam
+import numpy as np
 import pytest
 from collecting import run
 from made import manifest_of, snapshot_of
 from tallies import count
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.coverage import Tally, tally_documents
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.transforms import coverage, stateful
 from beam_topics.transforms.coverage import LOGGER, Coverage, sums
 from beam_topics.transforms.infer import tagged_tallies
@@ -20,8 +23,8 @@ DAY = 86_400_000_000
 
 
 def document(day, words, key="", hour=1):
-    return TokenisedDocument.from_words(
-        Document(f"{day} {words}", day * DAY + hour * DAY // 24, "", key=key), words.split()
+    return Block.of_words(
+        [Document(f"{day} {words}", day * DAY + hour * DAY // 24, "", key=key)], [words.split()]
     )
 
 
@@ -42,19 +45,21 @@ class Tallied(beam.DoFn):
 
     def process(self, element, time=beam.DoFn.TimestampParam):
         data, version = element
-        item, tallies = TokenisedDocument.from_bytes(data), {}
+        item, tallies = Block.from_bytes(data), {}
         if version:
             store = ModelStore(self._store)
             snapshot = store.get_snapshot(store.manifest(item.key, version))
-            windows = [time.micros // DAY]
-            for window, tally in tally_documents(snapshot, [item], windows).items():
+            windows = np.array([time.micros // DAY])
+            for window, tally in tally_documents(numbered(snapshot, item), windows).items():
                 tallies[item.key, version, window] = tally
         yield from (found.value for found in tagged_tallies(tallies, DAY))
 
 
 def reports(documents, store, versions, *flags, below=RETRAIN_BELOW, streams=False):
     def build(pipeline):
-        items = [(item.timestamp, (item.to_bytes(), versions[item.key])) for item in documents]
+        items = [
+            (int(item.timestamps[0]), (item.to_bytes(), versions[item.key])) for item in documents
+        ]
         tallies = (
             pipeline
             | beam.Create(items)

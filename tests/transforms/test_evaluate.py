@@ -2,28 +2,30 @@ import dataclasses
 import json
 
 import apache_beam as beam
+from blocks import joined
 from collecting import run
 from made import manifest_of, random_snapshot
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.classification import classification_figures
 from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.evaluation.mixed import coherence_figures
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import ranks_of
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 
 SETTINGS = EvaluationSettings(check_documents=2, check_tokens=5, particles=2)
 DOCUMENTS = [
-    TokenisedDocument.from_words(
-        Document(f"d{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(1, 9)]
+    Block.of_words(
+        [Document(f"d{n}", n, "", str(n % 2))], [[f"w{(n * step) % 30}" for step in range(1, 9)]]
     )
     for n in range(6)
 ]
 TRAINING = [
-    TokenisedDocument.from_words(
-        Document(f"t{n}", n, "", str(n % 2)), [f"w{(n * step) % 30}" for step in range(2, 9)]
+    Block.of_words(
+        [Document(f"t{n}", n, "", str(n % 2))], [[f"w{(n * step) % 30}" for step in range(2, 9)]]
     )
     for n in range(9)
 ]
@@ -61,14 +63,16 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
     held, _ = run(build)
     rows = sorted((json.loads(line) for _, line in held["lines"]), key=lambda row: row["sequence"])
     for row, (manifest, snapshot) in zip(rows, made, strict=True):
-        expected = evaluate(snapshot, DOCUMENTS, SETTINGS)
+        expected = evaluate(snapshot, joined(DOCUMENTS), SETTINGS)
         assert {name: row[name] for name in expected} == expected
         assert row["version"] == manifest.version
-        coherence = coherence_figures(snapshot, DOCUMENTS, manifest.ids(snapshot.topic_count))
+        coherence = coherence_figures(
+            snapshot, joined(DOCUMENTS), manifest.ids(snapshot.topic_count)
+        )
         assert {name: row[name] for name in coherence} == json.loads(json.dumps(coherence))
         assert (
             row["svm_accuracy"]
-            == classification_figures(snapshot, TRAINING, DOCUMENTS)["svm_accuracy"]
+            == classification_figures(snapshot, joined(TRAINING), joined(DOCUMENTS))["svm_accuracy"]
         )
         assert row["ranks"] == ranks_of(snapshot, ("w3", "never"), range(snapshot.topic_count))
         assert row["learned_documents"] == manifest.documents

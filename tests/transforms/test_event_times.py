@@ -78,7 +78,9 @@ def test_a_run_that_learns_tells_it_at_its_end(tmp_path, capsys):
             pipeline
             | beam.Create(items)
             | beam.Map(
-                lambda item: beam.window.TimestampedValue(item.to_bytes(), item.timestamp / SECOND)
+                lambda item: beam.window.TimestampedValue(
+                    item.to_bytes(), int(item.timestamps[0]) / SECOND
+                )
             ).with_output_types(bytes)
         )
         found = timed | Sequence(options, streams=False)
@@ -87,7 +89,7 @@ def test_a_run_that_learns_tells_it_at_its_end(tmp_path, capsys):
 
     run(build, given_by("--runner=FnApiRunner"))
     line = next(each for each in capsys.readouterr().err.splitlines() if "event time" in each)
-    last = max(item.timestamp for item in items) // options.sequence.window + 1
+    last = max(int(item.timestamps[0]) for item in items) // options.sequence.window + 1
     behind = (END_OF_STREAM - 1) // SECOND - last * options.sequence.window // SECOND
     assert line.endswith(
         f"; behind it: sequenced {behind:,} s, learned {behind:,} s, published {behind:,} s"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from apache_beam.ml.inference.base import ModelMetadata, RunInference
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
+from blocks import mixtures_of_documents
 from fake_learner import fake_settings
 from learner_options import inferring
 from made import manifest_of, random_snapshot
@@ -13,9 +14,9 @@ from streams import Collect, collected, document, documents, learn_options, shuf
 
 from beam_topics.model.encoding import mixtures_to_json_lines
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.inference import PublishedModel
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import TopicMixture
 from beam_topics.transforms.infer import TopicModelHandler
 
 SETTINGS = inferring(sweeps=3)
@@ -41,11 +42,9 @@ def test_run_inference_gives_what_the_method_gives(store):
     items = [*ITEMS, document("new", 5)]
     found = infer(items, TopicModelHandler(store.root, settings=SETTINGS))
     manifest = store.latest("")
-    method = inference_for(SETTINGS)
-    prepared = method.prepare(
-        SETTINGS, PublishedModel(store.get_snapshot(manifest), manifest.version)
-    )
-    assert found == {mixture.id: mixture.to_bytes() for mixture in method.infer(prepared, items)}
+    model = PublishedModel(store.get_snapshot(manifest), manifest.version)
+    wanted = mixtures_of_documents(SETTINGS, model, items)
+    assert found == {mixture.id: mixture.to_bytes() for mixture in wanted}
     assert {TopicMixture.from_bytes(data).model_version for data in found.values()} == {
         manifest.version
     }

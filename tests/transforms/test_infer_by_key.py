@@ -2,16 +2,17 @@ import json
 import pickle
 
 import apache_beam as beam
+import numpy as np
 import pytest
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
+from blocks import joined, mixtures_of_documents
 from collecting import run
 from fake_learner import fake_settings
 from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 from tallies import count
 
-from beam_topics.model.document_blocks import to_bytes
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.coverage import Tally
@@ -20,7 +21,6 @@ from beam_topics.model.inference.serving import (
     ModelCache,
     ServedModel,
     Serving,
-    Waiting,
     held_bytes,
 )
 from beam_topics.model.publishing.snapshots import ModelFile
@@ -61,18 +61,18 @@ def models_of(store):
 
 def published(store, key, version, learned=()):
     snapshot = store.get_snapshot(store.manifest(key, version))
-    return PublishedModel(snapshot, version, None, tuple(learned))
+    return PublishedModel(snapshot, version, None, joined(learned))
 
 
 def expected(store, items, settings=SETTINGS, learned=()):
     """Each document's mixture, from a call of the method for each key."""
-    method, found = inference_for(settings), {}
+    found = {}
     for key in {item.key for item in items}:
         of_key = [item for item in items if item.key == key]
         model = published(
             store, key, store.latest(key).version, [item for item in learned if item.key == key]
         )
-        for mixture in method.infer(method.prepare(settings, model), of_key):
+        for mixture in mixtures_of_documents(settings, model, of_key):
             found[key, mixture.id] = mixture.to_bytes()
     return found
 
@@ -81,7 +81,9 @@ def inferred(items, transform, *flags):
     """(mixtures by key and id, outputs by name, counters)."""
 
     def build(pipeline):
-        given = pipeline | beam.Create([(item.timestamp, item.to_bytes()) for item in items])
+        given = pipeline | beam.Create(
+            [(int(item.timestamps[0]), item.to_bytes()) for item in items]
+        )
         timed = given | beam.MapTuple(
             lambda time, data: beam.window.TimestampedValue(data, time / 1e6)
         ).with_output_types(bytes)
@@ -126,7 +128,7 @@ def test_what_waits_does_not_grow_with_the_bundle(store, monkeypatch):
     held, out = [], []
     items = documents(600)
     for n in range(0, len(items), 8):
-        out += step.process(to_bytes(items[n : n + 8]))
+        out += step.process(joined(items[n : n + 8]).to_bytes())
         held.append(held_bytes({**vars(step), "_serving": None, "_models": None}))
     assert max(held) == pytest.approx(max(held[:8]), rel=0.1)
     out += step.finish_bundle()
@@ -139,10 +141,11 @@ def test_what_waits_does_not_grow_with_the_bundle(store, monkeypatch):
 
 
 def test_blocks_of_several_keys(store):
-    data = to_bytes([*ITEMS, document("x", 5, key="other")])
     step = infer._InferByKey(serving(store), models_of(store))
     step.start_bundle()
-    (dead,) = step.process(data)
+    for key in KEYS:
+        assert not list(step.process(joined([one for one in ITEMS if one.key == key]).to_bytes()))
+    (dead,) = step.process(document("x", 5, key="other").to_bytes())
     assert json.loads(dead.value)["reason"] == "unknown_key"
     blocks = [one.value for one in step.finish_bundle() if isinstance(one, WindowedValue)]
     found = {(one.key, one.id): one.to_bytes() for block in blocks for one in mixtures_of(block)}
@@ -194,7 +197,7 @@ def test_a_manifest_that_was_read_before_the_run_is_not_read_again(store, monkey
     item = next(item for item in ITEMS if item.key == "é")
     for version, order in ((manifest.version, ()), ("other", (2, 0, 1))):
         served = ServedModel("é", version, None, ModelFile(manifest.snapshot, order))
-        block = next(serving_now.label(served, [Waiting(item, 0)], {}))
+        block = next(serving_now.label(served, item, np.zeros(1, np.int64), {}))
         assert next(block.mixtures()).model_version == version
     turned = serving_now._model(ServedModel("é", "other"))[1]
     snapshot = store.get_candidate("é", manifest.snapshot)
@@ -206,7 +209,7 @@ def test_each_mixture_has_its_time(store):
         items = ITEMS[:9]
         timed = (
             pipeline
-            | beam.Create([(item.timestamp, item.to_bytes()) for item in items])
+            | beam.Create([(int(item.timestamps[0]), item.to_bytes()) for item in items])
             | beam.MapTuple(
                 lambda time, data: beam.window.TimestampedValue(data, time / 1e6)
             ).with_output_types(bytes)
@@ -215,12 +218,14 @@ def test_each_mixture_has_its_time(store):
         return {"mixtures": found.blocks | EachMixture()}
 
     held, _ = run(build)
-    wanted = sorted((item.timestamp, expected(store, [item])["", item.id]) for item in ITEMS[:9])
+    wanted = sorted(
+        (int(item.timestamps[0]), expected(store, [item])["", item.ids[0]]) for item in ITEMS[:9]
+    )
     assert held["mixtures"] == wanted
 
 
 def test_labelled_documents_by_versions_of_their_own(store):
-    method = inference_for(SETTINGS)
+    inference_for(SETTINGS)
     names = [manifest.version for manifest in store.manifests("")]
     assert len(names) > 1
 
@@ -233,7 +238,7 @@ def test_labelled_documents_by_versions_of_their_own(store):
     found = {one.model_version: one for _, block in held["blocks"] for one in mixtures_of(block)}
     for version in names:
         model = published(store, "", version)
-        (wanted,) = method.infer(method.prepare(SETTINGS, model), ITEMS[:1])
+        (wanted,) = mixtures_of_documents(SETTINGS, model, ITEMS[:1])
         assert found[version].to_bytes() == wanted.to_bytes()
     prior = found[""]
     assert (prior.method, prior.words_known, prior.proportions.tolist()) == ("prior", 0, [0.0, 0.0])
@@ -248,7 +253,7 @@ def test_a_mixture_of_a_stream_has_the_time_of_its_element(store):
     block, *counted = step.finish_bundle()
     found = MixtureBlock.from_bytes(block.value)
     assert found.times.tolist() == [7 * DAY, 5 * DAY, 9 * DAY]
-    assert found.timestamps.tolist() == [item.timestamp for item in ITEMS[:3]]
+    assert found.timestamps.tolist() == [item.timestamps[0] for item in ITEMS[:3]]
     assert len(counted) == 3
 
 
@@ -264,7 +269,8 @@ def test_a_damaged_model_is_refused(tmp_path):
         list(
             serving(store).label(
                 ServedModel("", version.version),
-                [infer.Waiting(ITEMS[0], 0)],
+                ITEMS[0],
+                np.zeros(1, np.int64),
                 {},
             )
         )

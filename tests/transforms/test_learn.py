@@ -30,15 +30,15 @@ from streams import (
 from without_beam import run_without_beam
 
 import beam_topics.transforms.publish
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.learner_log.live import LIVE_LEARNERS, LiveLearners
 from beam_topics.model.learner_log.log import Session, run_from_bytes
-from beam_topics.model.pending import ListBag
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import Keep, PublishSettings, Rule
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import records_of, summary_of
-from beam_topics.model.records import NumberedMinibatch
 from beam_topics.transforms import stateful
 from beam_topics.transforms.learn import Learn, RunsDoFn, island_key, split_island_key
 from beam_topics.transforms.publish import Publish
@@ -188,7 +188,7 @@ def test_resuming_after_a_kill_equals_an_uninterrupted_run(tmp_path, plain, adds
     )
     chosen = options(tmp_path, resume_from=at)
     after = 0 if at == "latest" else LINKS[int(at) - 1].minibatch().window_end
-    items = ITEMS if not adds else [item for item in ITEMS if item.timestamp >= after]
+    items = ITEMS if not adds else [item for item in ITEMS if int(item.timestamps[0]) >= after]
     train(items, chosen, adds=adds)
     assert final_states(tmp_path) == expected()
     assert history(tmp_path) == plain
@@ -199,11 +199,11 @@ def test_what_an_earlier_job_published_comes_no_earlier_than_the_first_minibatch
     tmp_path, islands
 ):
     cut = 50 * SECOND
-    train([item for item in ITEMS if item.timestamp < cut], options(tmp_path, islands))
+    train([item for item in ITEMS if int(item.timestamps[0]) < cut], options(tmp_path, islands))
     LIVE_LEARNERS.clear()
     before = history(tmp_path)
     train(
-        [item for item in ITEMS if item.timestamp >= cut],
+        [item for item in ITEMS if int(item.timestamps[0]) >= cut],
         options(tmp_path, islands, resume_from="latest"),
         adds=True,
     )
@@ -246,7 +246,7 @@ def _same(element):
 
 
 def at(item, seconds=None):
-    when = item.timestamp if seconds is None else seconds * SECOND
+    when = int(item.timestamps[0]) if seconds is None else seconds * SECOND
     return TimestampedValue(item.to_bytes(), Timestamp(micros=when))
 
 
@@ -275,8 +275,8 @@ def test_late_documents_are_learned_and_all_islands_agree(tmp_path):
 
 def test_windows_close_while_the_stream_goes_on(tmp_path):
     events = test_stream.TestStream()
-    for item in sorted(ITEMS, key=lambda item: item.timestamp):
-        events.advance_watermark_to(item.timestamp / SECOND).add_elements([at(item)])
+    for item in sorted(ITEMS, key=lambda item: int(item.timestamps[0])):
+        events.advance_watermark_to(int(item.timestamps[0]) / SECOND).add_elements([at(item)])
     streamed(events.advance_watermark_to_infinity(), options(tmp_path), "live")
     found = collected("live")
     assert [time for time, _ in found[:-1]] == [link.minibatch().window_end for link in LINKS]
@@ -287,7 +287,7 @@ def test_windows_close_while_the_stream_goes_on(tmp_path):
 def silent_and_back():
     """A key with documents, then another one for a long time, then the first one again."""
     first = [replace(item, key="a") for item in documents(15)]
-    end = max(item.timestamp for item in first) // SECOND + 1
+    end = max(int(item.timestamps[0]) for item in first) // SECOND + 1
     other = [document(f"b{at}", end + 10 * at, key="b") for at in range(20)]
     again = [document(f"again {at}", end + 200 + at, key="a") for at in range(12)]
     return [*first, *other, *again]
@@ -299,8 +299,8 @@ def test_a_key_that_falls_silent_leaves_memory_and_continues_with_the_same_bits(
     for name, silent in (("kept", None), ("rests", 60 * SECOND), ("never", 900 * SECOND)):
         LIVE_LEARNERS.clear()
         events = test_stream.TestStream()
-        for item in sorted(silent_and_back(), key=lambda item: item.timestamp):
-            events.advance_watermark_to(item.timestamp / SECOND).add_elements([at(item)])
+        for item in sorted(silent_and_back(), key=lambda item: int(item.timestamps[0])):
+            events.advance_watermark_to(int(item.timestamps[0]) / SECOND).add_elements([at(item)])
         chosen = options(tmp_path / name, islands, checkpoint_tokens=10**6, silent_after=silent)
         streamed(events.advance_watermark_to_infinity(), chosen, name)
         store = ModelStore(chosen.store)

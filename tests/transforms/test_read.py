@@ -6,15 +6,17 @@ import os
 import apache_beam as beam
 import fastavro
 import pytest
+from blocks import joined
 from collecting import run
 
 import beam_topics.transforms.read
-from beam_topics.model import document_blocks
-from beam_topics.model.document_blocks import Blocks, documents_in
+from beam_topics.model.documents import gathering
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.gathering import Blocks
+from beam_topics.model.documents.sequencing import sequence_documents
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.records import Document, TokenisedDocument
-from beam_topics.model.sequencing import sequence_documents
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.transforms.read import ParseMessages, ReadDocuments, check_patterns
 
@@ -83,8 +85,7 @@ def test_tokenised_documents_and_counters(tmp_path):
 
     results, counters = run(build)
     made = {
-        item.id: item
-        for item in (TokenisedDocument.from_bytes(data) for _, data in results["documents"])
+        item.ids[0]: item for item in (Block.from_bytes(data) for _, data in results["documents"])
     }
     assert (made["a"].words, made["a"].tokens.tolist()) == (("one", "two"), [0, 1, 0])
     assert len(made["b"].tokens) == 0
@@ -105,7 +106,7 @@ def test_tokenised_documents_and_counters(tmp_path):
 )
 def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatch, most, time_from):
     for name, value in most.items():
-        monkeypatch.setattr(document_blocks, name, value)
+        monkeypatch.setattr(gathering, name, value)
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
     found = []
     for blocks in (None, Blocks(), Blocks(SequenceSettings(window=10))):
@@ -116,11 +117,13 @@ def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatc
             return {"documents": made.documents, "dead": made.dead_letters}
 
         held, counters = run(build)
-        read = [(time, documents_in(data)) for time, data in held["documents"]]
+        read = [
+            (time, list(Block.from_bytes(data).documents())) for time, data in held["documents"]
+        ]
         assert max(len(documents) for _, documents in read) <= (7 if most and blocks else 256)
         # The test sees element times in milliseconds.
         assert all(
-            time == min(one.timestamp for one in documents) // 1000 * 1000
+            time == min(int(one.timestamps[0]) for one in documents) // 1000 * 1000
             for time, documents in read
         )
         documents = sorted(one.to_bytes() for _, documents in read for one in documents)
@@ -254,7 +257,7 @@ def test_messages_from_elsewhere():
 
     results, counters = run(build)
     ((time, data),) = results["documents"]
-    assert (time, TokenisedDocument.from_bytes(data).key) == (5_000_000, "k")
+    assert (time, Block.from_bytes(data).key) == (5_000_000, "k")
     assert json.loads(results["dead"][0][1])["source"] == "a queue"
     assert counters["records_read"] == 2
 
@@ -333,9 +336,9 @@ def test_the_same_files_under_another_path_give_the_same_minibatches(tmp_path, m
     ):
         read_them = ReadDocuments(patterns, ReadSettings(ParseSettings(**how)), PLAIN)
         results, _ = run(lambda pipeline, them=read_them: {"": (pipeline | them).documents})
-        documents = [TokenisedDocument.from_bytes(data) for _, data in results[""]]
+        documents = [Block.from_bytes(data) for _, data in results[""]]
         settings = SequenceSettings(window=10**6)
-        links = list(sequence_documents("", documents, settings, bytes(32)))
+        links = list(sequence_documents(joined(documents), settings, bytes(32)))
         found.append([link.payload for link in links])
         if how["id_from"] == "place":
             at = ("a/c.csv", "b.csv", "b.csv.gz")

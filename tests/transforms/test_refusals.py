@@ -2,8 +2,8 @@ import apache_beam as beam
 import pytest
 from apache_beam.metrics import MetricsFilter
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.refused import Example
-from beam_topics.model.records import DeadLetter
 from beam_topics.transforms.metrics import EXAMPLES, Refusals
 
 

@@ -25,10 +25,10 @@ from streams import (
     timestamped,
 )
 
+from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import NumberedMinibatch
 from beam_topics.transforms import stateful
 from beam_topics.transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
 from beam_topics.transforms.sequence import Sequence, SequenceDoFn
@@ -70,7 +70,7 @@ def test_the_pipeline_sends_what_the_function_gives(runner, streams):
 def test_outputs_travel_at_the_end_of_their_window(streams):
     run([*ITEMS, *ITEMS[:7]], streams=streams)
     assert sorted(time for time, _ in collected("dead")) == sorted(
-        SEQUENCE.window_end(item.timestamp) for item in ITEMS[:7]
+        SEQUENCE.window_end(int(item.timestamps[0])) for item in ITEMS[:7]
     )
     for time, (_, data) in collected("minibatches"):
         link = NumberedMinibatch.from_bytes(data)
@@ -148,7 +148,7 @@ def test_going_on_from_a_checkpoint(tmp_path):
     newest = replace(manifest_of(at.sequence), chain=at.fingerprint.hex())
     store.publish(newest)
     entry = store.put_checkpoint(replace(entry, offered=at.sequence), b"state of the version")
-    later = [item for item in ITEMS if item.timestamp >= end]
+    later = [item for item in ITEMS if int(item.timestamps[0]) >= end]
     run(later, store=tmp_path, adds=True)
     assert links()[0] == sent[at.sequence :]
     # The last window that was learned takes more documents.
@@ -157,7 +157,7 @@ def test_going_on_from_a_checkpoint(tmp_path):
     # From its beginning the same input goes by the version, and another one does not.
     run(ITEMS, store=tmp_path)
     assert links()[0] == sent
-    ordered = sorted(ITEMS, key=lambda item: item.timestamp)
+    ordered = sorted(ITEMS, key=lambda item: int(item.timestamps[0]))
     for other in (ordered[1:], ordered[:4]):
         with pytest.raises(Exception, match="holds other documents up to there, or fewer"):
             run(other, store=tmp_path)
@@ -174,7 +174,7 @@ def test_a_key_without_a_checkpoint_begins_anew(tmp_path):
 
 
 def at(item):
-    return TimestampedValue(item.to_bytes(), Timestamp(micros=item.timestamp))
+    return TimestampedValue(item.to_bytes(), Timestamp(micros=int(item.timestamps[0])))
 
 
 def sequence_stream(events):

@@ -6,7 +6,7 @@ from apache_beam.utils.timestamp import Timestamp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.pending import ListBag, PendingHead
+from beam_topics.model.documents.pending import ListBag, PendingHead
 from beam_topics.transforms.constants import LAST_TIME
 from beam_topics.transforms.stateful import PeriodDoFn, due_of
 

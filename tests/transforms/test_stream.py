@@ -26,19 +26,19 @@ from streams import (
     timestamped,
 )
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.sequencing import chain_start
 from beam_topics.model.learner_log.live import LIVE_LEARNERS
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import Document, NumberedMinibatch, TokenisedDocument
-from beam_topics.model.sequencing import chain_start
 from beam_topics.transforms.label import Label
 from beam_topics.transforms.learn import Learn
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
 
 documents = st.builds(
-    lambda name, time, words: TokenisedDocument.from_words(
-        Document(name, time * SECOND, ""), words
-    ),
+    lambda name, time, words: Block.of_words([Document(name, time * SECOND, "")], [words]),
     st.sampled_from("abcdefghijkl"),
     st.integers(0, 60),
     st.lists(st.sampled_from(WORDS), max_size=4),
@@ -56,7 +56,7 @@ def nothing_left_over():
 def named(happened):
     """A label names each document: ids are repeated."""
     return [
-        event if isinstance(event, int) else replace(event, label=str(number))
+        event if isinstance(event, int) else replace(event, labels=(str(number),))
         for number, event in enumerate(happened)
     ]
 
@@ -122,12 +122,12 @@ def check_labels(batches, manifests, before_first_model):
         (manifest.event_time, manifest.sequence, manifest.version) for manifest in manifests
     ]
     labels, unlabelled = twin.labelled(batches, references, before_first_model)
-    pairs = [
-        (TokenisedDocument.from_bytes(data), version) for data, version in given_once("labelled")
-    ]
-    ends = {document.label: batch.end for batch in batches for document in batch.documents}
+    pairs = [(Block.from_bytes(data), version) for data, version in given_once("labelled")]
+    ends = {document.labels[0]: batch.end for batch in batches for document in batch.documents}
     assert sorted(
-        ((ends[document.label], document.id), version) for document, version in pairs
+        ((ends[label], name), version)
+        for block, version in pairs
+        for label, name in zip(block.labels, block.ids, strict=True)
     ) == sorted(labels.items())
     assert len(given_once("no model")) == len(unlabelled)
 
@@ -175,9 +175,12 @@ def test_a_stream_with_late_documents(happened, every, islands):
             events.append(passed * SECOND)
         else:
             stream.add_elements(
-                [TimestampedValue(event.to_bytes(), Timestamp(micros=event.timestamp))]
+                [TimestampedValue(event.to_bytes(), Timestamp(micros=int(event.timestamps[0])))]
             )
             events.append(event)
+            if passed >= 0:
+                # The timer of a late document's window fires at once.
+                events.append(passed * SECOND)
     given_flags = PipelineOptions([])
     given_flags.view_as(StandardOptions).streaming = True
     with tempfile.TemporaryDirectory() as store:

@@ -8,10 +8,10 @@ from functools import cache
 import apache_beam as beam
 import numpy as np
 import pytest
+from blocks import mixture_block
 from collecting import run
 
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.records import TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.reporting import bursts
 from beam_topics.model.reporting.bursts import LEAST, bursts_of
 from beam_topics.model.times import parse_time
@@ -40,7 +40,7 @@ def mixtures(count=40, topics=3):
 
 
 def block_of(mixture, time, labels, groups):
-    return MixtureBlock.of(
+    return mixture_block(
         [mixture],
         [time],
         labels and [labels[mixture.id]],

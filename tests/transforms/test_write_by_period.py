@@ -6,9 +6,9 @@ from collecting import run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import OptionError
-from beam_topics.model.pending import ListBag
 from beam_topics.transforms import write
 from beam_topics.transforms.constants import LAST_TIME
 from beam_topics.transforms.write import WriteByPeriod, WriteByPeriodDoFn, shard_of

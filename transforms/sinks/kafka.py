@@ -27,7 +27,7 @@ from apache_beam.transforms.window import GlobalWindows
 from beam_topics.model import wire
 from beam_topics.model.encoding import mixture_to_json, row_key
 from beam_topics.model.errors import SourceError
-from beam_topics.model.records import TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.trends import TREND_KEY
 from beam_topics.transforms.constants import NAMESPACE
 from beam_topics.transforms.sources.kafka_client import client_library, producer_of

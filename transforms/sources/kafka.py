@@ -1,6 +1,6 @@
 """Read a Kafka topic of JSON objects as a stream of tokenised documents and dead letters.
 
-    topic -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
+    topic -> documents: bytes (Block), dead_letters: bytes (JSON)
 
 Each partition is one log (:mod:`beam_topics.transforms.sources.log_source`) whose positions are
 offsets. The checkpoints of the runner hold the offsets, and nothing is committed to a consumer
@@ -41,11 +41,11 @@ from typing import Any
 import apache_beam as beam
 
 from beam_topics.model import checks, wire
-from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading.parsing import not_future, parse_line
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.records import Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 from beam_topics.model.words.tokeniser import check_tokeniser

@@ -50,8 +50,8 @@ from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorP
 from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration, Timestamp
 
 from beam_topics.model import checks, wire
-from beam_topics.model.document_blocks import Gathering
-from beam_topics.model.records import DeadLetter, Document
+from beam_topics.model.documents.document import DeadLetter, Document
+from beam_topics.model.documents.gathering import Gathering
 from beam_topics.transforms.read import Documents, Emit
 
 Position = tuple[int, ...]
@@ -341,7 +341,7 @@ class LogSourceDoFn(Emit, _LogProvider):
         return wait
 
     def _entries(
-        self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering[Document] | None
+        self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering | None
     ) -> Generator[Any, None, float | None]:
         """Emit the entries of one bundle, but for documents that are gathered.
 

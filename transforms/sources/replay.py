@@ -1,6 +1,6 @@
 """Replay an archive that :mod:`beam_topics.transforms.write` wrote as the stream that it recorded.
 
-    files -> documents: bytes (TokenisedDocument), dead_letters: bytes (JSON)
+    files -> documents: bytes (Block), dead_letters: bytes (JSON)
 
 The whole archive is one log (:mod:`beam_topics.transforms.sources.log_source`). The watermark
 advances with the documents, so windows close and models are published while the archive is read.
@@ -27,12 +27,12 @@ from typing import Any, cast
 import apache_beam as beam
 
 from beam_topics.model import checks, wire
-from beam_topics.model.document_blocks import Blocks
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import replaying
 from beam_topics.model.reading.replaying import in_order, read_archive
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.records import Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 from beam_topics.model.words.tokeniser import check_tokeniser

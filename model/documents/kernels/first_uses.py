@@ -9,7 +9,7 @@ from beam_topics.model.kernels.jit import kernel
 
 @kernel
 def number_words(tokens, count):
-    """Number tokens by their first use.
+    """Give tokens numbers by their first use.
 
     Args:
         tokens: int32[N] or int64[N], from 0 to ``count`` - 1.
@@ -32,7 +32,7 @@ def number_words(tokens, count):
 
 @kernel
 def number_in_documents(tokens, offsets, count):
-    """Number the tokens of each document by their first use in it.
+    """Give the tokens of each document numbers by their first use in it.
 
     Args:
         tokens: int32[N], from 0 to ``count`` - 1.

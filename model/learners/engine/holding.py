@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners.engine.archive import Schedule, archive
 from beam_topics.model.learners.engine.candidates import Names
 from beam_topics.model.learners.engine.kernels.draw import NONE
@@ -25,7 +26,6 @@ from beam_topics.model.learners.engine.start import first_model
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
-from beam_topics.model.records import Minibatch
 from beam_topics.model.words.known_words import first_uses
 from beam_topics.model.words.vocabulary import Vocabulary
 

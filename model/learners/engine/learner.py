@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model import wire
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.events import Event
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
@@ -35,7 +36,6 @@ from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, Strea
 from beam_topics.model.learners.engine.start import CHOOSING, topics_for
 from beam_topics.model.learners.engine.state import Array, State, first_strength
 from beam_topics.model.learners.engine.stream import learn
-from beam_topics.model.records import Minibatch
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 

@@ -37,6 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.events import DOCUMENT_IDS, FLOOD, Event
 from beam_topics.model.learners.base import LearnerSettings
 from beam_topics.model.learners.filters.kernels.signatures import (
@@ -51,7 +52,6 @@ from beam_topics.model.learners.filters.kernels.signatures import (
     sign,
 )
 from beam_topics.model.learners.filters.settings import CopySettings, Drop
-from beam_topics.model.records import Minibatch
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.word_list import text_of
 
@@ -138,14 +138,7 @@ def without(minibatch: Minibatch, left_out: BoolArray) -> Minibatch:
     """Return the minibatch without some of its documents."""
     if not left_out.any():
         return minibatch
-    kept = [
-        document
-        for document, out in zip(minibatch.documents(), left_out.tolist(), strict=True)
-        if not out
-    ]
-    return Minibatch.from_documents(
-        minibatch.key, minibatch.sequence, minibatch.window_end, minibatch.closes_window, kept
-    )
+    return minibatch.take(np.flatnonzero(~left_out))
 
 
 SMALLEST = 8

@@ -13,15 +13,16 @@ among what comes. A version does not have the word, so it is unknown to inferenc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 import numpy as np
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import LongArray
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.events import Event
 from beam_topics.model.learners.base import LearnerSettings
-from beam_topics.model.records import LongArray, Minibatch, own_dictionary
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words.frequent_items import FrequentItems
 
@@ -123,8 +124,4 @@ def _without(minibatch: Minibatch, out: set[str]) -> Minibatch:
     left = np.array([word not in out for word in minibatch.words], np.bool_)
     if left.all():
         return minibatch
-    kept = left[minibatch.tokens]
-    used, tokens = own_dictionary(minibatch.tokens[kept])
-    before = np.concatenate([[0], np.cumsum(kept)])
-    words = tuple(minibatch.words[w] for w in used.tolist())
-    return replace(minibatch, words=words, tokens=tokens, offsets=before[minibatch.offsets])
+    return minibatch.tokens_where(left[minibatch.tokens])

@@ -32,11 +32,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import LongArray
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.events import Event
 from beam_topics.model.kernels import special
 from beam_topics.model.learners.base import LearnerSettings
 from beam_topics.model.learners.filters.settings import JoinPhrases
-from beam_topics.model.records import LongArray, Minibatch
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words.frequent_items import FrequentItems
 from beam_topics.model.words.phrases import JOINER, Phrases
@@ -82,7 +83,7 @@ class LearnedPhrases:
         return cls(settings.phrases, FrequentItems(most), FrequentItems(most))
 
     def take(self, minibatch: Minibatch) -> Minibatch:
-        joined = self.phrases.in_minibatch(minibatch)
+        joined = self.phrases.in_block(minibatch)
         came = dict(_pairs_of(joined))
         uses = np.bincount(joined.tokens, minlength=len(joined.words)).tolist()
         self.words.add(zip(joined.words, uses, strict=True))

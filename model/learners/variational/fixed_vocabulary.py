@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from beam_topics.model import checks
+from beam_topics.model.arrays import IntArray
 from beam_topics.model.learners.variational.settings import (
     DictHash,
     FullHash,
@@ -21,7 +22,6 @@ from beam_topics.model.learners.variational.settings import (
     words_to_begin_with,
 )
 from beam_topics.model.options import Record
-from beam_topics.model.records import IntArray
 from beam_topics.model.words.known_words import bucket
 
 _UNUSED = "#"

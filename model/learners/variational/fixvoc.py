@@ -24,6 +24,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
 from beam_topics.model.kernels.special import dirichlet_means, dirichlet_weights
 from beam_topics.model.kernels.threads import over_slices
@@ -47,7 +49,6 @@ from beam_topics.model.learners.variational.shared import (
     unpack_state,
     word_repeats,
 )
-from beam_topics.model.records import FloatArray, Minibatch
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
 MAGIC = b"BTf1"

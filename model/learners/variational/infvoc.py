@@ -33,6 +33,8 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model import checks, wire
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
@@ -55,7 +57,6 @@ from beam_topics.model.learners.variational.shared import (
     total_nbytes,
     unpack_state,
 )
-from beam_topics.model.records import FloatArray, IntArray, LongArray, Minibatch
 from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.words.character_model import SMALLEST, CharacterModel
 from beam_topics.model.words.vocabulary import Vocabulary

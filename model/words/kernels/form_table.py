@@ -44,7 +44,8 @@ def look_up(text, ends, inside, bits, low, high, found):
         ends: int64[D], the end of each.
         inside: bool[256], the bytes that belong to words.
         bits: uint64, the bits of a row of the table.
-        low, high: uint64[2**bits], the forms of the rows; both are 0 where a row is empty.
+        low: uint64[2**bits], the first 8 bytes of the forms of the rows; 0 where a row is empty.
+        high: uint64[2**bits], their other bytes.
         found: int32[2**bits], what was found for them.
 
     Returns:
@@ -64,7 +65,7 @@ def look_up(text, ends, inside, bits, low, high, found):
             i, first, second = _read(text, inside, i, ends[d])
             row = np.int64((first * _LOW ^ second * _HIGH) >> (_SIXTY_FOUR - bits))
             if i - begin > LONGEST:
-                row = -1
+                row = np.int64(-1)
             if row >= 0 and low[row] == first and high[row] == second:
                 numbers[n] = found[row]
             else:
@@ -83,7 +84,9 @@ def settle(numbers, bounds, misses, decided, found, count):
     """Put what was decided in the place of misses, and number the words by their first use.
 
     Args:
-        numbers, bounds, misses: what :func:`look_up` returned.
+        numbers: int32[n], of :func:`look_up`.
+        bounds: int64[D + 1], of it.
+        misses: int64[m, 3], of it.
         decided: int32[m], the number of a word, or DROPPED, for each miss.
         found: int32, of the table; the rows of the misses are written.
         count: the number of words.

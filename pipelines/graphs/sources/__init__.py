@@ -28,7 +28,7 @@ from beam_topics.transforms.sources.kafka_client import KafkaSettings, Until, pr
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.document_blocks import Blocks
+    from beam_topics.model.documents.gathering import Blocks
     from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.transforms.read import Documents, ReadDocuments, ReadPubSub
     from beam_topics.transforms.sources.kafka import ReadKafka
@@ -62,8 +62,8 @@ class SourceSettings(Record):
         Args:
             options: the parsed command line.
             tokeniser: the settings of the tokeniser.
-            blocks: which documents may share a block (:mod:`beam_topics.model.document_blocks`);
-                None for none.
+            blocks: which documents may share a block
+                (:mod:`beam_topics.model.documents.gathering`); None for none.
 
         Raises:
             OptionError: a value cannot be used.
@@ -281,8 +281,8 @@ def read_source(
         pipeline: the pipeline.
         options: the parsed command line.
         tokeniser: the settings of the tokeniser.
-        blocks: which documents may share a block (:mod:`beam_topics.model.document_blocks`); None
-            for none.
+        blocks: which documents may share a block
+            (:mod:`beam_topics.model.documents.gathering`); None for none.
 
     Raises:
         UsageError: an option that the source needs is missing.

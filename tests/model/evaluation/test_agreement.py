@@ -4,7 +4,7 @@ from scipy.stats import entropy
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import agreement, cosine, divergence, f1, major_topics
-from beam_topics.model.records import TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 
 P, Q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.1, 0.6, 0.1, 0.2])
 

@@ -2,15 +2,13 @@ import math
 
 import numpy as np
 import pytest
-from corpora import document_of
+from blocks import one_word_lists
 
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.coherence import Reference, coherence
 
 # a and b are in three of five documents each, in two together; c only with a; d everywhere.
-DOCUMENTS = [
-    document_of(text.split(), n)
-    for n, text in enumerate(["a b d d d", "a b d", "a c d", "b d", "d"])
-]
+DOCUMENTS = one_word_lists(["abddd", "abd", "acd", "bd", "d"])
 
 
 def expected(together, first, second, documents=5):
@@ -39,20 +37,20 @@ def test_topics_have_the_mean_of_their_pairs():
     assert found.never.tolist() == [1 / 3, 0, 0]
 
 
-@pytest.mark.parametrize("documents", [DOCUMENTS, []])
+@pytest.mark.parametrize("documents", [DOCUMENTS, Block.empty()])
 def test_what_the_reference_does_not_have_says_nothing(documents):
     found = coherence([["x", "y"], ["a", "x"]], documents)
     assert found.pmi.tolist() == found.npmi.tolist() == [0, 0]
 
 
 def test_words_that_are_always_together_are_the_most_coherent():
-    together = [document_of(["x", "y"] if n % 2 else ["p", "q"], n) for n in range(100)]
+    together = one_word_lists(["xy" if n % 2 else "pq" for n in range(100)])
     found = coherence([["x", "y"], ["x", "p"]], together)
     assert found.npmi[0] == pytest.approx(1, abs=0.1)
     assert found.npmi[1] < -0.5
 
 
 def test_a_word_in_every_document():
-    everywhere = [document_of(["x", "y"], n) for n in range(4)]
+    everywhere = one_word_lists(["xy"] * 4)
     found = coherence([["x", "y"]], everywhere)
     assert found.pmi.tolist() == found.npmi.tolist() == [0]

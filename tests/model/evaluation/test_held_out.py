@@ -2,21 +2,25 @@ import json
 
 import numpy as np
 import pytest
+from blocks import joined
 from made import random_snapshot, snapshot_of
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.held_out import clusters, coverage, evaluate
 from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.inference.settings import RETRAIN_BELOW
-from beam_topics.model.records import Document, TokenisedDocument
 
 
 def document_of(words, id="d", label=None):
-    return TokenisedDocument.from_words(Document(id, 12, "", label), words)
+    return Block.of_words([Document(id, 12, "", label)], [words])
 
 
 CLEAR = snapshot_of(np.eye(3) * 100, alpha=0.1)
-LABELLED = [document_of([f"w{d % 3}"] * 5 + ["w0"], str(d), f"class {d % 3}") for d in range(12)]
+LABELLED = joined(
+    [document_of([f"w{d % 3}"] * 5 + ["w0"], str(d), f"class {d % 3}") for d in range(12)]
+)
 
 
 def test_a_model_that_separates_the_classes():
@@ -41,7 +45,10 @@ def test_a_model_that_cannot_tell_them_apart():
 
 
 def test_figures_are_json_and_the_same_in_any_order():
-    one, two = evaluate(random_snapshot(), LABELLED), evaluate(random_snapshot(), LABELLED[::-1])
+    one, two = (
+        evaluate(random_snapshot(), LABELLED),
+        evaluate(random_snapshot(), LABELLED.take(range(11, -1, -1))),
+    )
     assert json.loads(json.dumps(one)) == one
     assert one["nmi"] == pytest.approx(two["nmi"])
     assert one["first_moment_perplexity"] == pytest.approx(
@@ -52,11 +59,11 @@ def test_figures_are_json_and_the_same_in_any_order():
 
 def test_documents_without_labels_or_words_and_no_documents_at_all():
     figures = evaluate(
-        CLEAR, [document_of(["w1"]), document_of(["new"], "e"), document_of([], "f")]
+        CLEAR, joined([document_of(["w1"]), document_of(["new"], "e"), document_of([], "f")])
     )
     assert figures["nmi"] is None and figures["labelled_documents"] == 0
     assert (figures["tokens"], figures["scored_tokens"], figures["left_out_tokens"]) == (2, 1, 1)
-    nothing = evaluate(CLEAR, [])
+    nothing = evaluate(CLEAR, Block.empty())
     assert nothing["documents"] == 0
     assert (
         nothing["coverage"]
@@ -70,24 +77,24 @@ def test_documents_without_labels_or_words_and_no_documents_at_all():
 
 def test_coverage_counts_distinct_words_and_advises():
     documents = [document_of(["w0", "w0", "w0", "a"]), document_of(["w1", "a"])]
-    assert coverage(CLEAR, documents) == pytest.approx(2 / 3)
-    assert evaluate(CLEAR, documents)["retrain"] is True
-    assert evaluate(CLEAR, [*documents, document_of(["w2"])])["retrain"] is False
+    assert coverage(CLEAR, joined(documents)) == pytest.approx(2 / 3)
+    assert evaluate(CLEAR, joined(documents))["retrain"] is True
+    assert evaluate(CLEAR, joined([*documents, document_of(["w2"])]))["retrain"] is False
 
 
 def test_retraining_is_advised_below_the_threshold_and_not_at_it():
     snapshot = snapshot_of(np.ones((10, 3)))
     words = [f"w{n}" for n in range(10)]
     at, below = [*words[:7], "a", "b", "c"], [*words[:6], "a", "b", "c", "d"]
-    assert evaluate(snapshot, [document_of(at)])["coverage"] == RETRAIN_BELOW
-    assert evaluate(snapshot, [document_of(at)])["retrain"] is False
-    assert evaluate(snapshot, [document_of(below)])["retrain"] is True
+    assert evaluate(snapshot, document_of(at))["coverage"] == RETRAIN_BELOW
+    assert evaluate(snapshot, document_of(at))["retrain"] is False
+    assert evaluate(snapshot, document_of(below))["retrain"] is True
 
 
 def test_cluster_is_the_most_frequent_topic():
-    assert clusters(CLEAR, LABELLED[:4], EvaluationSettings()) == [0, 1, 2, 0]
-    assert clusters(CLEAR, [document_of(["new"])], EvaluationSettings()) == [-1]
-    assert clusters(CLEAR, [], EvaluationSettings()) == []
+    assert clusters(CLEAR, LABELLED.take(range(4)), EvaluationSettings()) == [0, 1, 2, 0]
+    assert clusters(CLEAR, document_of(["new"]), EvaluationSettings()) == [-1]
+    assert clusters(CLEAR, Block.empty(), EvaluationSettings()) == []
 
 
 def test_the_check_takes_so_many_documents_and_tokens():
@@ -102,14 +109,14 @@ def test_the_check_takes_so_many_documents_and_tokens():
     assert checked(5, 4)["checked_tokens"] == 20
     assert checked(100, 100)["checked_tokens"] == 72
     settings = EvaluationSettings(check_documents=1, check_tokens=2)
-    beginning = evaluate(CLEAR, [document_of(["w0", "w1", "w2", "w2"])], settings)
+    beginning = evaluate(CLEAR, document_of(["w0", "w1", "w2", "w2"]), settings)
     assert (
         beginning["first_moment_of_checked"]
-        == evaluate(CLEAR, [document_of(["w0", "w1"])])["first_moment_perplexity"]
+        == evaluate(CLEAR, document_of(["w0", "w1"]))["first_moment_perplexity"]
     )
     assert (
         beginning["first_moment_of_checked"]
-        != evaluate(CLEAR, [document_of(["w2", "w2"])])["first_moment_perplexity"]
+        != evaluate(CLEAR, document_of(["w2", "w2"]))["first_moment_perplexity"]
     )
 
 

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from corpora import document_of
+from blocks import one_word_lists
 from made import snapshot_of
 
+from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.coherence import Reference, coherence
 from beam_topics.model.evaluation.mixed import (
     MIXED,
@@ -28,17 +29,17 @@ def stream(count=400, length=12, own=0.6, seed=1):
             which = subject if chance < own else int(generator.integers(SUBJECTS))
             rank = min(int(generator.exponential(4)), WORDS - 1)
             words.append(f"s{which}w{rank}" if chance < 0.8 else f"c{generator.integers(COMMON)}")
-        found.append(document_of(words, number))
-    return found
+        found.append(words)
+    return one_word_lists(found)
 
 
 def counts_of(documents):
     """The tokens of each word in documents of each subject, and the words."""
-    words = sorted({word for document in documents for word in document.words})
+    words = sorted(documents.words)
     counts = np.zeros((len(words), SUBJECTS))
-    for number, document in enumerate(documents):
-        for token in document.tokens.tolist():
-            counts[words.index(document.words[token]), number % SUBJECTS] += 1
+    for number in range(len(documents)):
+        for word in documents.words_of(number):
+            counts[words.index(word), number % SUBJECTS] += 1
     return counts, tuple(words)
 
 
@@ -59,8 +60,7 @@ def test_topics_that_are_glued_together_are_told_and_clean_ones_are_not():
 def test_the_least_ratio_of_all_divisions_is_taken():
     # Two groups of three words: a group is whole in each of its ten documents, and two hold both.
     first, second = ["a", "b", "c"], ["x", "y", "z"]
-    documents = [document_of((first, second)[n % 2], n) for n in range(16)]
-    documents += [document_of(first + second, n) for n in (16, 17)]
+    documents = one_word_lists([*[first, second] * 8, *[first + second] * 2])
     reference = Reference(documents, "abcxyz")
     # Nine pairs meet in 2 documents; by chance they meet in 10 x 10 / 18.
     assert across(reference, [*first, *second]) == pytest.approx((9 * 2 + 2) / (900 / 18 + 1))
@@ -70,10 +70,10 @@ def test_the_least_ratio_of_all_divisions_is_taken():
 @pytest.mark.parametrize("known", [5, 6])
 def test_words_that_no_document_has_do_not_count(known):
     words = [f"w{n}" for n in range(10)]
-    documents = [document_of(words[:known], n) for n in range(4)]
+    documents = one_word_lists([words[:known]] * 4)
     found = across(Reference(documents, words), words)
     assert found is None if known < 6 else found == pytest.approx((9 * 4 + 2) / (9 * 4 + 1))
-    assert across(Reference([], words), words) is None
+    assert across(Reference(Block.empty(), words), words) is None
 
 
 def test_without_evidence_no_topic_is_mixed():

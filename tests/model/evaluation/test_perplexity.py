@@ -5,14 +5,15 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.perplexity import Score, first_moment, left_to_right, word_table
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.snapshot import TopicWordPrior
 from beam_topics.model.words.character_model import CharacterModel
 
 
 def document_of(words, id="d", label=None):
-    return TokenisedDocument.from_words(Document(id, 12, "", label), words)
+    return Block.of_words([Document(id, 12, "", label)], [words])
 
 
 def test_first_moment_by_hand():

@@ -2,17 +2,19 @@ from corpus_twin import corpus_of
 from made import random_snapshot
 
 from beam_topics.model.inference.corpus import build_corpora
+from beam_topics.model.inference.features import numbered
 
 
 def test_only_words_that_are_used_have_rows():
     snapshot = random_snapshot(words=1000)
     rows, (corpus, other) = build_corpora(
-        snapshot, corpus_of([5], words=9), corpus_of([3], words=1200, seed=4)
+        numbered(snapshot, corpus_of([5], words=9)),
+        numbered(snapshot, corpus_of([3], words=1200, seed=4)),
     )
     used = {
-        document.words[w]
-        for document in (*corpus_of([5], words=9), *corpus_of([3], words=1200, seed=4))
-        for w in document.tokens
+        word
+        for block in (corpus_of([5], words=9), corpus_of([3], words=1200, seed=4))
+        for word in block.words
     }
     assert [snapshot.words[row] for row in rows] == sorted(
         used & set(snapshot.words), key=snapshot.words.index

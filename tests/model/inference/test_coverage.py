@@ -1,7 +1,9 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from blocks import joined
 from corpora import document_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from tallies import count
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.coverage import CoverageReport, Tally, tally_documents
+from beam_topics.model.inference.features import numbered
 
 SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
 TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)
@@ -117,4 +120,5 @@ def test_many_documents_at_once_as_one_after_the_other(rows, buckets):
     wanted = {}
     for document, window in zip(documents, windows, strict=True):
         count(wanted.setdefault(window, Tally()), snapshot, document)
-    assert tally_documents(snapshot, documents, windows) == wanted
+    found = numbered(snapshot, joined(documents))
+    assert tally_documents(found, np.array(windows, np.int64)) == wanted

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from blocks import joined, mixtures_of_documents
 from learner_options import inferring
 from made import random_snapshot, snapshot_of
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.encoding import mixture_fields
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
@@ -23,7 +26,6 @@ from beam_topics.model.inference import (
     inference_names,
 )
 from beam_topics.model.inference.classifier import Classifier
-from beam_topics.model.records import Document, TokenisedDocument
 
 TOGETHER = [name for name in inference_names() if inference_named(name).needs_all_documents]
 ALONE = [name for name in inference_names() if name not in TOGETHER]
@@ -31,7 +33,7 @@ MULTIPLIED = ("naive-bayes", "maxent")
 
 
 def document_of(words, id="d", key=""):
-    return TokenisedDocument.from_words(Document(id, 12, "", key=key), words)
+    return Block.of_words([Document(id, 12, "", key=key)], [words])
 
 
 def published(snapshot, version="v1"):
@@ -42,9 +44,11 @@ def published(snapshot, version="v1"):
         .normal(0, 0.3, (len(rows), snapshot.topic_count))
         .astype(np.float32)
     )
-    training = tuple(
-        document_of([snapshot.words[(d * k) % len(rows)] for k in range(9)], f"t{d}")
-        for d in range(5)
+    training = joined(
+        [
+            document_of([snapshot.words[(d * k) % len(rows)] for k in range(9)], f"t{d}")
+            for d in range(5)
+        ]
     )
     return PublishedModel(
         snapshot, version, Classifier(rows, weights, 1.5, "roots", None), training
@@ -53,8 +57,7 @@ def published(snapshot, version="v1"):
 
 def infer_all(name, snapshot, documents, **others):
     settings = inferring(name, **others)
-    method = inference_for(settings)
-    return method.infer(method.prepare(settings, published(snapshot)), documents)
+    return mixtures_of_documents(settings, published(snapshot), documents)
 
 
 @pytest.fixture(params=inference_names())
@@ -95,10 +98,12 @@ def test_function_of_seed_key_id_and_words_alone(infer):
     for _ in range(3):
         infer(snapshot, document_of(WORDS[::-1], "another"))
         assert infer(snapshot, document_of(WORDS)).proportions.tolist() == base
-    reread = TokenisedDocument.from_bytes(document_of(WORDS).to_bytes())
+    reread = Block.from_bytes(document_of(WORDS).to_bytes())
     assert infer(snapshot, reread).proportions.tolist() == base
     assert (
-        infer(snapshot, dataclasses.replace(reread, label="l", timestamp=99)).proportions.tolist()
+        infer(
+            snapshot, dataclasses.replace(reread, labels=("l",), timestamps=np.array([99]))
+        ).proportions.tolist()
         == base
     )
 
@@ -110,19 +115,18 @@ DOCUMENTS[4] = document_of([], "4")
 
 @pytest.mark.parametrize("name", ALONE)
 def test_threads_and_neighbours_change_nothing(name):
-    settings = inferring(name)
-    method = inference_for(settings)
-    prepared = method.prepare(settings, published(random_snapshot(topics=11)))
-    alone = [method.infer(prepared, [document])[0].to_bytes() for document in DOCUMENTS]
-    assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS)] == alone
-    assert [mixture.to_bytes() for mixture in method.infer(prepared, DOCUMENTS[1:10])] == alone[
-        1:10
-    ]
+    settings, model = inferring(name), published(random_snapshot(topics=11))
+    prepared = inference_for(settings).prepare(settings, model)
+
+    def found(documents):
+        made = mixtures_of_documents(settings, model, documents, prepared)
+        return [mixture.to_bytes() for mixture in made]
+
+    alone = [found([document])[0] for document in DOCUMENTS]
+    assert found(DOCUMENTS) == alone
+    assert found(DOCUMENTS[1:10]) == alone[1:10]
     with ThreadPoolExecutor(4) as pool:
-        assert [
-            found[0].to_bytes()
-            for found in pool.map(lambda d: method.infer(prepared, [d]), DOCUMENTS[::-1])
-        ] == alone[::-1]
+        assert [one[0] for one in pool.map(lambda d: found([d]), DOCUMENTS[::-1])] == alone[::-1]
 
 
 @pytest.mark.parametrize("name", TOGETHER)
@@ -153,11 +157,12 @@ def test_documents_learn_from_one_another(name):
 def test_gibbs1_reads_the_training_documents():
     snapshot = snapshot_of([[20.0, 0.0], [0.0, 20.0], [0.0, 0.0]], alpha=0.1, beta=0.01)
     training = (document_of(["w0", "w2"] * 100, "x"), document_of(["w1"] * 100, "y"))
-    method, found = inference_for(inferring("gibbs1")), []
+    found = []
     for seed in range(6):
         settings = inferring("gibbs1", sweeps=30, seed=seed)
-        prepared = method.prepare(settings, PublishedModel(snapshot, "v", None, training))
-        found.append(method.infer(prepared, [document_of(["w2"] * 5)])[0].proportions[0])
+        model = PublishedModel(snapshot, "v", None, joined(training))
+        (mixture,) = mixtures_of_documents(settings, model, [document_of(["w2"] * 5)])
+        found.append(mixture.proportions[0])
     assert np.mean(found) > 0.75
 
 
@@ -166,7 +171,7 @@ def test_without_a_known_word_there_is_no_topic(infer, words):
     mixture = infer(random_snapshot(alpha=[1, 2, 3, 4, 6]), document_of(words))
     assert mixture.words_known == 0 and mixture.tokens == len(words)
     assert mixture.proportions.tolist() == [0.0] * 5
-    assert mixture.top_topics(3) == [] and mixture_fields(mixture)["topic"] is None
+    assert mixture_fields(mixture)["topic"] is None
 
 
 def test_unknown_words_change_nothing(infer):
@@ -287,9 +292,7 @@ def test_maxent_is_one_product(features, power):
     model = replace(model, classifier=replace(model.classifier, features=features))
     counts = np.bincount([int(word[1:]) for word in WORDS], minlength=30)
     scores = counts**power @ model.classifier.weights / 1.5
-    settings = inferring("maxent")
-    method = inference_for(settings)
-    (mixture,) = method.infer(method.prepare(settings, model), [document_of(WORDS)])
+    (mixture,) = mixtures_of_documents(inferring("maxent"), model, [document_of(WORDS)])
     assert mixture.proportions == pytest.approx(np.exp(scores) / np.exp(scores).sum(), rel=1e-5)
 
 

@@ -4,14 +4,17 @@ import dataclasses
 
 import numpy as np
 import pytest
+from blocks import joined, mixtures_of_documents
 from learner_options import inferring
 from made import random_snapshot
 from tallies import count
 
-from beam_topics.model.inference import PublishedModel, inference_for, inference_names
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.inference import PublishedModel, inference_names
 from beam_topics.model.inference.classifier import Classifier
 from beam_topics.model.inference.coverage import Tally, tally_documents
-from beam_topics.model.records import Document, TokenisedDocument
+from beam_topics.model.inference.features import numbered
 
 PLAIN = ["w1", "new", "york", "w2", "w2", "new", "york", "times", "w3", "york", "new", "w1"]
 JOINED = ["w1", "new_york", "w2", "w2", "new_york_times", "w3", "york", "new", "w1"]
@@ -19,7 +22,7 @@ WORDS = ("new", "new_york", "new_york_times", "times", "w1", "w2", "w3", "york")
 
 
 def document_of(words, name="d"):
-    return TokenisedDocument.from_words(Document(name, 12, ""), words)
+    return Block.of_words([Document(name, 12, "")], [words])
 
 
 def snapshot_of(joins):
@@ -32,10 +35,9 @@ def mixture_of(name, words, training, joins=True):
     rows = np.arange(len(WORDS))
     weights = np.random.default_rng(1).normal(0, 1, (len(rows), 4)).astype(np.float32)
     classifier = Classifier(rows, weights, 1.5, "roots", None)
-    learned = tuple(document_of(training, f"t{d}") for d in range(4))
-    method = inference_for(settings)
-    prepared = method.prepare(settings, PublishedModel(snapshot, "v1", classifier, learned))
-    (mixture,) = method.infer(prepared, [document_of(words)])
+    learned = joined([document_of(training, f"t{d}") for d in range(4)])
+    model = PublishedModel(snapshot, "v1", classifier, learned)
+    (mixture,) = mixtures_of_documents(settings, model, [document_of(words)])
     return mixture.proportions.tolist()
 
 
@@ -55,5 +57,6 @@ def test_coverage_counts_phrases():
     tally = Tally()
     for document in documents:
         count(tally, snapshot, document)
-    assert tally == tally_documents(snapshot, documents, [0, 0])[0]
+    found = numbered(snapshot, joined(documents))
+    assert tally == tally_documents(found, np.zeros(2, np.int64))[0]
     assert tally.tokens == len(JOINED) + 1

@@ -4,6 +4,8 @@ import json
 import pytest
 from streams import document
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.inference.labelling import (
     TICK,
     LabelHead,
@@ -11,8 +13,6 @@ from beam_topics.model.inference.labelling import (
     Reference,
     choose_version,
 )
-from beam_topics.model.pending import ListBag, Mirror
-from beam_topics.model.records import TokenisedDocument
 
 MS = 1000
 
@@ -27,7 +27,7 @@ class Shard:
 
     def _take(self, labels):
         for data, version in labels.labelled:
-            name = TokenisedDocument.from_bytes(data).id
+            (name,) = Block.from_bytes(data).ids
             assert name not in self.found
             self.found[name] = version
         self.letters += labels.dead_letters
@@ -38,8 +38,8 @@ class Shard:
     def document(self, name, end):
         data = document(name, 0).to_bytes()
         self._take(
-            self.labeller.document(
-                self.head, self.mirror, self.bag, self.waiting, end=end * MS, document=data
+            self.labeller.documents(
+                self.head, self.mirror, self.bag, self.waiting, end=end * MS, block=data
             )
         )
 

@@ -2,13 +2,14 @@ import json
 
 import numpy as np
 import pytest
+from blocks import mixture_block
 from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.encoding import mixture_count, mixtures_to_json_lines
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
-from beam_topics.model.records import TopicMixture
+from beam_topics.model.mixtures import TopicMixture
 
 WHOLE = st.integers(-(2**62), 2**62)
 
@@ -22,7 +23,7 @@ def mixture(name, time=5, shares=(0.25, 0.75), known=2, tokens=3):
 )
 def test_a_block_gives_its_mixtures_back(rows):
     mixtures = [mixture(name, time, (share, 1 - share)) for name, time, _, share in rows]
-    block = MixtureBlock.of(mixtures, [time for _, _, time, _ in rows])
+    block = mixture_block(mixtures, [time for _, _, time, _ in rows])
     again = MixtureBlock.from_bytes(block.to_bytes())
     assert [one.to_bytes() for one in again.mixtures()] == [one.to_bytes() for one in mixtures]
     assert again.times.tolist() == [time for _, _, time, _ in rows]
@@ -32,7 +33,7 @@ def test_a_block_gives_its_mixtures_back(rows):
 def test_files_are_the_same_of_blocks_and_of_mixtures():
     mixtures = [mixture(f"d{n}", n % 2) for n in range(7)]
     blocks = [
-        MixtureBlock.of(mixtures[at : at + 3], [0] * len(mixtures[at : at + 3])).to_bytes()
+        mixture_block(mixtures[at : at + 3], [0] * len(mixtures[at : at + 3])).to_bytes()
         for at in (0, 3, 6)
     ]
     singles = [one.to_bytes() for one in mixtures]
@@ -53,7 +54,7 @@ def test_files_are_the_same_of_blocks_and_of_mixtures():
     ],
 )
 def test_a_damaged_block_is_refused(part, value, message):
-    block = MixtureBlock.of([mixture("a"), mixture("b")], [0, 0])
+    block = mixture_block([mixture("a"), mixture("b")], [0, 0])
     fields = {name: getattr(block, name) for name in MixtureBlock.__slots__}
     with pytest.raises(DamagedDataError) as error:
         mixtures_of(MixtureBlock(**{**fields, part: value}).to_bytes())

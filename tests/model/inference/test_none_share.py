@@ -4,16 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from blocks import one_word_lists
 from made import random_snapshot, snapshot_of
 
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.serving import NoneShares, base_probabilities
-from beam_topics.model.records import Document, TokenisedDocument
 
 
 def documents_of(snapshot, *texts):
-    made = [TokenisedDocument.from_words(Document(str(n), 0, ""), t) for n, t in enumerate(texts)]
-    return NumberedDocuments(snapshot, made)
+    return NumberedDocuments(snapshot, one_word_lists(texts))
 
 
 def by_hand(snapshot, words):

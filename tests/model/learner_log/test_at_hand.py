@@ -9,7 +9,7 @@ from beam_topics.model.publishing.store import ModelStore
 
 
 def words_of(found):
-    return sorted(sorted(document.words) for document in found)
+    return sorted(sorted(document.words) for document in found.documents())
 
 
 @pytest.mark.parametrize("duplicates", ["keep", "count_once"])

@@ -11,6 +11,8 @@ from streams import SECOND, documents, final_states, learn_options, links_of, ru
 from without_beam import run_without_beam
 
 from beam_topics.model import wire
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import (
     DamagedDataError,
     DivergedError,
@@ -21,16 +23,14 @@ from beam_topics.model.learner_log import restoring
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes
 from beam_topics.model.learner_log.live import Live, LiveLearners
 from beam_topics.model.learner_log.log import Session, run_from_bytes, run_to_bytes
-from beam_topics.model.pending import ListBag
 from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.records import NumberedMinibatch
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)
-OTHER_LINKS = links_of(sorted(ITEMS, key=lambda item: item.timestamp)[1:])
+OTHER_LINKS = links_of(sorted(ITEMS, key=lambda item: item.timestamps[0])[1:])
 END = NumberedMinibatch.end(LINKS[-1].sequence, LINKS[-1].fingerprint)
 END_AT_9 = NumberedMinibatch.end(LINKS[8].sequence, LINKS[8].fingerprint)
 CHECKPOINT_TOKENS = 40

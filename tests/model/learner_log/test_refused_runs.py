@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import fake_learner
+import numpy as np
 import pytest
+from blocks import joined
 from fake_learner import fake_settings
 from streams import document, learn_options
 
@@ -51,7 +53,7 @@ def learn(root, documents, islands=1, settings=(), **run):
     values = {"publish_every": EVERY, "checkpoint_tokens": 20, **run}
     options = learn_options(root, fake_settings(islands=islands), **values)
     options = replace(options, settings=replace(options.settings, **dict(settings)))
-    return learn_documents(documents, options, lambda letter: None)
+    return learn_documents(joined(documents), options, lambda letter: None)
 
 
 @dataclass
@@ -168,7 +170,7 @@ def test_a_refused_run_leaves_the_store_as_it_was_and_its_advice_works(tmp_path,
     learn(where, case.advised, islands, **case.then)
     if case.advised[-1] != MARCH[-1]:
         learn(where, MARCH, islands, **ADDED)
-    reads = {one.id: one for one in (*JANUARY, *case.advised, *MARCH)}
+    reads = {one.ids[0]: one for one in (*JANUARY, *case.advised, *MARCH)}
     assert ModelStore(str(where)).latest("").documents == len(reads)
     # It is the history of a run that was never refused.
     if case.advised == FEBRUARY:
@@ -211,7 +213,7 @@ def test_the_same_run_again_leaves_the_store_as_it_was(tmp_path, islands):
 
 
 def of_no_words():
-    return [replace(one, words=(), tokens=one.tokens[:0]) for one in JANUARY]
+    return [one.tokens_where(np.zeros(len(one.tokens), bool)) for one in JANUARY]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ DOCUMENTS = [
     for d in range(42)
 ]
 # Sources matter to the bound on their share.
-DOCUMENTS = [replace(document, source=f"s{d % 3}") for d, document in enumerate(DOCUMENTS)]
+DOCUMENTS = [replace(document, sources=(f"s{d % 3}",)) for d, document in enumerate(DOCUMENTS)]
 STREAM = minibatches_of(DOCUMENTS, 6)
 LONG = {
     **dict.fromkeys(

@@ -4,10 +4,11 @@ import unicodedata
 
 import numpy as np
 import pytest
+from blocks import mixtures_of_documents
 from corpora import document_of, minibatches_of
 from learner_options import inferring, made
 
-from beam_topics.model.inference import PublishedModel, inference_for
+from beam_topics.model.inference import PublishedModel
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing.snapshots import snapshot_from_bytes, snapshot_to_file
 
@@ -72,10 +73,7 @@ def test_odd_words(name):
     reread = snapshot_from_bytes(snapshot_to_file(snapshot).data)
     for method in ("gibbs3", "variational", "naive-bayes"):
         settings = inferring(method)
-        inference = inference_for(settings)
-        mixtures = inference.infer(
-            inference.prepare(settings, PublishedModel(reread, "v")), documents[:3]
-        )
+        mixtures = mixtures_of_documents(settings, PublishedModel(reread, "v"), documents[:3])
         assert all(
             mixture.proportions.sum() == pytest.approx(1) and (mixture.proportions > 0).all()
             for mixture in mixtures

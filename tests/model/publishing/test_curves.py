@@ -9,12 +9,12 @@ from corpora import document_of
 from made import manifest_of
 from streams import SECOND, SEQUENCE, learn_options, links_of
 
+from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learners import EveryDocument, InitialBatch, NeverResample, ParticleFilter
 from beam_topics.model.papers.settings import FirstWords
-from beam_topics.model.pending import ListBag
 from beam_topics.model.publishing.catalogue import curves
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings
@@ -75,7 +75,7 @@ def stream():
         topic = generator.choice(3, p=[share_of(topic, window) for topic in range(3)])
         words = [f"w{topic}{generator.integers(8)}" for _ in range(LENGTH)]
         time = window * SEQUENCE.window + (number % EACH) * SECOND // 10
-        found.append(replace(document_of(words, number), timestamp=time))
+        found.append(replace(document_of(words, number), timestamps=np.array([time])))
         truth[window, topic] += LENGTH
     return links_of(found, settings=replace(SEQUENCE, minibatch_size=20)), truth
 

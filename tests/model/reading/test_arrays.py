@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.arrays import read_json
 from beam_topics.model.reading.lines import unzipped
-from beam_topics.model.records import DeadLetter
 
 VALUES = st.recursive(
     st.none()

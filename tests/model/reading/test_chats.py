@@ -5,10 +5,10 @@ import json
 
 import pytest
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
-from beam_topics.model.records import Document
 
 TURNS = [
     {"role": "system", "content": "Be kind."},

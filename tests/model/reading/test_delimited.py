@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.delimited import CsvFile
-from beam_topics.model.records import DeadLetter
 
 TEXTS = st.text(st.characters(blacklist_categories=["Cs"]), max_size=12)
 

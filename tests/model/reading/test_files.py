@@ -5,11 +5,11 @@ import json
 import fastavro
 import pytest
 
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.files import check_formats, format_of, read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reading.time_forms import read_time
-from beam_topics.model.records import DeadLetter, Document
 
 
 def jsonl(*records):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from limited import limited
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.lines import cut_lines, unzipped
-from beam_topics.model.records import DeadLetter
 
 LINES = [b'{"n": %d}' % n for n in range(5000)]
 TEXT = b"\n".join(LINES) + b"\n"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.mails import MailFile
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.records import DeadLetter, Document
 
 DAY = 1_262_304_000_000_000
 HEAD = b"Message-ID: <1@x.org>\nDate: Fri, 01 Jan 2010 01:00:00 +0100\nFrom: Bo <b@x.org>\n"

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.child import Request
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reading.tables import TableFile
-from beam_topics.model.records import DeadLetter, Document
 
 DAY = datetime.datetime(2001, 1, 31, 12)
 MICROS = 980942400000000

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.options import MEGABYTE
 from beam_topics.model.reading import parsing
 from beam_topics.model.reading.parsing import inner_records, parse_line, parse_record
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
-from beam_topics.model.records import DeadLetter, Document
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
 KEYED = ParseSettings(FieldNames(key="key"))

@@ -1,5 +1,5 @@
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.refused import Example, refused
-from beam_topics.model.records import DeadLetter
 
 
 def letter(source, reason="not_json", detail="it is not JSON", record="{"):

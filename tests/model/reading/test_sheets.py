@@ -10,9 +10,9 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.utils.datetime import CALENDAR_MAC_1904
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.records import Document
 
 HOW = ReadSettings(ParseSettings(FieldNames(timestamp="date")))
 NOON = datetime(2024, 3, 1, 12)

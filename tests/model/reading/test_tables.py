@@ -12,13 +12,13 @@ import zlib
 import fastavro
 import pytest
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading import child, tables
 from beam_topics.model.reading.child import Request
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
 from beam_topics.model.reading.tables import TableFile
-from beam_topics.model.records import DeadLetter
 
 SYNC = bytes(range(16))
 FIELDS = [

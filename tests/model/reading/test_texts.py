@@ -6,10 +6,10 @@ import os
 
 import pytest
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.reading.files import folder_of, read_file, records
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reading.texts import date_in
-from beam_topics.model.records import Document
 
 DAY = 1_709_251_200_000_000
 

@@ -1,7 +1,7 @@
 import pytest
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.records import DeadLetter
 from beam_topics.model.reporting.figures import refused
 
 

@@ -1,4 +1,4 @@
-from beam_topics.model.records import DeadLetter, Document
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.reporting.mixtures import (
     Limits,
     document_digest,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from languages import NO_LANGUAGE, SENTENCES
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.records import Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters
 from beam_topics.model.words.languages import language_of
@@ -135,9 +135,9 @@ def test_markup_is_removed_before_the_language_is_found():
 def test_a_document_gets_the_key_of_its_text_and_keeps_one_that_it_has():
     cut = Tokeniser(tokeniser_settings(key_from="language"))
     text = SENTENCES["pl"][0]
-    assert cut.tokenise(Document("1", 0, text)).key == "pl"
-    assert cut.tokenise(Document("1", 0, text, key="de")).key == "de"
-    assert Tokeniser(tokeniser_settings()).tokenise(Document("1", 0, text)).key == ""
+    assert cut.with_key(Document("1", 0, text)).key == "pl"
+    assert cut.with_key(Document("1", 0, text, key="de")).key == "de"
+    assert Tokeniser(tokeniser_settings()).with_key(Document("1", 0, text)).key == ""
 
 
 def test_languages_that_are_not_listed_are_undetermined():
@@ -153,10 +153,10 @@ def test_stop_words_are_those_of_the_language():
     assert cut.words(german) == ["hafen", "voller", "schiffe"]
     assert cut.words(english) == ["harbour", "full", "ships"]
     # "war" is a stop word in German alone.
-    assert "war" in cut.tokenise(Document("1", 0, german, key="en")).words
+    assert "war" in cut.block([Document("1", 0, german, key="en")]).words
     assert (
         "the" in cut.words("of the")
-        and "the" in cut.tokenise(Document("1", 0, "the", key="xx")).words
+        and "the" in cut.block([Document("1", 0, "the", key="xx")]).words
     )
 
 
@@ -165,7 +165,7 @@ def test_more_languages_than_are_held_give_the_same_words():
     texts = [text for _, text in PAIRS]
     first = [cut.words(text) for text in texts]
     for code in ("sv", "da", "fi", "no", "hu", "cs"):
-        cut.tokenise(Document("1", 0, "x", key=code))
+        cut.block([Document("1", 0, "x", key=code)])
     assert [cut.words(text) for text in texts] == first
 
 

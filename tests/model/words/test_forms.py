@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.records import Document
+from beam_topics.model.documents.document import Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import forms
 from beam_topics.model.words import tokeniser as module
@@ -61,7 +61,7 @@ CORPORA = ["arxiv-cs-1994-2019", "20news-bydate", "nips-00-12", "de-news-en-stem
 def check_equal(tokeniser, alone, texts):
     documents = [Document(f"d{at}", at, text, "l", "") for at, text in enumerate(texts)]
     found = [one.to_bytes() for one in tokeniser.block(documents).documents()]
-    assert found == [alone.tokenise(document).to_bytes() for document in documents]
+    assert found == [alone.block([document]).to_bytes() for document in documents]
 
 
 @settings(max_examples=300)

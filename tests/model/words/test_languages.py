@@ -8,10 +8,12 @@ import pytest
 from gold_words import f1
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import OptionError
 from beam_topics.model.functions import declared
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.records import Document, Minibatch
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import segmenters
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
@@ -104,13 +106,13 @@ def test_topics_of_a_segmented_text_have_words(segmented):
     cut = Tokeniser(tokeniser_settings(stop_words=language, segmenter=name))
     draw = random.Random(1)
     documents = [
-        cut.tokenise(Document(str(n), n, "。".join(draw.choices(THEMES[name][n % 2], k=4))))
+        cut.block([Document(str(n), n, "。".join(draw.choices(THEMES[name][n % 2], k=4)))])
         for n in range(60)
     ]
     settings = compose(LEARNER, {"topics": 2, "births": "off", "seed": 1})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    learner.step(state, Minibatch.from_documents("", 1, 1, True, documents))
+    learner.step(state, Minibatch.of_block(Block.joined(documents), 1, 1, True))
     themes = [{word for text in texts for word in cut.words(text)} for texts in THEMES[name]]
     topics = [set(words) for words in learner.snapshot(state).top_words(3)]
     assert themes[0].isdisjoint(themes[1])

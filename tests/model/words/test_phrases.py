@@ -38,8 +38,8 @@ def test_a_minibatch_is_joined_as_its_documents_are(texts, phrases):
     some = Phrases(phrases)
     documents = [document_of(words, n) for n, words in enumerate(texts)]
     (minibatch,) = minibatches_of(documents, len(documents))
-    joined = some.in_minibatch(minibatch)
-    alone = [some.in_document(document) for document in documents]
+    joined = some.in_block(minibatch)
+    alone = [some.in_block(document) for document in documents]
     assert texts_of(joined.documents()) == texts_of(alone) == [twin(w, phrases) for w in texts]
     # A word without a token has no number, and numbers are in order of first use.
     assert joined.tokens.size == 0 or joined.tokens.max() == len(joined.words) - 1
@@ -73,4 +73,4 @@ def test_what_is_no_phrase_by_its_form_is_left_out(word):
 def test_phrases_do_not_cross_documents():
     documents = [document_of(["new"], 0), document_of(["york"], 1)]
     (minibatch,) = minibatches_of(documents, 2)
-    assert Phrases(["new_york"]).in_minibatch(minibatch) is minibatch
+    assert Phrases(["new_york"]).in_block(minibatch) is minibatch

@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import beam_topics.model.words.tokeniser as module
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.records import Document
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import word_forms
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
@@ -114,20 +114,20 @@ def test_the_memo_is_bounded_and_changes_nothing(monkeypatch):
 
 
 def test_tokens_index_words_in_order_of_first_use():
-    made = Tokeniser(TokeniserSettings()).tokenise(
-        Document("a", 5, "rivers freeze; rivers flow", "l", "k")
+    made = Tokeniser(TokeniserSettings()).block(
+        [Document("a", 5, "rivers freeze; rivers flow", "l", "k")]
     )
-    assert (made.id, made.timestamp, made.label, made.key) == ("a", 5, "l", "k")
+    assert (made.ids, made.timestamps, made.labels, made.key) == (("a",), [5], ("l",), "k")
     assert made.words == ("rivers", "freeze", "flow")
     assert made.tokens.tolist() == [0, 1, 0, 2]
-    assert len(Tokeniser(TokeniserSettings()).tokenise(Document("a", 5, "of the")).tokens) == 0
+    assert len(Tokeniser(TokeniserSettings()).block([Document("a", 5, "of the")]).tokens) == 0
 
 
 @given(st.text())
 @settings(max_examples=200)
 def test_any_text_gives_words_that_the_wire_takes(text):
-    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, word_forms=EVERY)).tokenise(
-        Document("a", 0, text)
+    made = Tokeniser(TokeniserSettings(stop_words="none", min_length=1, word_forms=EVERY)).block(
+        [Document("a", 0, text)]
     )
     assert type(made).from_bytes(made.to_bytes()).words == made.words
     assert all(word == word.strip() and "\n" not in word for word in made.words)

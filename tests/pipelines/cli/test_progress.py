@@ -3,8 +3,8 @@ from types import SimpleNamespace
 
 import numba
 
+from beam_topics.model.documents.document import Document
 from beam_topics.model.learner_log.progress import counted
-from beam_topics.model.records import Document
 from beam_topics.pipelines.cli import progress as shown
 from beam_topics.pipelines.cli.progress import COVERAGE, EVENTS, LOGGER, Progress, progress
 

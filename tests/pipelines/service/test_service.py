@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import pytest
+from blocks import mixtures_of_documents
 from reported import published
 
 httpx = pytest.importorskip("httpx")
@@ -16,7 +17,7 @@ pytest.importorskip("httptools")
 parser = pytest.importorskip("prometheus_client.parser")
 
 from beam_topics.model.errors import OptionError  # noqa: E402
-from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for  # noqa: E402
+from beam_topics.model.inference import Gibbs3, PublishedModel  # noqa: E402
 from beam_topics.model.inference.features import NumberedDocuments  # noqa: E402
 from beam_topics.model.inference.labelling import tokenised  # noqa: E402
 from beam_topics.model.inference.serving import NoneShares  # noqa: E402
@@ -109,14 +110,16 @@ def client(address):
 def test_a_text_has_the_bits_of_inference(client, store):
     text, manifest = "a ship came into the harbour: שלום", store.manifest("")
     found = client.post("/label", json={"text": text}).json()
-    method, settings = inference_for(Gibbs3()), Gibbs3()
     model = PublishedModel(store.get_snapshot(manifest), manifest.version)
-    document = tokenised(text, "", Tokeniser(manifest.tokeniser))
-    (expected,) = method.infer(method.prepare(settings, model), [document])
+    document = tokenised([text], "", Tokeniser(manifest.tokeniser))
+    (expected,) = mixtures_of_documents(Gibbs3(), model, document)
     listed = [(one["topic"], one["share"]) for one in found["documents"][0]["topics"]]
-    assert listed == [(topic, round(share, 6)) for topic, share in expected.top_topics(9)]
+    assert listed == [
+        (topic, round(share, 6))
+        for topic, share in expected.shown().largest(expected.proportions, 9)
+    ]
     assert found["documents"][0]["topic"] == listed[0][0]
-    (none,) = NoneShares(model.snapshot).of(NumberedDocuments(model.snapshot, [document]))
+    (none,) = NoneShares(model.snapshot).of(NumberedDocuments(model.snapshot, document))
     assert found["documents"][0]["none"] == round(float(none), 6)
     assert found["version"] == manifest.version
 

@@ -12,10 +12,11 @@ from collecting import run
 from log_battery import check_laws
 
 from beam_topics.model import wire
+from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import DamagedDataError, OptionError, SourceError
+from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.reading.parsing import place_id
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.records import TokenisedDocument, TopicMixture
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.transforms.sinks import kafka as kafka_sink
 from beam_topics.transforms.sinks.kafka import (
@@ -518,9 +519,7 @@ def test_a_topic_becomes_documents_at_their_times(broker, flags):
         return {"documents": made.documents, "dead": made.dead_letters}
 
     results, counters = run(build, *flags)
-    found = {
-        (micros, TokenisedDocument.from_bytes(data).id) for micros, data in results["documents"]
-    }
+    found = {(micros, Block.from_bytes(data).ids[0]) for micros, data in results["documents"]}
     assert found == {(n * SECOND, f"d{n}") for n in range(15)}
     assert {json.loads(data)["source"] for _, data in results["dead"]} == {"posts/1/0"}
     if not flags:

@@ -7,9 +7,10 @@ import pytest
 from apache_beam.transforms.window import TimestampedValue
 from log_battery import check_laws
 
-from beam_topics.model.document_blocks import Blocks, documents_in
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.reading.parsing import NUL, dead_letter
-from beam_topics.model.records import Document
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.transforms.sources import log_source
 from beam_topics.transforms.sources.log_source import (
@@ -215,7 +216,10 @@ def parts(bundles):
     """The ids and the event time of each output of documents."""
     outputs = [output for done in bundles for output in done.outputs]
     return [
-        ("".join(document.id for document in documents_in(output.value)), output.timestamp.micros)
+        (
+            "".join(Block.from_bytes(output.value).ids),
+            output.timestamp.micros,
+        )
         for output in outputs
         if isinstance(output, TimestampedValue)
     ]

@@ -6,12 +6,13 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
-from beam_topics.model.document_blocks import Blocks, documents_in
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.encoding import documents_to_avro
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.reading.replaying import end_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.records import Document, TokenisedDocument
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.transforms.read import ReadDocuments
 from beam_topics.transforms.sources import log_source, replay
@@ -83,12 +84,15 @@ def test_blocks_hold_the_same_documents_and_none_is_held_over_a_bundle(
     fn.setup()
     bundles, done = driving.to_the_end(fn, element(archive)), 0
     for bundle in bundles:
-        held = [(output.timestamp, documents_in(output.value)) for output in bundle.outputs]
+        held = [
+            (output.timestamp, list(Block.from_bytes(output.value).documents()))
+            for output in bundle.outputs
+        ]
         wanted = DOCUMENTS[done : done + min(entries, 256)]
-        assert [one.id for _, part in held for one in part] == [one.id for one in wanted]
+        assert [one.ids[0] for _, part in held for one in part] == [one.id for one in wanted]
         # The first one of a bundle may be at the watermark, and none is late.
         assert len(held) == (1 if wanted else 0)
-        assert all(time.micros == part[0].timestamp for time, part in held)
+        assert all(time.micros == part[0].timestamps[0] for time, part in held)
         done += len(wanted)
     assert done == len(DOCUMENTS)
 
@@ -105,7 +109,7 @@ def test_the_laws_of_a_log(tmp_path):
 
 def without_order(data):
     """A document without its place in the source, which a replay does not have."""
-    return replace(TokenisedDocument.from_bytes(data), arrived=0).to_bytes()
+    return replace(Block.from_bytes(data), arrived=0).to_bytes()
 
 
 @pytest.mark.parametrize("flags", [(), ("--direct_runner_bundle_repeat=2",)])
@@ -121,8 +125,8 @@ def test_a_replay_gives_what_reading_the_files_gives(archive, monkeypatch, flags
         # Where bundles are done twice, what collects them collects twice.
         found[name] = sorted({(time, without_order(data)) for time, data in results["all"]})
     assert found["one"] == found["two"]
-    assert [TokenisedDocument.from_bytes(data).timestamp for _, data in found["one"]] == [
-        d.timestamp for d in DOCUMENTS
+    assert [Block.from_bytes(data).timestamps.tolist() for _, data in found["one"]] == [
+        [d.timestamp] for d in DOCUMENTS
     ]
     assert [micros for micros, _ in found["one"]] == [document.timestamp for document in DOCUMENTS]
 
@@ -136,7 +140,7 @@ def test_a_damaged_file_costs_dead_letters_and_nothing_else(archive, tmp_path):
         return {"documents": made.documents, "dead": made.dead_letters}
 
     results, counters = run(build)
-    assert [TokenisedDocument.from_bytes(data).id for _, data in results["documents"]] == [
+    assert [Block.from_bytes(data).ids[0] for _, data in results["documents"]] == [
         f"d{n}" for n in range(50) if n // 10 != 2
     ]
     ((_, letter),) = results["dead"]

@@ -7,6 +7,7 @@ from sparse_twin import slow_sparse, sorted_rows
 from beam_topics.model.gibbs.kernels import sparse_lda as sparse
 from beam_topics.model.gibbs.packed_counts import PackedCounts
 from beam_topics.model.inference.corpus import CorpusSampler, build_corpora
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")
@@ -20,7 +21,7 @@ def texts_of(corpus):
 
 
 def swept(snapshot, documents, sweeps):
-    rows, (corpus,) = build_corpora(snapshot, documents)
+    rows, (corpus,) = build_corpora(numbered(snapshot, documents))
     sampler = CorpusSampler(snapshot, rows, [corpus], KEYS)
     for sweep in range(sweeps + 1):
         sampler.sweep(corpus, sweep, first=sweep == 0)
@@ -61,7 +62,7 @@ def test_rows_are_in_descending_order_and_hold_what_documents_hold():
 def test_a_state_that_is_restored_from_its_topics_goes_on_with_the_same_bits():
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     rows, corpus, sampler = swept(snapshot, documents, 4)
-    _, (other,) = build_corpora(snapshot, documents)
+    _, (other,) = build_corpora(numbered(snapshot, documents))
     restored = CorpusSampler(snapshot, rows, [other], KEYS)
     other.states[:], other.in_documents[:] = corpus.states, corpus.in_documents
     restored._sampled_totals[:] = corpus.in_documents.sum(axis=0)

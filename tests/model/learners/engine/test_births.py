@@ -70,7 +70,7 @@ def test_a_planted_subject_is_born_once_with_a_number_of_its_own(planted):
     (event, at) = events[0]
     assert event.kind == BIRTH and event.by == "wagers" and event.topics == [TOPICS]
     assert OLD < at <= OLD + 700
-    assert {planted[int(name[1:])].label for name in event.ids} == {"new"}
+    assert {planted[int(name[1:])].labels[0] for name in event.ids} == {"new"}
     assert event.figures["gain"] > 0 and event.figures["rise"] > event.figures["usual"]
     live = state.live
     assert live.topics == TOPICS + 1

@@ -35,7 +35,7 @@ def model_of(settings, documents, size=10):
 def test_an_archive_is_learned_the_same_in_any_order_and_in_any_minibatches():
     model = model_of(ARCHIVE, DOCUMENTS)
     assert model == model_of(ARCHIVE, DOCUMENTS[::-1]) == model_of(ARCHIVE, DOCUMENTS, 7)
-    other = [*DOCUMENTS[:-1], replace(DOCUMENTS[-1], id="another")]
+    other = [*DOCUMENTS[:-1], replace(DOCUMENTS[-1], ids=("another",))]
     assert model != model_of(ARCHIVE, other)
 
 

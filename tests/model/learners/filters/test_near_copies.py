@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from learner_variants import small
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.filters.floods import SMALLEST
@@ -18,7 +20,6 @@ from beam_topics.model.learners.filters.kernels.signatures import (
     new_memory,
     sign,
 )
-from beam_topics.model.records import Minibatch
 
 WORDS = [f"w{n}" for n in range(400)]
 MASK = (1 << 64) - 1
@@ -88,7 +89,7 @@ def sets_of_words(seed, count=60):
 
 
 def signed(documents):
-    minibatch = Minibatch.from_documents("", 1, 1, True, map(document_of, documents))
+    minibatch = Minibatch.of_block(Block.joined(list(map(document_of, documents))), 1, 1, True)
     text = np.frombuffer("\n".join(minibatch.words).encode(), np.uint8)
     return sign(hash_words(text, len(minibatch.words)), minibatch.tokens, minibatch.offsets)
 

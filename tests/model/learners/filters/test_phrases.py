@@ -12,7 +12,7 @@ from learner_options import made
 from scipy.stats import binom
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.features import word_counts
+from beam_topics.model.inference.features import numbered
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.filters import phrases as phrases_module
 from beam_topics.model.learners.filters.phrases import FALSE_ALARM, LearnedPhrases, is_phrase
@@ -139,7 +139,7 @@ def test_a_version_joins_what_it_knows():
     assert snapshots.snapshot_to_file(again).data == stored.data
     plain = document_of(["los", "angeles", "los"])
     joined = document_of(["los_angeles", "los"])
-    one, other = (word_counts(again, [document]) for document in (plain, joined))
+    one, other = (numbered(again, document).counts for document in (plain, joined))
     assert one.rows.tolist() == other.rows.tolist()
     assert [again.words[row] for row in one.rows] == ["los_angeles", "los"]
 

@@ -21,7 +21,7 @@ def learned(sources, size=10, reload=False, window=50, share=0.1, **others):
         **others,
     )
     documents = [
-        replace(document_of([f"w{d % 9}", f"x{d}"] * 5, d), source=source)
+        replace(document_of([f"w{d % 9}", f"x{d}"] * 5, d), sources=(source,))
         for d, source in enumerate(sources)
     ]
     learner, infos = learner_for(settings), []

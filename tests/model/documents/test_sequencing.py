@@ -3,18 +3,19 @@ import itertools
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from blocks import joined
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from streams import SECOND, SEQUENCE, TOKENISER, document, documents, links_of, shuffled
 
-from beam_topics.model import sequencing
-from beam_topics.model.document_blocks import to_bytes
-from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.pending import ListBag, Mirror, PendingHead
-from beam_topics.model.reading.time_forms import read_time
-from beam_topics.model.records import Document, NumberedMinibatch, TokenisedDocument
-from beam_topics.model.sequencing import (
+from beam_topics.model.documents import sequencing
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.documents.pending import ListBag, Mirror, PendingHead
+from beam_topics.model.documents.sequencing import (
     SequenceHead,
     add_documents,
     chain_start,
@@ -22,12 +23,14 @@ from beam_topics.model.sequencing import (
     cut_minibatches,
     sequence_documents,
 )
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reading.time_forms import read_time
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import parse_time
 
 
 def sized(name, tokens, seconds=0):
-    return TokenisedDocument.from_words(Document(name, seconds * SECOND, ""), ["w"] * tokens)
+    return Block.of_words([Document(name, seconds * SECOND, "")], [["w"] * tokens])
 
 
 HOUR = 3600 * SECOND
@@ -49,9 +52,8 @@ class Sender:
             self.head,
             self.mirror,
             self.bag,
-            to_bytes(items),
-            earliest=min(item.timestamp for item in items),
-            settings=self.settings,
+            Block.joined(items).to_bytes(),
+            self.settings,
         )
         assert ends
         return late
@@ -59,7 +61,6 @@ class Sender:
     def close_windows(self, seconds, **others):
         found = []
         for closed in close_windows(
-            "",
             self.head,
             self.mirror,
             self.bag,
@@ -140,7 +141,7 @@ def test_the_result_does_not_depend_on_the_order_of_arrival():
 def test_every_document_is_in_one_minibatch_of_its_window_in_order_of_time():
     items = documents(80)
     found = minibatches(items)
-    assert sorted(id for m in found for id in m.ids) == sorted(item.id for item in items)
+    assert sorted(id for m in found for id in m.ids) == sorted(item.ids[0] for item in items)
     times = [int(t) for m in found for t in m.timestamps]
     assert times == sorted(times)
     assert all(m.window_end == SEQUENCE.window_end(int(t)) for m in found for t in m.timestamps)
@@ -164,13 +165,13 @@ def test_ties_of_time_are_broken_by_id_then_by_content():
 
 def test_equal_times_and_ids_are_told_apart_by_content_and_not_by_arrival():
     def same(word):
-        return TokenisedDocument.from_words(Document("a", 3 * SECOND, ""), [word])
+        return Block.of_words([Document("a", 3 * SECOND, "")], [[word]])
 
     items = [same(word) for word in ("tax", "law", "ship", "sea")]
-    ordered = sorted(items, key=lambda item: hashlib.sha256(item.to_bytes()).digest())
+    ordered = sorted(items, key=lambda item: hashlib.sha256(item.content(0)).digest())
     for order in itertools.permutations(items):
         letters = []
-        (link,) = sequence_documents("", order, SEQUENCE, bytes(32), letters.append)
+        (link,) = sequence_documents(joined(order), SEQUENCE, bytes(32), letters.append)
         assert link.minibatch().words == ordered[0].words
         assert [json.loads(letter.record)["words"] for letter in letters] == [
             item.words[0] for item in ordered[1:]
@@ -207,7 +208,7 @@ def test_a_repeated_id_is_a_dead_letter_and_the_first_is_kept():
         document("a", 15),
         document("b", 3),
     ]
-    links = list(sequence_documents("", items, SEQUENCE, bytes(32), letters.append))
+    links = list(sequence_documents(joined(items), SEQUENCE, bytes(32), letters.append))
     assert [link.minibatch().ids for link in links] == [("a", "b"), ("a",)]
     assert int(links[0].minibatch().timestamps[0]) == 2 * SECOND
     assert [letter.reason for letter in letters] == ["copy", "copy"]
@@ -223,17 +224,20 @@ def test_of_one_id_the_first_or_the_last_that_arrived_stays(rule, reasons):
     letters = []
     asked = replace(SEQUENCE, on_repeat=rule)
     # Its time is the earlier one, and it came later.
-    items = [replace(document("a", 5), arrived=7), replace(document("a", 2), arrived=8)]
-    other = TokenisedDocument.from_words(Document("a", 2 * SECOND, "", arrived=8), ["new"])
+    items = [
+        replace(document("a", 5), arrived=np.array([7])),
+        replace(document("a", 2), arrived=np.array([8])),
+    ]
+    other = Block.of_words([Document("a", 2 * SECOND, "", arrived=8)], [["new"]])
     for both in ([items[0], other], [other, items[0]]):
         letters.clear()
-        (link,) = sequence_documents("", both, asked, bytes(32), letters.append)
+        (link,) = sequence_documents(joined(both), asked, bytes(32), letters.append)
         kept = items[0] if rule == "first" else other
-        assert link.minibatch().timestamps.tolist() == [kept.timestamp]
+        assert link.minibatch().timestamps.tolist() == kept.timestamps.tolist()
         assert [letter.reason for letter in letters] == reasons
         assert f"the {rule} one (--on_repeat)" in letters[0].detail
     letters.clear()
-    (link,) = sequence_documents("", items, asked, bytes(32), letters.append)
+    (link,) = sequence_documents(joined(items), asked, bytes(32), letters.append)
     assert [letter.reason for letter in letters] == ["copy"]
     assert link.minibatch().timestamps.tolist() == [(5 if rule == "first" else 2) * SECOND]
 
@@ -301,7 +305,7 @@ def test_a_block_of_one_window_stays_whole():
     sender = Sender()
     items = [document(f"d{i}", i) for i in range(9)]
     sender.send(*items)
-    assert [data[8:] for data in sender.bag.elements] == [to_bytes(items)]
+    assert [data[8:] for data in sender.bag.elements] == [Block.joined(items).to_bytes()]
 
 
 def test_windows_that_are_due_together_close_in_their_order():
@@ -340,7 +344,6 @@ def test_repeated_ids_are_told_once_however_often_a_window_is_cut():
     letters = []
     while sender.head.pending.live:
         (closed,) = close_windows(
-            "",
             sender.head,
             sender.mirror,
             sender.bag,

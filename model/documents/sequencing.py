@@ -1,7 +1,7 @@
 """Cut documents into numbered minibatches, and decide their order.
 
 Everything is a function of a small head and a buffer of waiting documents
-(:mod:`beam_topics.model.pending`):
+(:mod:`beam_topics.model.documents.pending`):
 
 1. A document waits for the end of its event-time window. Windows have the length ``--window`` and
    are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`beam_topics.model.times`).
@@ -18,11 +18,12 @@ Everything is a function of a small head and a buffer of waiting documents
 The order comes from sorting and never from the order of processing. Without late documents the
 result depends on the data alone:
 
->>> from beam_topics.model.records import Document, TokenisedDocument
->>> make = lambda id, time: TokenisedDocument.from_words(Document(id, time, ""), ["a", "b"])
+>>> from beam_topics.model.documents.document import Document
+>>> times = {"x": 12, "y": 3, "z": 19, "w": 11}
+>>> documents = [Document(name, time, "") for name, time in times.items()]
+>>> block = Block.of_words(documents, [["a", "b"]] * 4)
 >>> settings = SequenceSettings(window=10, minibatch_size=2)
->>> documents = [make("x", 12), make("y", 3), make("z", 19), make("w", 11)]
->>> [link.minibatch().ids for link in sequence_documents("", documents, settings, bytes(32))]
+>>> [link.minibatch().ids for link in sequence_documents(block, settings, bytes(32))]
 [('y',), ('w', 'x'), ('z',)]
 """
 
@@ -30,25 +31,21 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model import checks, pending, wire
-from beam_topics.model.document_blocks import (
-    DocumentBlock,
-    block_of,
-    documents_in,
-    gathered,
-    is_block,
-    times_in,
-    to_bytes,
-)
+from beam_topics.model import checks, wire
+from beam_topics.model.arrays import LongArray
+from beam_topics.model.documents import pending
+from beam_topics.model.documents.block import Block, times_in
+from beam_topics.model.documents.document import DeadLetter
+from beam_topics.model.documents.gathering import by_window
+from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
+from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Mirror, PendingHead
 from beam_topics.model.errors import DamagedDataError, StoreConflictError
-from beam_topics.model.pending import PENDING_BYTES, Bag, Mirror, PendingHead
-from beam_topics.model.records import DeadLetter, LongArray, NumberedMinibatch, TokenisedDocument
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import to_iso
 
@@ -164,11 +161,9 @@ def add_documents(
     mirror: Mirror,
     bag: Bag,
     data: bytes,
-    *,
-    earliest: int,
     settings: SequenceSettings,
 ) -> Added:
-    """Add a block of documents of the key, or a document alone, to the buffer.
+    """Add a block of documents of the key to the buffer.
 
     A block stays whole if its documents join one window, which those of a reader do.
 
@@ -176,12 +171,11 @@ def add_documents(
         head: The state of the sequence.
         mirror: The mirror of the buffer.
         bag: The bag of the buffer.
-        data: The bytes of the block, or of the document.
-        earliest: The earliest event time of its documents in microseconds.
+        data: The bytes of the block.
         settings: The settings of windows and minibatches.
     """
-    times = times_in(data) if is_block(data) else [earliest]
-    first, last = (assigned_end(head, time, settings) for time in (earliest, max(times)))
+    times = times_in(data)
+    first, last = (assigned_end(head, int(time), settings) for time in (times.min(), times.max()))
     one_window = first == last
     parts = [(*first, len(times), data)] if one_window else _parts(head, data, settings)
     waiting = head.pending
@@ -196,10 +190,11 @@ def _parts(
     head: SequenceHead, data: bytes, settings: SequenceSettings
 ) -> list[tuple[int, bool, int, bytes]]:
     """Return the documents of a block by their windows: end, lateness, number and bytes."""
-    found: dict[tuple[int, bool], list[TokenisedDocument]] = {}
-    for document in documents_in(data):
-        found.setdefault(assigned_end(head, document.timestamp, settings), []).append(document)
-    return [(*place, len(part), to_bytes(part)) for place, part in found.items()]
+    block = Block.from_bytes(data)
+    rows: dict[tuple[int, bool], list[int]] = {}
+    for row, time in enumerate(block.timestamps.tolist()):
+        rows.setdefault(assigned_end(head, time, settings), []).append(row)
+    return [(*place, len(part), block.take(part).to_bytes()) for place, part in rows.items()]
 
 
 def check_newer(
@@ -218,7 +213,7 @@ def check_newer(
     if head.closed is None or head.pending.due != (at := settings.window_end(head.closed)):
         return
     mirror = pending.matched(head.pending, mirror, bag)
-    older = sum(time < head.closed for data in mirror.at(at) for time in times_in(data))
+    older = sum(int((times_in(data) < head.closed).sum()) for data in mirror.at(at))
     waiting = sum(len(times_in(data)) for due in mirror.dues for data in mirror.at(due))
     if older > MAX_OLDER_SHARE * waiting:
         of_key = f" of key {key!r}" if key else ""
@@ -233,7 +228,6 @@ def check_newer(
 
 
 def close_windows(
-    key: str,
     head: SequenceHead,
     mirror: Mirror,
     bag: Bag,
@@ -247,7 +241,6 @@ def close_windows(
     Windows that the budget does not reach stay due at the same time.
 
     Args:
-        key: The model key.
         head: The state of the sequence.
         mirror: The mirror of the buffer.
         bag: The bag of the buffer.
@@ -257,13 +250,13 @@ def close_windows(
     """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
-        window = block_of(mirror.at(end))
+        window = Block.joined(list(map(Block.from_bytes, mirror.at(end))))
         rows, repeated = split_repeated_ids(window, settings.on_repeat)
         # They are told with the first part of the window.
         told = {} if head.taken else repeated
         letters = [_repeated(window, row, kept, end, settings) for row, kept in told.items()]
         links = []
-        for link, after in _cut_window(key, head, end, window, rows, settings):
+        for link, after in _cut_window(head, end, window, rows, settings):
             head = after
             links.append(link)
             budget -= len(link.payload)
@@ -278,17 +271,15 @@ def close_windows(
 
 
 def _cut_window(
-    key: str,
     head: SequenceHead,
     end: int,
-    window: DocumentBlock,
+    window: Block,
     rows: LongArray,
     settings: SequenceSettings,
 ) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
     """Yield the minibatches that a window has not sent yet, each with the head after it.
 
     Args:
-        key: The model key.
         head: The state of the sequence.
         end: The end of the window.
         window: Its documents.
@@ -296,20 +287,19 @@ def _cut_window(
         settings: The settings of windows and minibatches.
     """
     rest = rows[head.taken :]
-    sizes = (window.offsets[rest + 1] - window.offsets[rest]).tolist()
+    sizes = window.lengths[rest].tolist()
     taken = head.taken
     for first, last in cut_minibatches(sizes, settings):
         taken += last - first
         closes = taken == len(rows)
-        minibatch = window.minibatch(key, head.sequence + 1, end, closes, rest[first:last])
+        part = window.take(rest[first:last])
+        minibatch = Minibatch.of_block(part, head.sequence + 1, end, closes)
         link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
         head = SequenceHead(link.sequence, link.fingerprint, end, taken, head.pending)
         yield link, head
 
 
-def split_repeated_ids(
-    window: DocumentBlock, on_repeat: str = "first"
-) -> tuple[LongArray, dict[int, int]]:
+def split_repeated_ids(window: Block, on_repeat: str = "first") -> tuple[LongArray, dict[int, int]]:
     """Split the documents of a window into those that stay and those whose id is repeated.
 
     Args:
@@ -323,7 +313,7 @@ def split_repeated_ids(
     """
 
     def arrival(row: int) -> tuple[int, int, bytes]:
-        content = hashlib.sha256(window.document(row).to_bytes()).digest()
+        content = hashlib.sha256(window.content(row)).digest()
         return int(window.arrived[row]), int(window.timestamps[row]), content
 
     rows_of: dict[str, list[int]] = {}
@@ -362,8 +352,7 @@ def cut_minibatches(sizes: Sequence[int], settings: SequenceSettings) -> Iterato
 
 
 def sequence_documents(
-    key: str,
-    documents: Iterable[TokenisedDocument],
+    documents: Block,
     settings: SequenceSettings,
     start: bytes,
     on_dead_letter: Callable[[DeadLetter], None] | None = None,
@@ -373,19 +362,16 @@ def sequence_documents(
     They are those that the pipeline sends for it, in any order of arrival and on any runner.
 
     Args:
-        key: The model key, which all documents have.
-        documents: The documents.
+        documents: The documents of a model key.
         settings: The settings of windows and minibatches.
         start: h_0, see :func:`chain_start`.
         on_dead_letter: Called for each document whose id is repeated in its window.
     """
     mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
-    for earliest, data in gathered(documents, settings):
-        head = add_documents(head, mirror, bag, data, earliest=earliest, settings=settings).head
+    for part in by_window(documents, settings):
+        head = add_documents(head, mirror, bag, part.to_bytes(), settings).head
     while head.pending.due is not None:
-        for closed in close_windows(
-            key, head, mirror, bag, time=head.pending.due, settings=settings
-        ):
+        for closed in close_windows(head, mirror, bag, time=head.pending.due, settings=settings):
             head = closed.head
             if on_dead_letter:
                 for letter in closed.dead_letters:
@@ -394,15 +380,14 @@ def sequence_documents(
 
 
 def _repeated(
-    window: DocumentBlock, row: int, kept: int, end: int, settings: SequenceSettings
+    window: Block, row: int, kept: int, end: int, settings: SequenceSettings
 ) -> DeadLetter:
     """Return the dead letter of a document whose id another document of the window has."""
-    document, other = window.document(row), window.document(kept)
     reason = REPLACED if settings.on_repeat == "last" else REPEATED_ID
-    if document.words == other.words and np.array_equal(document.tokens, other.tokens):
+    if window.words_of(row) == window.words_of(kept):
         reason = COPY
     detail = (
-        f"another document of key {document.key!r} in this window has the id {document.id!r}, and"
+        f"another document of key {window.key!r} in this window has the id {window.ids[row]!r}, and"
         f" was kept: the {settings.on_repeat} one (--on_repeat)"
     )
-    return DeadLetter.of(document, f"window that ends {to_iso(end)}", reason, detail)
+    return window.dead_letter(row, f"window that ends {to_iso(end)}", reason, detail)

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model import pending
+from beam_topics.model.documents import pending
+from beam_topics.model.documents.pending import ListBag, Mirror, PendingHead
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.pending import ListBag, Mirror, PendingHead
 
 ACTIONS = st.lists(
     st.one_of(

@@ -1,0 +1,360 @@
+"""Blocks: tokenised documents in columns, from the reader to the learner and to inference.
+
+Between two steps a document alone would cost as much as its inference. So documents move in blocks,
+and a document alone is a block of one. The documents of a block have one model key. Which documents
+share a block follows from the source and from sizes
+(:mod:`beam_topics.model.documents.gathering`), never from a clock, and no result depends on it.
+
+A block has a dictionary of its own, the words in order of their first use. So its bytes depend on
+its documents alone, and not on the worker that made them.
+
+Notation: D is the number of documents, N the number of their tokens, W that of distinct words.
+
+>>> texts = Document("a", 0, "a ship, the sea"), Document("b", 5, "a sea")
+>>> block = Block.of_words(texts, [["ship", "sea"], ["sea"]])
+>>> block.words, block.tokens.tolist(), block.offsets.tolist()
+(('ship', 'sea'), [0, 1, 1], [0, 2, 3])
+>>> Block.joined([block.take([1]), block]).ids
+('b', 'a', 'b')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate, chain, pairwise
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from beam_topics.model import checks, wire
+from beam_topics.model.arrays import IntArray, LongArray
+from beam_topics.model.documents.document import DeadLetter, Document
+from beam_topics.model.times import to_iso
+
+Marks = tuple[str | None, ...]
+_NONE = np.zeros(0, np.int64)
+_NONE.flags.writeable = False
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Block:
+    """D tokenised documents of one model key.
+
+    Attributes:
+        key: The model key.
+        ids: The ids of the documents.
+        timestamps: int64[D], their event times in microseconds.
+        labels: Their labels; None for a document without one.
+        words: The distinct words of all documents, in order of first use.
+        tokens: int32[N], the tokens of all documents, as indices into ``words``.
+        offsets: int64[D + 1]; document d has ``tokens[offsets[d]:offsets[d + 1]]``.
+        sources, groups: Their sources and their groups of trends, or None; empty where no document
+            has one.
+        arrived: int64[D], the place of each document in the order of its source; empty where the
+            order no longer decides.
+    """
+
+    key: str
+    ids: tuple[str, ...]
+    timestamps: LongArray
+    labels: Marks
+    words: tuple[str, ...]
+    tokens: IntArray
+    offsets: LongArray
+    sources: Marks = ()
+    groups: Marks = ()
+    arrived: LongArray = field(default_factory=lambda: _NONE)
+
+    MAGIC = b"BTd2"
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def lengths(self) -> LongArray:
+        """int64[D], the number of the tokens of each document."""
+        return np.diff(self.offsets)
+
+    @classmethod
+    def of(
+        cls,
+        documents: Sequence[Document],
+        words: tuple[str, ...],
+        tokens: IntArray,
+        offsets: LongArray,
+    ) -> Block:
+        """Return at least one document as a block, with the columns of their words."""
+        return Block(
+            key=documents[0].key,
+            ids=tuple(one.id for one in documents),
+            timestamps=np.array([one.timestamp for one in documents], np.int64),
+            labels=tuple(one.label for one in documents),
+            words=words,
+            tokens=tokens,
+            offsets=offsets,
+            sources=_marks([one.source for one in documents]),
+            groups=_marks([one.group for one in documents]),
+            arrived=np.array([one.arrived for one in documents], np.int64),
+        )
+
+    @classmethod
+    def of_words(cls, documents: Sequence[Document], words: Iterable[Sequence[str]]) -> Block:
+        """Return at least one document as a block, given the words of each in their order."""
+        lists = list(words)
+        distinct, tokens = _numbered(chain.from_iterable(lists))
+        return cls.of(documents, distinct, tokens, bounds_of(map(len, lists)))
+
+    @classmethod
+    def empty(cls, key: str = "") -> Block:
+        """Return a block without documents."""
+        return Block(
+            key=key,
+            ids=(),
+            timestamps=_NONE,
+            labels=(),
+            words=(),
+            tokens=np.zeros(0, np.int32),
+            offsets=np.zeros(1, np.int64),
+        )
+
+    @classmethod
+    def joined(cls, blocks: Sequence[Block]) -> Block:
+        """Return the documents of at least one block of a key, one block after the other.
+
+        Raises:
+            ValueError: The blocks are of several keys.
+        """
+        if len(blocks) == 1:
+            return blocks[0]
+        if len({one.key for one in blocks}) > 1:
+            raise ValueError("blocks of several model keys are joined")
+        words, numbers = _numbered(chain.from_iterable(one.words for one in blocks))
+        before = bounds_of(len(one.words) for one in blocks)[:-1].tolist()
+        tokens = np.concatenate(
+            [one.tokens + first for one, first in zip(blocks, before, strict=True)]
+        )
+        return Block(
+            key=blocks[0].key,
+            ids=tuple(chain.from_iterable(one.ids for one in blocks)),
+            timestamps=np.concatenate([one.timestamps for one in blocks]),
+            labels=tuple(chain.from_iterable(one.labels for one in blocks)),
+            words=words,
+            tokens=numbers[tokens],
+            offsets=bounds_of(np.concatenate([one.lengths for one in blocks]).tolist()),
+            sources=_joined([one.sources for one in blocks], blocks),
+            groups=_joined([one.groups for one in blocks], blocks),
+            arrived=np.concatenate([one.arrived for one in blocks]),
+        )
+
+    def take(self, rows: npt.ArrayLike) -> Self:
+        """Return some documents, in the order of their rows, with a dictionary of their own.
+
+        Args:
+            rows: int[R], places of documents.
+        """
+        chosen = np.asarray(rows, np.int64)
+        places = chosen.tolist()
+        bounds = zip(self.offsets[chosen].tolist(), self.offsets[chosen + 1].tolist(), strict=True)
+        parts = [self.tokens[first:last] for first, last in bounds]
+        used, tokens = _numbers(
+            np.concatenate(parts) if parts else self.tokens[:0], len(self.words)
+        )
+        return replace(
+            self,
+            ids=tuple(map(self.ids.__getitem__, places)),
+            timestamps=self.timestamps[chosen],
+            labels=tuple(map(self.labels.__getitem__, places)),
+            words=tuple(map(self.words.__getitem__, used.tolist())),
+            tokens=tokens,
+            offsets=bounds_of(map(len, parts)),
+            sources=_marks([self.sources[row] for row in places]) if self.sources else (),
+            groups=_marks([self.groups[row] for row in places]) if self.groups else (),
+            arrived=self.arrived[chosen] if len(self.arrived) else _NONE,
+        )
+
+    def tokens_where(self, kept: npt.NDArray[np.bool_]) -> Self:
+        """Return the documents with some of their tokens, with a dictionary of these.
+
+        Args:
+            kept: bool[N].
+        """
+        used, tokens = _numbers(self.tokens[kept], len(self.words))
+        words = tuple(map(self.words.__getitem__, used.tolist()))
+        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+        return replace(self, words=words, tokens=tokens, offsets=before[self.offsets])
+
+    def documents(self) -> Iterator[Block]:
+        """Yield each document alone."""
+        from beam_topics.model.documents.kernels.first_uses import number_in_documents
+
+        own, _, bounds, tokens = number_in_documents(self.tokens, self.offsets, len(self.words))
+        words = [self.words[word] for word in own.tolist()]
+        places = zip(pairwise(bounds.tolist()), pairwise(self.offsets.tolist()), strict=True)
+        for row, ((first, last), (begin, end)) in enumerate(places):
+            here = slice(row, row + 1)
+            yield Block(
+                key=self.key,
+                ids=self.ids[here],
+                timestamps=self.timestamps[here],
+                labels=self.labels[here],
+                words=tuple(words[first:last]),
+                tokens=tokens[begin:end],
+                offsets=np.array([0, end - begin], np.int64),
+                sources=_marks(self.sources[here]),
+                groups=_marks(self.groups[here]),
+                arrived=self.arrived[here],
+            )
+
+    def words_of(self, row: int) -> list[str]:
+        """Return the words of a document, in their order."""
+        begin, end = self.offsets[row : row + 2].tolist()
+        return [self.words[word] for word in self.tokens[begin:end].tolist()]
+
+    def content(self, row: int) -> bytes:
+        """Return bytes that are equal for equal documents, whatever their neighbours."""
+        return replace(self.take([row]), arrived=_NONE).to_bytes()
+
+    def order(self) -> list[int]:
+        """Return the rows in the order of time, id and content."""
+        times, row_of = self.timestamps.tolist(), range(len(self))
+        keys = [(times[row], self.ids[row]) for row in row_of]
+        if len(set(keys)) < len(keys):
+            return sorted(row_of, key=lambda row: (*keys[row], self.content(row)))
+        return sorted(row_of, key=keys.__getitem__)
+
+    def dead_letter(self, row: int, source: str, reason: str, detail: str) -> DeadLetter:
+        """Return the dead letter of a document: its fields, and as many of its words as fit."""
+        facts = {
+            "id": self.ids[row],
+            "timestamp": to_iso(int(self.timestamps[row])),
+            "key": self.key,
+            "label": self.labels[row],
+        }
+        most = DeadLetter.RECORD_CHARACTERS
+        words = " ".join(self.words_of(row)[:most])[:most]
+        record = wire.canonical_json({**facts, "words": words})
+        while words and (over := len(record) - most) > 0:
+            # JSON writes a character as at most six characters.
+            words = words[: -(over // 6 + 1)]
+            record = wire.canonical_json({**facts, "words": words})
+        return DeadLetter(source, reason, detail, record[:most])
+
+    def to_bytes(self) -> bytes:
+        header = {
+            "key": self.key,
+            "ids": self.ids,
+            "labels": self.labels,
+            "sources": self.sources,
+            "groups": self.groups,
+        }
+        return wire.pack(
+            self.MAGIC,
+            header,
+            wire.words_to_bytes(self.words),
+            wire.array_to_bytes(self.tokens, "<i4"),
+            *(
+                wire.array_to_bytes(column, "<i8")
+                for column in (self.timestamps, self.offsets, self.arrived)
+            ),
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        header, (words, tokens, *columns) = wire.unpack(cls.MAGIC, data, 5)
+        found = cls.checked(header, words, tokens, *columns)
+        checks.whole("documents of a block", len(found), 1)
+        return found
+
+    @classmethod
+    def checked(
+        cls,
+        header: dict[str, Any],
+        words: bytes,
+        tokens: bytes,
+        timestamps: bytes,
+        offsets: bytes,
+        arrived: bytes = b"",
+    ) -> Self:
+        """Return the documents of stored columns.
+
+        Args:
+            header: The other fields.
+            words: The words joined by newlines.
+            tokens: int32.
+            timestamps: int64.
+            offsets: int64.
+            arrived: int64.
+
+        Raises:
+            DamagedDataError: They are no columns of one block.
+        """
+        apart = ("timestamps", "words", "tokens", "offsets", "arrived")
+        what = f"a {cls.__name__.lower()}"
+        facts = checks.record(cls, header, what, apart=apart)
+        count = len(facts["ids"])
+        facts |= {
+            "words": wire.words_from_bytes(words),
+            "tokens": wire.array_from_bytes(tokens, "<i4"),
+        }
+        for name, data in (("timestamps", timestamps), ("offsets", offsets), ("arrived", arrived)):
+            facts[name] = wire.array_from_bytes(data, "<i8")
+        optional = [name for name in ("sources", "groups", "arrived") if len(facts.get(name, ()))]
+        for name in ("labels", "timestamps", *optional):
+            checks.sized(f"{name} of {what}", facts[name], count)
+        checks.distinct(f"words of {what}", facts["words"])
+        checks.within(f"tokens of {what}", facts["tokens"], 0, len(facts["words"]))
+        checks.offsets(f"offsets of {what}", facts["offsets"], count, len(facts["tokens"]))
+        return cls(**facts)
+
+
+def times_in(data: bytes) -> LongArray:
+    """Return int64[D], the event times of the bytes of a block, without its words."""
+    _, (_, _, times, *_) = wire.unpack(Block.MAGIC, data, 5)
+    found: LongArray = wire.array_from_bytes(times, "<i8")
+    checks.whole("documents of a block", len(found), 1)
+    return found
+
+
+def key_in(data: bytes) -> str:
+    """Return the model key of the bytes of a block."""
+    return str(checks.field(wire.header_of(Block.MAGIC, data), "key"))
+
+
+def bounds_of(lengths: Iterable[int]) -> LongArray:
+    """Return int64, 0 and the sums of lengths up to each."""
+    # Short windows have few documents, of which numpy takes long to make sums.
+    return np.array([0, *accumulate(lengths)], np.int64)
+
+
+def columns_of(block: Block) -> dict[str, Any]:
+    """Return the columns of a block by their names."""
+    return {one.name: getattr(block, one.name) for one in fields(Block)}
+
+
+def _numbers(tokens: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Return the distinct tokens in order of first use, and the tokens as indices into them."""
+    # Imported here and above: what reads a store alone needs no kernels.
+    from beam_topics.model.documents.kernels.first_uses import number_words
+
+    found: tuple[IntArray, IntArray] = number_words(tokens, count)
+    return found
+
+
+def _numbered(words: Iterable[str]) -> tuple[tuple[str, ...], IntArray]:
+    """Return the distinct words in order of first use, and the number of each of the words."""
+    words = list(words)
+    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    return tuple(numbers), np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
+
+
+def _marks(marks: Sequence[str | None]) -> Marks:
+    return tuple(marks) if any(mark is not None for mark in marks) else ()
+
+
+def _joined(parts: Sequence[Marks], blocks: Sequence[Block]) -> Marks:
+    if not any(parts):
+        return ()
+    filled = (part or (None,) * len(block) for part, block in zip(parts, blocks, strict=True))
+    return tuple(chain.from_iterable(filled))
