@@ -358,11 +358,18 @@ class State:
 
     def digest(self) -> str:
         """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""
-        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, self.owed, *self.key)
+        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, self.owed)
         since = self.visits - self.reseated
         found = hashlib.sha256(
             struct.pack(
-                "<10q2d?", *numbers, since, self.unseen, self.a, self.a0, self.learns_strengths
+                "<10q2d?",
+                *numbers,
+                *self.key,
+                since,
+                self.unseen,
+                self.a,
+                self.a0,
+                self.learns_strengths,
             )
         )
         parts = [

@@ -36,8 +36,8 @@ from beam_topics.model.learners.engine.state import Array, State
 
 # Documents that are learned in one sequence.
 START = 600
-# Documents of a shard, and the most shards. A visit of a token takes 69, 82, 93 and 106 ns with 1, 4,
-# 8 and 16 shards of 4,000 documents.
+# Documents of a shard, and the most shards. A visit of a token takes 67, 74, 81, 93 and 106 ns with
+# 1, 2, 4, 8 and 16 shards of 4,000 posts.
 PART, MOST_SHARDS = 250, 4
 # Visits that all documents get together beside R of each, for each doubling of D but for ln 2; D
 # below FEW counts as FEW.
@@ -47,7 +47,7 @@ EARLY, FEW = 50_000, 500
 SHARE, SMALL = 0.5, 1000
 # Visited tokens for each word between two draws of tables. With 4, tables and G take a fifth of the
 # seconds of a stream, and no measure is better.
-RESEAT = 16
+RESEAT = 32
 
 
 def learn(
