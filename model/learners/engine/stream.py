@@ -47,7 +47,7 @@ EARLY, FEW = 50_000, 500
 SHARE, SMALL = 0.5, 1000
 # Visited tokens for each word between two draws of tables. With 4, tables and G take a fifth of the
 # seconds of a stream, and no measure is better.
-RESEAT = 32
+RESEAT = 16
 
 
 def learn(
@@ -74,7 +74,8 @@ def learn(
     fit = visit(state, arrived, seen, pool)
     owe(state, len(arrived), seen, moves)
     reach = np.arange(state.documents) if reach is None else reach
-    pay(state, seen, pool, [(1.0, reach)])
+    if is_due(state, len(reach)):
+        pay(state, seen, pool, [(1.0, reach)])
     return fit
 
 
@@ -91,18 +92,21 @@ def owe(state: State, arrived: int, seen: int, moves: int) -> None:
         state.owed += round((moves + EARLY / max(seen, FEW)) * arrived)
 
 
+def is_due(state: State, documents: int) -> bool:
+    """Return whether enough visits are owed where so many documents are in reach."""
+    return state.owed >= min(SMALL, documents)
+
+
 def pay(state: State, seen: int, pool: Executor | None, parts: list[tuple[float, Array]]) -> None:
-    """Visit documents again, if enough visits are owed.
+    """Visit documents again, as often as is owed.
 
     Args:
         state: changed.
         seen: D.
         pool: threads for the work.
         parts: shares of the visits, which sum to 1, and whose they are: int64[m], documents in
-            ascending order. The last part has all that may be visited.
+            ascending order.
     """
-    if state.owed < min(SMALL, len(parts[-1][1])):
-        return
     due, state.owed = state.owed, 0
     for share, reach in parts:
         for chosen in visits(state, round(share * due), reach):

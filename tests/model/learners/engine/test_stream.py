@@ -12,6 +12,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.engine.stream import (
     drawn,
+    is_due,
     keep_sample,
     learn,
     owe,
@@ -69,21 +70,23 @@ def test_visits_are_owed_as_the_law_says_and_paid_when_they_make_an_epoch(arrive
     owe(state, arrived, seen, 30)
     due = state.owed
     assert due == round((30 + 50_000 / max(seen, 500)) * arrived)
+    assert is_due(state, 1500) == (due >= 1000)
     pay(state, seen, None, [(1.0, everyone)])
-    assert (state.owed, state.visits) == ((due, 0) if due < 1000 else (0, due))
+    assert (state.owed, state.visits) == (0, due)
     owe(state, 1000, seen, 30)
     pay(state, seen, None, [(0.25, everyone[:9]), (0.75, everyone)])
     assert state.owed == 0 and state.visits >= due + 30_000
 
 
-def test_few_documents_are_visited_at_once():
+def test_few_documents_are_visited_as_soon_as_each_of_them_is_due():
     state = example()
-    owe(state, 1, 80, 30)
-    pay(state, 80, None, [(1.0, np.arange(80))])
-    assert state.owed == 0 and state.epochs == 2
-    owe(state, 1, 9000, 30)
-    pay(state, 9000, None, [(1.0, np.arange(80))])
-    assert state.owed == 36 and state.epochs == 2
+    learn(state, np.arange(79, 80), 80, 30, None)
+    assert state.owed == 0 and state.epochs == 1 + 2
+    learn(state, np.arange(78, 79), 9000, 30, None)
+    learn(state, np.arange(77, 78), 9000, 30, None)
+    assert state.owed == 72 and state.epochs == 3 + 2
+    learn(state, np.arange(76, 77), 9000, 30, None)
+    assert state.owed == 0 and state.epochs == 5 + 1 + 2
 
 
 def test_documents_are_drawn_evenly():
