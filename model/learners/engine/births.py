@@ -45,7 +45,7 @@ from beam_topics.model.learners.engine.proposals import propose
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
 from beam_topics.model.learners.engine.splits import look
 from beam_topics.model.learners.engine.state import Array
-from beam_topics.model.learners.engine.stream import SMALL, again, visit
+from beam_topics.model.learners.engine.stream import SMALL, is_due, owe, pay, visit
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
 from beam_topics.model.learners.engine.wagers import BLOCK
 
@@ -116,14 +116,16 @@ def labelled(stream: Stream) -> Array:
 def revisit(stream: Stream, count: int) -> None:
     """Visit earlier documents again; after a change, those since it above all."""
     marks, nursery = stream.marks, stream.nursery
+    owe(stream.live, count, stream.seen, stream.moves)
+    if not is_due(stream.live, len(marks) - len(nursery.waiting)):
+        return
     learned = np.flatnonzero(~np.isin(marks, nursery.waiting))
     since = nursery.changed
     parts = [(1.0, learned)]
     if since >= 0 and stream.seen < since + CHANGED:
         newest = learned[marks[learned] >= since]
         parts = [(OF_CHANGED, newest), (1.0 - OF_CHANGED, learned)]
-    for share, reach in parts:
-        again(stream.live, share * count, stream.seen, stream.moves, stream.pool, reach)
+    pay(stream.live, stream.seen, stream.pool, parts)
 
 
 def remember(stream: Stream, learned: Array) -> None:

@@ -119,6 +119,7 @@ class State:
         epochs: the number of epochs.
         visits: the number of draws of a token.
         reseated: ``visits`` when tables were last drawn.
+        owed: visits of documents in reach that a stream owes.
     """
 
     topics: int
@@ -134,6 +135,7 @@ class State:
     epochs: int = 0
     visits: int = 0
     reseated: int = 0
+    owed: int = 0
     words: Array = field(default_factory=lambda: np.zeros(0, np.int32))
     z: Array = field(default_factory=lambda: np.zeros(0, np.uint16))
     offsets: Array = field(default_factory=lambda: np.zeros(1, np.int64))
@@ -356,11 +358,18 @@ class State:
 
     def digest(self) -> str:
         """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""
-        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, *self.key)
+        numbers = (self.topics, self.size, self.documents, self.shards, self.epochs, self.owed)
         since = self.visits - self.reseated
         found = hashlib.sha256(
             struct.pack(
-                "<9q2d?", *numbers, since, self.unseen, self.a, self.a0, self.learns_strengths
+                "<10q2d?",
+                *numbers,
+                *self.key,
+                since,
+                self.unseen,
+                self.a,
+                self.a0,
+                self.learns_strengths,
             )
         )
         parts = [

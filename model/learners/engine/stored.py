@@ -19,13 +19,13 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.start import CHOOSING, emptied
 from beam_topics.model.learners.engine.state import Array, State
-from beam_topics.model.learners.engine.stream import places_of
+from beam_topics.model.learners.engine.stream import SMALL, places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.learners.seeds import words_of
 
 MAGIC = b"BTG1"
 _FACTS = ("sequence", "documents", "tokens", "scored")
-_COUNTERS = ("epochs", "visits", "reseated")
+_COUNTERS = ("epochs", "visits", "reseated", "owed")
 _BLOBS = 12
 # Bounds of what is drawn; beyond them a mass in float32 could vanish.
 _LEAST_SHARE, _LEAST_A, _MOST = 1e-25, 1e-12, 1e15
@@ -219,6 +219,7 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
         for fact in names:
             setattr(record, fact, checks.whole(f"{fact} of {name}", checks.field(header, fact)))
     checks.whole(f"reseated of {name}", state.live.reseated, 0, state.live.visits + 1)
+    checks.whole(f"owed of {name}", state.live.owed, 0, SMALL if _revisits(state) else 1)
     # An epoch names draws by forty bits.
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
@@ -234,6 +235,12 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     state.labels = labels
     evidence = checks.field(header, "log_evidence")
     state.log_evidence = checks.number(f"log evidence of {name}", evidence, -_MOST, 0.0)
+
+
+def _revisits(state: GibbsState) -> bool:
+    """Return whether documents are visited again."""
+    schedule = state.settings.schedule
+    return isinstance(schedule, StreamSchedule) and schedule.moves > 0
 
 
 def _settings_digest(settings: Gibbs) -> str:

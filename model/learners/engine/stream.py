@@ -4,12 +4,17 @@
 
 1. *First pass*: an epoch over the n documents gives their tokens their first topics. The
    probability of their words in it is a prediction, because no later document has been seen.
-2. *Visits*: (R + 50,000 / D) n documents, drawn evenly from all in reach, are visited again. They
-   make several epochs. The documents of an epoch are distinct, and they are at most half of the
-   reach or 1,000, because what shards do not see of each other grows with the share of an epoch.
+2. *Visits*: (R + 50,000 / D) n visits of documents are owed. They are paid as soon as 1,000 are,
+   or as many as documents are in reach, which are drawn evenly. They make equal epochs. The
+   documents of an epoch are distinct, and they are at most half of the reach or 1,000, because what
+   shards do not see of each other grows with the share of an epoch.
+
+A version lacks fewer than 1,000 visits of documents, those of ten that arrive; each document has
+topics. So what is learned depends on the sequence of minibatches alone, not on versions.
 
 The first 600 documents are one sequence, S = 1: from nothing, shards would learn models whose
-topics do not agree. Later a shard has about 60 documents, and there are at most 16.
+topics do not agree. Later a shard has at least 250 documents, and there are at most 4: shards copy
+the rows of the words that they meet, and many copies do not fit a processor's cache.
 
 Tables and what they decide are drawn anew once so many tokens have been visited that the tables,
 a matter of all words, cost little. alpha stays as it is: learned, it was worse in every measure.
@@ -31,15 +36,18 @@ from beam_topics.model.learners.engine.state import Array, State
 
 # Documents that are learned in one sequence.
 START = 600
-# Documents of a shard, and the most shards.
-PART, MOST_SHARDS = 60, 16
+# Documents of a shard, and the most shards. A visit of a token takes 67, 74, 81, 93 and 106 ns with
+# 1, 2, 4, 8 and 16 shards of 4,000 posts.
+PART, MOST_SHARDS = 250, 4
 # Visits that all documents get together beside R of each, for each doubling of D but for ln 2; D
 # below FEW counts as FEW.
 EARLY, FEW = 50_000, 500
-# An epoch of visits has at most this share of the documents in reach, or SMALL.
+# An epoch of visits has at most this share of the documents in reach, or SMALL. Fewer are not paid:
+# an epoch costs as much as hundreds of visits before its first draw.
 SHARE, SMALL = 0.5, 1000
-# Visited tokens for each word between two draws of tables.
-RESEAT = 4
+# Visited tokens for each word between two draws of tables. With 4, tables and G take a fifth of the
+# seconds of a stream, and no measure is better.
+RESEAT = 16
 
 
 def learn(
@@ -64,7 +72,10 @@ def learn(
         The sum of ln P(words | what its shard has seen) over the minibatch's tokens.
     """
     fit = visit(state, arrived, seen, pool)
-    again(state, len(arrived), seen, moves, pool, reach)
+    owe(state, len(arrived), seen, moves)
+    reach = np.arange(state.documents) if reach is None else reach
+    if is_due(state, len(reach)):
+        pay(state, seen, pool, [(1.0, reach)])
     return fit
 
 
@@ -75,26 +86,31 @@ def visit(state: State, chosen: Array, seen: int, pool: Executor | None) -> floa
     return epoch(state, chosen, shards_of(len(chosen), seen), pool, reseats=due)
 
 
-def again(
-    state: State,
-    arrived: float,
-    seen: int,
-    moves: int,
-    pool: Executor | None,
-    reach: Array | None = None,
-) -> None:
-    """Visit earlier documents again, as many as ``arrived`` documents call for.
+def owe(state: State, arrived: int, seen: int, moves: int) -> None:
+    """Owe the visits that ``arrived`` documents call for, n of D; R = ``moves``."""
+    if moves:
+        state.owed += round((moves + EARLY / max(seen, FEW)) * arrived)
+
+
+def is_due(state: State, documents: int) -> bool:
+    """Return whether enough visits are owed where so many documents are in reach."""
+    return state.owed >= min(SMALL, documents)
+
+
+def pay(state: State, seen: int, pool: Executor | None, parts: list[tuple[float, Array]]) -> None:
+    """Visit documents again, as often as is owed.
 
     Args:
         state: changed.
-        arrived: n.
         seen: D.
-        moves: R.
         pool: threads for the work.
-        reach: int64[m], the documents that may be visited, ascending; all if not given.
+        parts: shares of the visits, which sum to 1, and whose they are: int64[m], documents in
+            ascending order.
     """
-    for chosen in visits(state, arrived, seen, moves, reach):
-        visit(state, chosen, seen, pool)
+    due, state.owed = state.owed, 0
+    for share, reach in parts:
+        for chosen in visits(state, round(share * due), reach):
+            visit(state, chosen, seen, pool)
 
 
 def shards_of(documents: int, seen: int) -> int:
@@ -102,25 +118,19 @@ def shards_of(documents: int, seen: int) -> int:
     return 1 if seen <= START else min(MOST_SHARDS, max(1, documents // PART))
 
 
-def visits(
-    state: State, arrived: float, seen: int, moves: int, reach: Array | None = None
-) -> Iterator[Array]:
-    """Yield the documents of each epoch of visits, int64[*], ascending.
+def visits(state: State, due: int, reach: Array) -> Iterator[Array]:
+    """Yield the documents of each epoch of ``due`` visits, int64[*], ascending.
 
     The number of the epoch names a draw, so each is asked for when the one before has ended.
     """
-    due = round((moves + EARLY / max(seen, FEW)) * arrived) if moves else 0
-    documents = state.documents if reach is None else len(reach)
-    most = min(documents, max(SMALL, int(SHARE * documents)))
-    while due > 0 and most > 0:
-        count = min(due, most)
-        yield drawn(state, count, reach)
-        due -= count
+    most = min(len(reach), max(SMALL, int(SHARE * len(reach))))
+    epochs = -(-due // most) if most else 0
+    for number in range(epochs):
+        yield drawn(state, due * (number + 1) // epochs - due * number // epochs, reach)
 
 
-def drawn(state: State, count: int, reach: Array | None = None) -> Array:
+def drawn(state: State, count: int, reach: Array) -> Array:
     """Return some of the documents in reach, drawn evenly without replacement, ascending."""
-    reach = np.arange(state.documents) if reach is None else reach
     if count == len(reach):
         return reach
     places = np.empty(state.documents)

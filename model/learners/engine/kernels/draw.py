@@ -221,9 +221,7 @@ def draw(
                 _copy_row(topics.rows[w], shard.pool, copies)
                 copies += 1
             row = shard.pool[shard.slot[w]]
-            old_share, old_coef = _ZERO, _ZERO
             if old != NONE:
-                old_share, old_coef = scratch.share[old], coef[old]
                 _count(old, -1, row, shard.totals, scratch)
                 _set_coef(old, a, alpha, shard.totals, scratch)
             lane_masses(coef, row, topics.shares[w], mass, lane, width)
@@ -232,9 +230,7 @@ def draw(
                 fit += ln(total / (whole + (i - begin)))
             new = _choose(_F(scratch.uniforms[i - begin]) * total, mass, lane)
             _count(new, 1, row, shard.totals, scratch)
-            if new == old:
-                scratch.share[old], coef[old] = old_share, old_coef
-            else:
-                _set_coef(new, a, alpha, shard.totals, scratch)
-                z[i] = new
+            # A branch for a topic that stays would cost more than its coef.
+            _set_coef(new, a, alpha, shard.totals, scratch)
+            z[i] = new
     return fit

@@ -11,7 +11,7 @@ from learner_options import made
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.learners import learner_for
-from beam_topics.model.learners.engine import holding, stored
+from beam_topics.model.learners.engine import holding, stored, stream
 from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.holding import counts_of, topics_of_documents
 from beam_topics.model.learners.engine.kernels.figures import log_joint
@@ -140,6 +140,9 @@ def damaged(header=None, blobs=None):
         ({"a": 1e-300}, {}, "a of a saved learner"),
         ({"a0": 0}, {}, "a0 of"),
         ({"reseated": 2**40}, {}, "reseated of"),
+        ({"owed": 999}, {}, None),
+        ({"owed": 1000}, {}, "owed of"),
+        ({"owed": -1}, {}, "owed of"),
         ({"epochs": 2**41}, {}, "epochs of"),
         ({"documents": 5}, {}, "documents at hand of"),
         ({"labels": ["x"]}, {}, "labels of"),
@@ -160,6 +163,35 @@ def test_a_damaged_state_is_refused(header, blobs, said):
         return
     with pytest.raises(DamagedDataError, match=said):
         load(STREAM, "", 0, damaged(header, blobs))
+
+
+@pytest.mark.parametrize("births", ["on", "off"])
+def test_owed_visits_are_saved_and_calls_of_the_learner_change_nothing(monkeypatch, births):
+    monkeypatch.setattr(stream, "EARLY", 0)
+    settings = made(learner="gibbs", topics=3, moves=5, births=births)
+    learner, minibatches = learner_for(settings), minibatches_of(DOCUMENTS, 1)
+    states = [learner.init(settings, "", 0, threads) for threads in (1, 3)]
+    learner.steps(states[0], minibatches[:41])
+    learner.steps(states[0], minibatches[41:])
+    learner.steps(states[1], minibatches)
+    other, owed = learner.init(settings, "", 0), []
+    for minibatch in minibatches:
+        other = learner.load(settings, "", 0, learner.save(other))
+        learner.step(other, minibatch)
+        owed.append(other.live.owed)
+        # A document has topics as soon as it has come.
+        assert other.live.totals.sum() == other.tokens
+    assert max(owed) > 40 and 0 in owed
+    assert {learner.save(state) for state in states} == {learner.save(other)}
+
+
+@pytest.mark.parametrize("settings", [made(learner="gibbs", moves=0), ARCHIVE])
+def test_where_nothing_is_visited_again_nothing_is_owed(settings):
+    learner = learner_for(settings)
+    data = learner.save(learned(settings, minibatches_of(DOCUMENTS, 10)))
+    header, parts = wire.unpack(stored.MAGIC, data)
+    with pytest.raises(DamagedDataError, match="owed of"):
+        learner.load(settings, "", 0, wire.pack(stored.MAGIC, {**header, "owed": 1}, *parts))
 
 
 def test_documents_with_topics_that_are_not_counted_are_refused():

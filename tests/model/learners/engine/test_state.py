@@ -71,7 +71,8 @@ def test_words_that_are_not_in_use_before_the_first_epoch_may_come_later():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"seed": 4}, {"name": "other"}, {"shards": 4}, {"topics": 6}, {"a": 21.0}]
+    "changes",
+    [{"seed": 4}, {"name": "other"}, {"shards": 4}, {"topics": 6}, {"a": 21.0}, {"owed": 3}],
 )
 def test_a_digest_covers_settings(changes):
     assert learner().digest() != learner(**changes).digest()

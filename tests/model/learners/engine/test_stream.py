@@ -12,8 +12,11 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.engine.stream import (
     drawn,
+    is_due,
     keep_sample,
     learn,
+    owe,
+    pay,
     places_of,
     shards_of,
     visits,
@@ -41,31 +44,58 @@ def counted(state):
 
 def test_the_first_documents_are_one_sequence_and_later_ones_are_in_shards():
     assert [shards_of(n, 600) for n in (1, 600, 5000)] == [1, 1, 1]
-    assert [shards_of(n, 601) for n in (0, 1, 119, 120, 959, 960, 9999)] == [1, 1, 1, 2, 15, 16, 16]
+    assert [shards_of(n, 601) for n in (0, 1, 499, 500, 999, 1000, 9999)] == [1, 1, 1, 2, 3, 4, 4]
 
 
-@pytest.mark.parametrize(
-    ("reach", "seen", "arrived"), [(80, 80, 7), (80, 5000, 3), (3000, 9000, 90)]
-)
-def test_visits_are_as_many_as_the_law_says(reach, seen, arrived):
+@pytest.mark.parametrize(("reach", "due"), [(80, 910), (80, 80), (3000, 3100), (900, 1), (7, 0)])
+def test_visits_make_equal_epochs_of_documents_in_reach(reach, due):
     state = State(2)
-    state.add_documents(np.zeros(0, np.int64), np.zeros(reach, np.int64))
-    parts = list(visits(state, arrived, seen, 30))
-    assert sum(map(len, parts)) == round((30 + 50_000 / max(seen, 500)) * arrived)
-    most = min(reach, max(1000, reach // 2))
-    assert all(len(part) == most for part in parts[:-1])
+    state.add_documents(np.zeros(0, np.int64), np.zeros(reach + 5, np.int64))
+    parts = list(visits(state, due, np.arange(5, reach + 5)))
+    assert sum(map(len, parts)) == due
+    sizes, most = {len(part) for part in parts}, min(reach, max(1000, reach // 2))
+    assert len(parts) == -(-due // most) and max(sizes, default=0) - min(sizes, default=0) <= 1
     for part in parts:
-        assert (np.diff(part) > 0).all() and part[0] >= 0 and part[-1] < reach
-    assert not list(visits(state, arrived, seen, 0)) and not list(visits(state, 0, seen, 30))
+        assert (np.diff(part) > 0).all() and part[0] >= 5 and part[-1] < reach + 5
+    assert not list(visits(state, due, np.arange(0)))
+
+
+@pytest.mark.parametrize(("arrived", "seen"), [(7, 80), (3, 5000), (90, 9000)])
+def test_visits_are_owed_as_the_law_says_and_paid_when_they_make_an_epoch(arrived, seen):
+    state, everyone = State(2), np.arange(1500)
+    state.add_words(1)
+    state.add_documents(np.zeros(1500, np.int64), np.ones(1500, np.int64))
+    owe(state, arrived, seen, 0)
+    assert state.owed == 0
+    owe(state, arrived, seen, 30)
+    due = state.owed
+    assert due == round((30 + 50_000 / max(seen, 500)) * arrived)
+    assert is_due(state, 1500) == (due >= 1000)
+    pay(state, seen, None, [(1.0, everyone)])
+    assert (state.owed, state.visits) == (0, due)
+    owe(state, 1000, seen, 30)
+    pay(state, seen, None, [(0.25, everyone[:9]), (0.75, everyone)])
+    assert state.owed == 0 and state.visits >= due + 30_000
+
+
+def test_few_documents_are_visited_as_soon_as_each_of_them_is_due():
+    state = example()
+    learn(state, np.arange(79, 80), 80, 30, None)
+    assert state.owed == 0 and state.epochs == 1 + 2
+    learn(state, np.arange(78, 79), 9000, 30, None)
+    learn(state, np.arange(77, 78), 9000, 30, None)
+    assert state.owed == 72 and state.epochs == 3 + 2
+    learn(state, np.arange(76, 77), 9000, 30, None)
+    assert state.owed == 0 and state.epochs == 5 + 1 + 2
 
 
 def test_documents_are_drawn_evenly():
     state, found = State(2, seed=4), Counter()
     state.add_documents(np.zeros(0, np.int64), np.zeros(12, np.int64))
     for state.epochs in range(3000):
-        found.update(drawn(state, 5).tolist())
+        found.update(drawn(state, 5, np.arange(12)).tolist())
     agrees_in_counts([found[d] for d in range(12)], np.full(12, 1 / 12))
-    assert drawn(state, 12).tolist() == list(range(12))
+    assert drawn(state, 12, np.arange(12)).tolist() == list(range(12))
 
 
 def test_a_minibatch_is_learned_and_counts_are_those_of_its_topics():
