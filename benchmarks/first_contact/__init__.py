@@ -28,7 +28,7 @@ import numpy as np
 
 from beam_topics.model.evaluation.agreement import nmi_of_table
 from beam_topics.model.publishing.store import ModelStore
-from benchmarks.first_contact import structured  # noqa: F401 - it registers its inputs
+from benchmarks.first_contact import kinds, structured  # noqa: F401 - they register their inputs
 from benchmarks.first_contact.cases import shared_cases
 from benchmarks.first_contact.inputs import INPUTS, MOST_QUESTIONS, Input
 from benchmarks.first_contact.subjects import of_words
@@ -100,11 +100,14 @@ def outcome(wanted: Input, folder: Path) -> Outcome:
         if ended.returncode != 2 or asked == MOST_QUESTIONS or not wanted.documents:
             break
         advice = [one.rstrip(".") for one in _OPTION.findall(output.splitlines()[-1])]
-        if not advice:
-            break
         choices = output.splitlines()[-1].partition(" Give ")[2].rstrip(".").split(" or ")
+        if not advice and not choices[0].startswith("beam-topics train "):
+            break
         chosen = [one for one in choices if wanted.answer and one.startswith(wanted.answer)]
-        options += shlex.split(chosen[0]) if chosen else [advice[-1].replace("'", "")]
+        words = shlex.split(chosen[0]) if chosen else [advice[-1].replace("'", "")]
+        if words[:2] == ["beam-topics", "train"]:
+            argument, *words = words[2:]
+        options += words
         asked += 1
     found = " ".join(_SHOWN.sub("", one).strip() for one in [*options, *_FOUND.findall(output)])
     return Outcome(

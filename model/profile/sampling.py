@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.profile.unnamed import check_formats_known
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
@@ -67,6 +68,7 @@ class FileSample:
         whole: whether all of the file was read.
         unread: the number of records of the sample that cannot be read.
         fault: why the first of them cannot be read.
+        inner: whether the records are the elements of an array of the one object in the file.
     """
 
     path: str
@@ -80,6 +82,7 @@ class FileSample:
     whole: bool = True
     unread: int = 0
     fault: str = ""
+    inner: bool = False
 
     def take(self, items: Iterator[Any], most: int = _RECORDS) -> bool:
         """Keep records of some items, and return whether there were no more than ``most``."""
@@ -91,6 +94,7 @@ class FileSample:
                 self.fault = self.fault or item.detail
             else:
                 self.records.append(item[1])
+                self.inner = self.inner or item[0].startswith(f"{self.path} object 1 item ")
         return taken < most
 
 
@@ -140,8 +144,7 @@ def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection
     Raises:
         OptionError: the name of a file does not say its format.
     """
-    for path in files:
-        format_of(path, settings)
+    check_formats_known(files, settings)
     count = min(len(files), _FILES)
     chosen = [files[number * (len(files) - 1) // max(count - 1, 1)] for number in range(count)]
     sampled = [sample_file(path, settings, given, 1 / count) for path in chosen]

@@ -47,7 +47,7 @@ from beam_topics.model.reading.settings import (
     Format,
     ReadSettings,
 )
-from beam_topics.model.reading.text_lines import LineFile
+from beam_topics.model.reading.text_lines import DocFile, LineFile
 from beam_topics.model.reading.texts import TextFile, date_of_file
 from beam_topics.model.reading.time_forms import read_time
 from beam_topics.model.records import DeadLetter, Document
@@ -262,6 +262,10 @@ def _open_lines(source: Source) -> LineFile:
     return LineFile(source.text, source.path, source.settings, is_chat=kind == "chat")
 
 
+def _open_docs(source: Source) -> DocFile:
+    return DocFile(source.text, source.path, source.settings.parse.max_document_bytes)
+
+
 def _open_mail(source: Source) -> MailFile:
     from beam_topics.model.reading.mails import MailFile
 
@@ -276,6 +280,7 @@ _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "txt": _open_text,
     "lines": _open_lines,
     "chat": _open_lines,
+    "doc": _open_docs,
     "mail": _open_mail,
     "xlsx": _open_table,
 }
