@@ -100,13 +100,15 @@ def outcome(wanted: Input, folder: Path) -> Outcome:
         if ended.returncode != 2 or asked == MOST_QUESTIONS or not wanted.documents:
             break
         advice = [one.rstrip(".") for one in _OPTION.findall(output.splitlines()[-1])]
-        choices = output.splitlines()[-1].partition(" Give ")[2].rstrip(".").split(" or ")
-        if not advice and not choices[0].startswith("beam-topics train "):
+        given = output.splitlines()[-1].partition(" Give ")[2].rstrip(".")
+        given, _, replaced = given.partition(" in place of ")
+        choices = given.split(" or ")
+        if not advice and not replaced:
             break
         chosen = [one for one in choices if wanted.answer and one.startswith(wanted.answer)]
         words = shlex.split(chosen[0]) if chosen else [advice[-1].replace("'", "")]
-        if words[:2] == ["beam-topics", "train"]:
-            argument, *words = words[2:]
+        if replaced:
+            argument, *words = words
         options += words
         asked += 1
     found = " ".join(_SHOWN.sub("", one).strip() for one in [*options, *_FOUND.findall(output)])

@@ -231,7 +231,9 @@ def _extracted(first: int, count: int) -> str:
     )
 
 
-@made(200, THREE, "articles of wikiextractor in a text", timed=False, answer="--format=doc", least=0.5)
+@made(
+    200, THREE, "articles of wikiextractor in a text", timed=False, answer="--format=doc", least=0.5
+)
 def articles_text(folder: Path) -> str:
     return _written(folder, "wiki.txt", _extracted(0, 200))
 
@@ -273,7 +275,13 @@ def _mail(number: int) -> str:
     return mail.as_string()
 
 
-@made(200, THREE, "mails in a column: asked, because the headers are no text", answer="--records=", least=0.5)
+@made(
+    200,
+    THREE,
+    "mails in a column: asked, because the headers are no text",
+    answer="--records=",
+    least=0.5,
+)
 def mails_in_column(folder: Path) -> str:
     rows = [(f"allen-p/_sent_mail/{n}.", _mail(n)) for n in range(200)]
     return _written(folder, "emails.csv", _csv([("file", "message"), *rows]))
@@ -383,7 +391,7 @@ THREE_NAMES = tuple(THREE)
 
 
 @made(150, THREE, "texts in a folder and in its subfolders", timed=False,
-      answer="beam-topics train 'notes/**", least=0.6)  # fmt: skip
+      answer="'notes/**", least=0.6)  # fmt: skip
 def mixed_levels(folder: Path) -> str:
     names = ((f"notes/{n}.txt", f"notes/old/{n}.txt")[n % 2] for n in range(150))
     _files(folder, ((name, _TEXTS.text(n, 30)) for n, name in enumerate(names)))

@@ -431,12 +431,8 @@ def _find_time(
     if chosen is None:
         _without_time(fields, records, times, given, found)
         return
-    if not given and (first := _first_version(chosen, fields)):
-        choices = tuple(option("timestamp_field", name) for name in (first, chosen.name))
-        text = (
-            f"the time {chosen.name!r} is that of the last change, and {first!r} that of the first."
-        )
-        found.questions.append(Question(SETTLED["time"], text, choices))
+    if not _given("time", given) and (first := _first_version(chosen, fields)):
+        found.questions.append(_ask_version(first, chosen.name))
         return
     found.roles[chosen.name] = "time"
     if chosen.name != names.timestamp:
@@ -466,6 +462,12 @@ def _is_buddhist(time: Field, records: Records) -> bool:
     times = [one for one in times_of(records[:_LOOKED_AT], time) if one is not None]
     years = [int(to_iso(one)[:4]) for one in times]
     return sum(year in _BUDDHIST for year in years) >= MOST * max(len(years), 1)
+
+
+def _ask_version(first: str, last: str) -> Question:
+    text = f"the time {last!r} is that of the last change, and {first!r} that of the first."
+    both = (option("timestamp_field", first), option("timestamp_field", last))
+    return Question(SETTLED["time"], text, both)
 
 
 def _first_version(chosen: Field, fields: Sequence[Field]) -> str:

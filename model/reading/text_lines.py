@@ -125,7 +125,8 @@ class DocFile(Table):
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""
-        place, own, held, size = "", "", [], 0
+        held: list[str] = []
+        place, own, size = "", "", 0
         for item in self._lines:
             if isinstance(item, DeadLetter):
                 yield item

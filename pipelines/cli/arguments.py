@@ -200,8 +200,8 @@ def _check_levels(path: str, folder: str, ending: str) -> None:
     if inner:
         deep, flat = (shlex.quote(f"{folder}/{one}{ending}") for one in ("**/*", "*"))
         raise UsageError(
-            f"{path}: it has files {ending}, and the folders in it have files {ending}, for example"
-            f" {inner[0]}. Give {shown('train')} {deep} or {shown('train')} {flat}."
+            f"{path}: files {ending} are in it and in the folders in it, for example {inner[0]}."
+            f" Give {deep} or {flat} in place of {shlex.quote(path)}."
         )
 
 
