@@ -68,7 +68,7 @@ def comment_events(folder: Path) -> str:
 
 
 @made(120, THREE, "papers, a file each: the pieces of body_text are one text",
-      timed=False, answer="--text_field=", least=0.5)  # fmt: skip
+      timed=False, answer="--text_field=")  # fmt: skip
 def papers_folder(folder: Path) -> str:
     _files(
         folder,
@@ -231,22 +231,20 @@ def _extracted(first: int, count: int) -> str:
     )
 
 
-@made(
-    200, THREE, "articles of wikiextractor in a text", timed=False, answer="--format=doc", least=0.5
-)
+@made(200, THREE, "articles of wikiextractor in a text", timed=False, answer="--format=doc")
 def articles_text(folder: Path) -> str:
     return _written(folder, "wiki.txt", _extracted(0, 200))
 
 
 @made(200, THREE, "articles of wikiextractor in files without endings",
-      timed=False, answer="--format=doc", least=0.5)  # fmt: skip
+      timed=False, answer="--format=doc")  # fmt: skip
 def articles_folder(folder: Path) -> str:
     _files(folder, ((f"out/A{k // 2}/wiki_0{k % 2}", _extracted(k * 50, 50)) for k in range(4)))
     return "out"
 
 
 @made(200, THREE, "articles in JSON lines in files without endings", timed=False,
-      answer="--format=jsonl", least=0.5)  # fmt: skip
+      answer="--format=jsonl")  # fmt: skip
 def articles_json(folder: Path) -> str:
     _files(
         folder,
@@ -288,7 +286,7 @@ def mails_in_column(folder: Path) -> str:
 
 
 @made(200, THREE, "mails in a field of JSON lines: asked, because the headers are no text",
-      answer="--records=", least=0.5)  # fmt: skip
+      answer="--records=")  # fmt: skip
 def mails_in_field(folder: Path) -> str:
     return _lines(folder, "mails.jsonl", ({"id": n, "raw": _mail(n)} for n in range(200)))
 
@@ -379,7 +377,7 @@ def hive_months(folder: Path) -> str:
 
 
 @made(150, THREE, "a folder for each group, files without endings", timed=False,
-      answer="--format=txt", least=0.6)  # fmt: skip
+      answer="--format=txt")  # fmt: skip
 def newsgroups(folder: Path) -> str:
     _files(
         folder, ((f"news/{THREE_NAMES[n % 3]}/{5000 + n}", _TEXTS.text(n, 30)) for n in range(150))
@@ -391,14 +389,14 @@ THREE_NAMES = tuple(THREE)
 
 
 @made(150, THREE, "texts in a folder and in its subfolders", timed=False,
-      answer="'notes/**", least=0.6)  # fmt: skip
+      answer="'notes/**")  # fmt: skip
 def mixed_levels(folder: Path) -> str:
     names = ((f"notes/{n}.txt", f"notes/old/{n}.txt")[n % 2] for n in range(150))
     _files(folder, ((name, _TEXTS.text(n, 30)) for n, name in enumerate(names)))
     return "notes"
 
 
-@made(150, THREE, "names with brackets, commas and percent signs", timed=False, least=0.6)
+@made(150, THREE, "names with brackets, commas and percent signs", timed=False)
 def odd_names(folder: Path) -> str:
     _files(
         folder,
@@ -408,7 +406,7 @@ def odd_names(folder: Path) -> str:
 
 
 @made(150, THREE, "texts beside a table about them: asked, or the texts are learned",
-      timed=False, said=("1 of other endings",), least=0.6)  # fmt: skip
+      timed=False, said=("1 of other endings",))  # fmt: skip
 def texts_and_table(folder: Path) -> str:
     rows = [(f"{n}.txt", 1990 + n % 20, "Ann") for n in range(150)]
     _files(folder, [("corpus/metadata.csv", _csv([("file", "year", "author"), *rows]))])
@@ -460,14 +458,14 @@ def month_year(folder: Path) -> str:
     return _dates(folder, (f"{moment(n // 10, 24 * 31):%b-%y}" for n in range(300)))
 
 
-@made(300, THREE, "2019Q1", timed=True)
-def quarters(folder: Path) -> str:
-    return _dates(folder, (f"{2015 + n // 40}Q{n // 10 % 4 + 1}" for n in range(300)), "period")
+@made(300, THREE, "2019-Q1", timed=True)
+def quarters_dash(folder: Path) -> str:
+    return _dates(folder, (f"{2015 + n // 40}-Q{n // 10 % 4 + 1}" for n in range(300)), "period")
 
 
-@made(300, THREE, "Q1 2019", timed=True)
-def quarters_first(folder: Path) -> str:
-    return _dates(folder, (f"Q{n // 10 % 4 + 1} {2015 + n // 40}" for n in range(300)), "quarter")
+@made(300, THREE, "Q1/2019", timed=True)
+def quarters_slash(folder: Path) -> str:
+    return _dates(folder, (f"Q{n // 10 % 4 + 1}/{2015 + n // 40}" for n in range(300)), "quarter")
 
 
 @made(300, THREE, "2019/20: seasons", timed=True, answer="--timestamp_format")

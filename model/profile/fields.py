@@ -330,9 +330,12 @@ def _find_text(
             sets.append([*both, *(name for name in ranked if name not in both)])
         # A run that uses less than half of the records fails.
         some = [each for each in sets if _filled(records, each) >= 0.5]
+        least = min(texts[name].filled for name in (body, *rivals))
+        if least < MOST:
+            some.sort(key=lambda each: -_filled(records, each))
         likely = tuple(option("text_field", names_text(each)) for each in some)
         text = f"the text may be in {listed((body, *rivals))}."
-        if (least := min(texts[name].filled for name in (body, *rivals))) < MOST:
+        if least < MOST:
             text += f" {1 - least:.0%} of the records lack one of them."
         if not likely and f"{EACH}." not in body:
             likely = (option("text_field", names_text(sets[-1])),)

@@ -304,14 +304,15 @@ def _items(
     if is_window:
         part = _from_a_row(part, layout)
     try:
-        return CsvFile(
+        rows = CsvFile(
             [part],
             sample.path,
             most,
             delimiter=layout.word,
             columns=columns,
             unquoted=settings.unquoted_field,
-        ).records()
+        )
+        return inner_records(rows.records(), settings.records)
     except DamagedDataError:
         return iter(())
 

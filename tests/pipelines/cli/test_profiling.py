@@ -203,6 +203,13 @@ def test_every_answer_about_files_of_tools_works(here, capsys, argument):
     assert found == expected
 
 
+def test_mails_in_a_column_have_their_times(here, capsys):
+    rows = "".join(f'f{n},"{mail(n)}"\n' for n in range(40))
+    (here / "mails.csv").write_text(f"file,message\n{rows}")
+    assert look.main(["mails.csv", "--records=message"]) == 0
+    assert "times        2024-01-01 to 2024-01-27" in capsys.readouterr().out
+
+
 def test_documents_without_a_time_are_told(here, capsys):
     rows = "".join(f"{'' if n % 10 == 3 else day(n)},{text(n)}\n" for n in range(50))
     (here / "data.csv").write_text(f"date,text\n{rows}")
