@@ -77,7 +77,7 @@ class Outcome:
         few = wanted.documents < _MANY
         least = min(wanted.least, _LEAST_OF_FEW) if few else wanted.least
         return (
-            (self.status != 0 if refused else self.status == 0)
+            (self.status in (2, 3) if refused else self.status == 0)
             and self.documents == wanted.documents
             and (self.nmi is None or self.nmi >= least)
             and (wanted.subjects is None or self.nmi is not None)
