@@ -31,7 +31,7 @@ from beam_topics.model.reading.found_forms import (
     listed,
     looks_like_times,
 )
-from beam_topics.model.reading.parsing import is_mail
+from beam_topics.model.reading.inner import is_mail
 from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of, values_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, ZONES_OF, number_of, read_time

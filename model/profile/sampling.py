@@ -29,8 +29,8 @@ from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
 from beam_topics.model.reading.files import format_of, records
+from beam_topics.model.reading.inner import inner_records
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
-from beam_topics.model.reading.parsing import inner_records
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
 from beam_topics.model.records import DeadLetter
 

@@ -11,8 +11,8 @@ from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, layout_of
 from beam_topics.model.reading.encodings import find_encoding
 from beam_topics.model.reading.files import format_of
+from beam_topics.model.reading.inner import is_mail
 from beam_topics.model.reading.lines import peeked, unzipped
-from beam_topics.model.reading.parsing import is_mail
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reading.text_lines import choices_of
 

@@ -26,6 +26,7 @@ from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import CsvFile
 from beam_topics.model.reading.encodings import is_utf_8, to_utf_8
 from beam_topics.model.reading.found_forms import listed, missing
+from beam_topics.model.reading.inner import inner_records
 from beam_topics.model.reading.lines import unix_lines, unzipped
 from beam_topics.model.reading.parsing import (
     DAMAGED,
@@ -34,7 +35,6 @@ from beam_topics.model.reading.parsing import (
     TOO_LARGE,
     Table,
     dead_letter,
-    inner_records,
     needed_fields,
     parse_record,
     writable,
