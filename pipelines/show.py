@@ -10,9 +10,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import compress
+from pathlib import Path
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.mixed import judge
+from beam_topics.model.files.matching import is_local
 from beam_topics.model.learner_log.restoring import documents_at_hand
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
@@ -21,7 +23,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, names_of
 from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     ShowOptions,
@@ -72,13 +74,16 @@ def show(options: Options) -> None:
     shown = Shown(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
     listed = listed_topics(shown, options.topic_ids)
     drawn = shown.curves(history, _CURVE)
+    ordered = is_ordered(store.root)
+    period = "the order of the records" if ordered else f"{day(drawn.first)} to {day(drawn.last)}"
+    until = "" if ordered else f", up to {day(chosen.event_time)}"
     out = console()
     out.print(
         topic_table(
-            f"version {chosen.version}, up to {day(chosen.event_time)}",
+            f"version {chosen.version}{until}",
             shown.snapshot,
             [sparkline(trace) for trace in drawn.shares.T],
-            f"share of what came, {day(drawn.first)} to {day(drawn.last)}",
+            f"share of what came, {period}",
             display.top_words,
             shown.given,
             ids=shown.ids,
@@ -92,7 +97,9 @@ def show(options: Options) -> None:
         out.print(f"empty: {len(empty)} of {len(shown.ids)} topics")
     out.print()
     rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
-    out.print(figure_table(f"{len(history)} versions", VERSION_COLUMNS, rows))
+    first = 1 if ordered else 0
+    columns, rows = VERSION_COLUMNS[first:], [row[first:] for row in rows]
+    out.print(figure_table(f"{len(history)} versions", columns, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}\n{IN_USE}")
     for line in list(filter(None, map(summary_of, history)))[-_EVENTS:]:
         out.print()
@@ -103,6 +110,16 @@ def show(options: Options) -> None:
         ids = chosen.ids(snapshot.topic_count)
         out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)
+
+
+def is_ordered(root: str) -> bool:
+    """Return whether the run of a model store has the order of the records in place of times."""
+    # Imported here: most programs that show versions read no options of a run.
+    from beam_topics.pipelines.cli.arguments import all_groups, stored_options
+
+    folder = str(Path(root).parent)
+    known = names_of(all_groups())
+    return is_local(root) and stored_options(folder, known).get("time_from") == "order"
 
 
 def version_row(manifest: Manifest) -> tuple[object, ...]:

@@ -376,7 +376,8 @@ def html(folder: Path) -> str:
     )
 
 
-@made(300, THREE, "replies with quotes and signatures", said=("strip",))
+@made(300, THREE, "replies with quotes and signatures: told, with the option that removes them",
+      said=("--strip=",), least=0.4)  # fmt: skip
 def quoted_mail(folder: Path) -> str:
     texts = Texts(THREE)
     records = [
@@ -594,12 +595,14 @@ def quarters_first(folder: Path) -> str:
 _SHORT = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
-@made(300, THREE, "times as Jan-19: asked, a month of a year or a day", said=("%b-%y",))
+@made(300, THREE, "times as Jan-19: asked, a month of a year or a day", said=("%b-%y",),
+      answer="--timestamp_format=")  # fmt: skip
 def month_and_year(folder: Path) -> str:
     return _timed(folder, [f"{name}-19" for name in _SHORT], Texts(THREE))
 
 
-@made(300, THREE, "times as 19 March: asked, too", said=("--time_from=order",))
+@made(300, THREE, "times as 19 March: asked, too", said=("--time_from=order",),
+      answer="--timestamp_format=")  # fmt: skip
 def year_and_month(folder: Path) -> str:
     return _timed(folder, [f"19 {name}" for name in _SHORT], Texts(THREE))
 

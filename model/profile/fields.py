@@ -31,9 +31,11 @@ from beam_topics.model.reading.found_forms import (
     listed,
     looks_like_times,
 )
+from beam_topics.model.reading.inner import is_mail
 from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of, values_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, ZONES_OF, number_of, read_time
+from beam_topics.model.times import to_iso
 
 Record = Mapping[str, Any]
 Records = Sequence[Record]
@@ -58,6 +60,10 @@ _MOST_CLASSES = 50
 _SOON, _NEARLY_ALL = 0.2, 0.95
 # The characters of a time of another form.
 _LONGEST_TIME = 40
+# Names of the time of the last change.
+_CHANGED = re.compile(r"(?i)updat|modifi|chang|edit|last")
+# The years of the Buddhist calendar that are of our time.
+_BUDDHIST = range(2400, 2700)
 # The forms of times that are numbers.
 _NUMBERS = {*UNITS, "year", "excel"}
 _WORD = re.compile(r"\w+")
@@ -142,17 +148,21 @@ def option(name: str, value: str) -> str:
     return f"--{name}={shlex.quote(value)}"
 
 
-def fields_of(records: Records, units: Mapping[str, Fraction]) -> list[Field]:
+def fields_of(
+    records: Records, units: Mapping[str, Fraction], also: Iterable[str] = ()
+) -> list[Field]:
     """Return what the fields of records hold.
 
     Args:
         records: some records.
         units: the unit of each field of times whose unit the file says.
+        also: paths that are looked at, too, whatever the records have.
     """
     step = -(-len(records) // _LOOKED_AT) or 1
     looked = records[::step]
     names = dict.fromkeys(str(name) for record in looked for name in record)
     paths = [name for name in paths_of(looked) if name not in names]
+    paths += [name for name in also if is_path(name) and name not in {*names, *paths}]
     # Of very many paths, texts and times of unusual forms are looked at in all records.
     some = looked[:: 1 + len(paths) * len(looked) // _VALUES]
     inner = [_field(name, some, None) for name in paths]
@@ -297,6 +307,13 @@ def _find_text(
             if longest < _CLEARLY_LONGER * texts[name].length * texts[name].filled
         ]
     found.body = body
+    if EACH not in body and _are_mails(records, body):
+        text = (
+            f"the texts of {body!r} are mails, with their headers: each is read as a mail, or not."
+        )
+        choices = (option("records", body), option("text_field", names_text([body])))
+        found.questions.append(Question((*SETTLED["text"], "records"), text, choices))
+        return
     titles = [
         name
         for name in texts
@@ -313,9 +330,12 @@ def _find_text(
             sets.append([*both, *(name for name in ranked if name not in both)])
         # A run that uses less than half of the records fails.
         some = [each for each in sets if _filled(records, each) >= 0.5]
+        least = min(texts[name].filled for name in (body, *rivals))
+        if least < MOST:
+            some.sort(key=lambda each: -_filled(records, each))
         likely = tuple(option("text_field", names_text(each)) for each in some)
         text = f"the text may be in {listed((body, *rivals))}."
-        if (least := min(texts[name].filled for name in (body, *rivals))) < MOST:
+        if least < MOST:
             text += f" {1 - least:.0%} of the records lack one of them."
         if not likely and f"{EACH}." not in body:
             likely = (option("text_field", names_text(sets[-1])),)
@@ -337,6 +357,11 @@ def _filled(records: Records, names: Sequence[str]) -> float:
     full = ([value for value in each if value is not None] for each in values)
     having = sum(bool(each) and all(isinstance(one, str) for one in each) for each in full)
     return having / max(len(records), 1)
+
+
+def _are_mails(records: Records, body: str) -> bool:
+    some = [one for one in _values(records[:_LOOKED_AT], body) if isinstance(one, str)]
+    return bool(some) and sum(map(is_mail, some)) >= MOST * len(some)
 
 
 def _within(path: str) -> str:
@@ -409,6 +434,9 @@ def _find_time(
     if chosen is None:
         _without_time(fields, records, times, given, found)
         return
+    if not _given("time", given) and (first := _first_version(chosen, fields)):
+        found.questions.append(_ask_version(first, chosen.name))
+        return
     found.roles[chosen.name] = "time"
     if chosen.name != names.timestamp:
         found.options["timestamp_field"] = chosen.name
@@ -421,6 +449,8 @@ def _find_time(
     zones = next((ZONES_OF[word] for word in form.split() if word in ZONES_OF), ())
     if zones and "time_zone" not in given:
         choices = [f"{one} {option('time_zone', zone)}" for one in choices for zone in zones]
+    if form == "iso" and _is_buddhist(chosen, records):
+        choices = [option("timestamp_format", one) for one in ("buddhist", "iso")]
     if len(choices) > 1 or chosen.form.also:
         example = f"the times of the field {chosen.name!r}, for example {chosen.example!r}"
         text = f"{example}, can be read in several ways."
@@ -428,6 +458,26 @@ def _find_time(
         found.questions.append(Question(settles, text, all_choices))
     elif chosen.form.forms[0] != "iso":
         found.options["timestamp_format"] = chosen.form.forms[0]
+
+
+def _is_buddhist(time: Field, records: Records) -> bool:
+    """Return whether the year of most times is one of our time in the Buddhist calendar."""
+    times = [one for one in times_of(records[:_LOOKED_AT], time) if one is not None]
+    years = [int(to_iso(one)[:4]) for one in times]
+    return sum(year in _BUDDHIST for year in years) >= MOST * max(len(years), 1)
+
+
+def _ask_version(first: str, last: str) -> Question:
+    text = f"the time {last!r} is that of the last change, and {first!r} that of the first."
+    both = (option("timestamp_field", first), option("timestamp_field", last))
+    return Question(SETTLED["time"], text, both)
+
+
+def _first_version(chosen: Field, fields: Sequence[Field]) -> str:
+    """Return the path of the first time in an array, where another one is that of a change."""
+    each = (one for one in fields if one.type == "time" and one.name.count(EACH) == 1)
+    inner = next((one.name for one in each if one.filled >= MOST), "")
+    return inner.replace(EACH, "[0]") if _CHANGED.search(chosen.name) else ""
 
 
 def _of_form(fields: Sequence[Field], records: Records, form: str) -> Field | None:

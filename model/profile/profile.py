@@ -19,13 +19,15 @@ thousands of other years is an outlier: it is named, and the lengths are those f
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from beam_topics.model.options import names_in, names_text
 from beam_topics.model.profile.fields import (
     Field,
     Question,
@@ -43,7 +45,7 @@ from beam_topics.model.reading.files import Source, folder_of, time_of_path
 from beam_topics.model.reading.found_forms import listed
 from beam_topics.model.reading.lines import peeked, unzipped
 from beam_topics.model.reading.paths import value_of
-from beam_topics.model.reading.settings import ENCODED, ReadSettings
+from beam_topics.model.reading.settings import ENCODED, METADATA, ReadSettings
 from beam_topics.model.reading.text_lines import choices_of
 from beam_topics.model.reading.texts import keyed_date
 from beam_topics.model.settings import TokeniserSettings
@@ -119,8 +121,6 @@ _OF_WORDS = {"stop_words", "stop_words_file", "segmenter", "key_from", "tokenise
 _MOST_TEXTS = 500
 # The share of rows of another length that stops a run.
 _MOST_RAGGED = 0.2
-# Files of an export of Slack whose records are no documents.
-_METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.json")
 # Files of text whose lines may be documents: so few, by the characters at their beginning.
 _FEW_FILES, _BEGINNING = 3, 2**20
 # The documents for each topic below which the topics are too many.
@@ -257,9 +257,11 @@ def profile_of(
     if questions or not records:
         return Profile(samples, options=options, questions=tuple(questions), remarks=tuple(remarks))
     units = {name: unit for one in samples.sampled for name, unit in one.units.items()}
-    fields = fields_of(records, units)
+    fields = fields_of(records, units, (settings.parse.fields.timestamp,))
     roles = roles_of(fields, records, settings.parse.fields, given)
     dated = _of_paths(samples, roles, settings, given)
+    if not {"text_field", "records"} & set(given) and "id_from" in roles.options:
+        roles.questions += _pieces(samples, roles)
     fields = list(with_roles(fields, roles.roles))
     form, span = _times(fields, samples, roles, settings, given)
     if dated and not roles.questions:
@@ -378,9 +380,26 @@ def _written(
 
 def _deciding(samples: Samples) -> tuple[list[Record], list[str]]:
     """Return the records that decide the fields, and the lists of users and others beside them."""
-    others = [one.path for one in samples.sampled if Path(one.path).name in _METADATA]
+    others = [one.path for one in samples.sampled if Path(one.path).name in METADATA]
     others = others if len(others) < len(samples.sampled) else []
     return [r for one in samples.sampled if one.path not in others for r in one.records], others
+
+
+def _pieces(samples: Samples, roles: Roles) -> list[Question]:
+    """Return the question whether files are documents, whose arrays have no ids and no times."""
+    inner = [one for one in samples.sampled if one.inner]
+    if len(inner) < 2 or roles.questions or roles.options.get("time_from") != "order":
+        return []
+    whole = json.loads(Path(inner[0].path).read_bytes())
+    array = max((name for name in whole if isinstance(whole[name], list)), key=_size_in(whole))
+    text = f"the elements of {array!r} in each file are documents, or one text."
+    names = names_in(roles.options.get("text_field", roles.body))
+    one = option("text_field", names_text([f"{array}[].{name}" for name in names]))
+    return [Question(("text_field", "records"), text, (one, option("records", array)))]
+
+
+def _size_in(whole: Record) -> Callable[[str], int]:
+    return lambda name: len(json.dumps(whole[name]))
 
 
 def _lines(samples: Samples, given: Collection[str]) -> list[Question]:
@@ -537,6 +556,11 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
                 f"{empty:,} of {len(records):,} records have no text. They become dead letters."
             )
     for one in fields:
+        if one.role == "time" and (lacking := round((1 - one.filled) * len(records))):
+            found.append(
+                f"{lacking:,} of {len(records):,} records have no time in {one.name!r}. They become"
+                " dead letters; --time_from=order learns all records in their order."
+            )
         if one.role == "time" and re.search(r"[0-9][eE]\+?[0-9]", one.example):
             found.append(
                 f"The times of {one.name!r} are rounded, for example {one.example!r}: a spreadsheet"

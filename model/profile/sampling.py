@@ -25,12 +25,13 @@ from typing import Any, BinaryIO
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.profile.unnamed import check_formats_known
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
 from beam_topics.model.reading.files import format_of, records
+from beam_topics.model.reading.inner import inner_records
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
-from beam_topics.model.reading.parsing import inner_records
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
 
 Record = Mapping[str, Any]
@@ -67,6 +68,7 @@ class FileSample:
         whole: whether all of the file was read.
         unread: the number of records of the sample that cannot be read.
         fault: why the first of them cannot be read.
+        inner: whether the records are the elements of an array of the one object in the file.
     """
 
     path: str
@@ -80,6 +82,7 @@ class FileSample:
     whole: bool = True
     unread: int = 0
     fault: str = ""
+    inner: bool = False
 
     def take(self, items: Iterator[Any], most: int = _RECORDS) -> bool:
         """Keep records of some items, and return whether there were no more than ``most``."""
@@ -91,6 +94,7 @@ class FileSample:
                 self.fault = self.fault or item.detail
             else:
                 self.records.append(item[1])
+                self.inner = self.inner or item[0].startswith(f"{self.path} object 1 item ")
         return taken < most
 
 
@@ -140,8 +144,7 @@ def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection
     Raises:
         OptionError: the name of a file does not say its format.
     """
-    for path in files:
-        format_of(path, settings)
+    check_formats_known(files, settings)
     count = min(len(files), _FILES)
     chosen = [files[number * (len(files) - 1) // max(count - 1, 1)] for number in range(count)]
     sampled = [sample_file(path, settings, given, 1 / count) for path in chosen]
@@ -301,14 +304,15 @@ def _items(
     if is_window:
         part = _from_a_row(part, layout)
     try:
-        return CsvFile(
+        rows = CsvFile(
             [part],
             sample.path,
             most,
             delimiter=layout.word,
             columns=columns,
             unquoted=settings.unquoted_field,
-        ).records()
+        )
+        return inner_records(rows.records(), settings.records)
     except DamagedDataError:
         return iter(())
 

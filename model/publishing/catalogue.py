@@ -42,6 +42,9 @@ from beam_topics.model.wire import seal, unseal
 MOST_NAME, MOST_NOTE = 200, 2000
 _MOST_DIGITS = 12
 _NUMBER = re.compile("0|[1-9][0-9]*")
+# The share of the times at each end that decides nothing, and the distance of an outlier from the
+# others, as a multiple of their span; of fewer times none is one.
+_TRIMMED, _FAR, _LEAST_TIMES = 0.025, 3, 8
 _COLOUR = re.compile("#[0-9a-fA-F]{6}")
 
 
@@ -324,18 +327,33 @@ def came_to(manifest: Manifest, ids: Sequence[int]) -> Came | None:
     return Came(np.where(same, tokens, 0.0), float(tokens[~same].sum()))
 
 
+def mass_of(times: Sequence[int]) -> tuple[int, int]:
+    """Return the first and the last time of those that are not far from all others.
+
+    >>> mass_of([*range(10, 20), 9000]), mass_of([1, 2, 9000])
+    ((10, 19), (1, 9000))
+    """
+    ordered = sorted(times)
+    trimmed = max(1, round(_TRIMMED * len(ordered))) if len(ordered) >= _LEAST_TIMES else 0
+    low, high = ordered[trimmed], ordered[-1 - trimmed]
+    far = _FAR * (high - low)
+    near = [one for one in ordered if not trimmed or low - far <= one <= high + far]
+    return near[0], near[-1]
+
+
 def curves(history: Sequence[Manifest], topics: int, most: int) -> Curves:
     """Return what came to each topic of the last version over event time.
 
     Args:
         history: one version or more, from the first to the last.
         topics: T.
-        most: the largest number of periods. There are no more than versions.
+        most: the largest number of periods. There are no more than versions. A time that is far
+            from all others lengthens none of them.
 
     Raises:
         DamagedDataError: a version has another number of topics.
     """
-    first, last = history[0].event_time, history[-1].event_time
+    first, last = mass_of([manifest.event_time for manifest in history])
     periods = min(most, len(history))
     came = np.zeros((periods, topics))
     totals = np.zeros((periods, 1))

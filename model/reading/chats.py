@@ -29,7 +29,8 @@ from typing import Any
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.reading.arrays import read_json
-from beam_topics.model.reading.parsing import Table, inner_records, parse_object, place_id
+from beam_topics.model.reading.inner import inner_records
+from beam_topics.model.reading.parsing import Table, parse_object, place_id
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.plain_json import document_decoder
 from beam_topics.model.reading.settings import ReadSettings

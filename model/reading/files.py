@@ -27,6 +27,7 @@ from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import CsvFile
 from beam_topics.model.reading.encodings import is_utf_8, to_utf_8
 from beam_topics.model.reading.found_forms import listed, missing
+from beam_topics.model.reading.inner import inner_records
 from beam_topics.model.reading.lines import unix_lines, unzipped
 from beam_topics.model.reading.parsing import (
     DAMAGED,
@@ -35,7 +36,6 @@ from beam_topics.model.reading.parsing import (
     TOO_LARGE,
     Table,
     dead_letter,
-    inner_records,
     needed_fields,
     parse_record,
     writable,
@@ -48,7 +48,7 @@ from beam_topics.model.reading.settings import (
     Format,
     ReadSettings,
 )
-from beam_topics.model.reading.text_lines import LineFile
+from beam_topics.model.reading.text_lines import DocFile, LineFile
 from beam_topics.model.reading.texts import TextFile, date_of_file
 from beam_topics.model.reading.time_forms import read_time
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
@@ -262,6 +262,10 @@ def _open_lines(source: Source) -> LineFile:
     return LineFile(source.text, source.path, source.settings, is_chat=kind == "chat")
 
 
+def _open_docs(source: Source) -> DocFile:
+    return DocFile(source.text, source.path, source.settings.parse.max_document_bytes)
+
+
 def _open_mail(source: Source) -> MailFile:
     from beam_topics.model.reading.mails import MailFile
 
@@ -276,6 +280,7 @@ _OPENERS: dict[str, Callable[[Source], Table | None]] = {
     "txt": _open_text,
     "lines": _open_lines,
     "chat": _open_lines,
+    "doc": _open_docs,
     "mail": _open_mail,
     "xlsx": _open_table,
 }

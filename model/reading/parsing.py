@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -26,8 +26,8 @@ from beam_topics.model import checks
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.blobs import escape_key
-from beam_topics.model.reading.found_forms import advice, listed, missing
-from beam_topics.model.reading.paths import value_of, values_of
+from beam_topics.model.reading.found_forms import advice, missing
+from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
 from beam_topics.model.reading.time_forms import accepted, read_time
 from beam_topics.model.times import TimeRangeError, duration_text, to_iso
@@ -162,33 +162,6 @@ def parse_record(
         return _document(record, place, settings, time, time_unit)
     except _RefusedError as refused:
         return dead_letter(place, refused.reason, refused.detail, record)
-
-
-def inner_records(
-    items: Iterable[tuple[str, Mapping[str, Any]] | DeadLetter], path: str | None
-) -> Iterator[tuple[str, Mapping[str, Any]] | DeadLetter]:
-    """Yield the elements of an array within records, or the records where there is no path.
-
-    Args:
-        items: Places and records, and dead letters, which stay.
-        path: Where the array is, for example ``chats.list[].messages``.
-    """
-    for item in items:
-        if path is None or isinstance(item, DeadLetter):
-            yield item
-            continue
-        place, record = item
-        arrays = [one for one in values_of(record, path.removesuffix("[]")) if one is not None]
-        inner = [one for array in arrays for one in (array if isinstance(array, list) else [None])]
-        detail = f"the record has no array of objects {path!r} (--records); it has {listed(record)}"
-        if not arrays:
-            yield dead_letter(place, WRONG_TYPE, detail, record)
-        for number, one in enumerate(inner, 1):
-            where = f"{place} record {number}"
-            if isinstance(one, dict):
-                yield where, one
-            else:
-                yield dead_letter(where, WRONG_TYPE, detail, record)
 
 
 def not_future(

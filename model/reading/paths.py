@@ -1,6 +1,7 @@
 r"""Get the value of a field, or of a path through nested records.
 
-A path joins names by points. ``[]`` behind a name stands for each element of a list. A field whose
+A path joins names by points. ``[]`` behind a name stands for each element of a list, and ``[0]``
+for the first one. A field whose
 name has the points itself comes first, at each level. Texts of several elements are joined, each
 on a line of its own; other values of several elements are a list.
 
@@ -13,6 +14,7 @@ on a line of its own; other values of several elements are a list.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -38,12 +40,15 @@ def value_of(record: Record, name: str) -> Any:
 
 def is_path(name: str) -> bool:
     """Return whether a name may be a path."""
-    return "." in name or EACH in name
+    return "." in name or EACH in name or name.endswith("]")
+
+
+_PLACE = re.compile(r"\[([0-9]{1,9})\]")
 
 
 def root_of(name: str) -> str:
     """Return the outermost field of a path."""
-    return name.partition(".")[0].partition(EACH)[0]
+    return name.partition(".")[0].partition("[")[0]
 
 
 def values_of(value: Any, path: str) -> Iterator[Any]:
@@ -51,6 +56,10 @@ def values_of(value: Any, path: str) -> Iterator[Any]:
     if path.startswith(EACH):
         rest = path.removeprefix(EACH).removeprefix(".")
         for one in value if isinstance(value, list) else ():
+            yield from values_of(one, rest) if rest else (one,)
+    elif isinstance(value, list) and (place := _PLACE.match(path)):
+        rest = path[place.end() :].removeprefix(".")
+        for one in value[int(place[1]) : int(place[1]) + 1]:
             yield from values_of(one, rest) if rest else (one,)
     elif isinstance(value, dict):
         if path in value:

@@ -11,7 +11,9 @@ from beam_topics.model.reading.encodings import check_encoding
 from beam_topics.model.reading.time_forms import check_form
 from beam_topics.model.times import check_zone
 
-Format = Literal["auto", "jsonl", "csv", "avro", "parquet", "txt", "lines", "chat", "mail", "xlsx"]
+Format = Literal[
+    "auto", "jsonl", "csv", "avro", "parquet", "txt", "lines", "chat", "doc", "mail", "xlsx"
+]
 Chats = Literal["conversation", "turn"]
 Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
 TimeFrom = Literal["field", "order", "path"]
@@ -31,8 +33,10 @@ TEXT_ENDINGS = {
 }
 BINARY_ENDINGS = {".avro": "avro", ".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"}
 # Those that do not say how they are encoded, and those whose files mostly have one document.
-ENCODED = ("jsonl", "csv", "txt", "lines", "chat")
+ENCODED = ("jsonl", "csv", "txt", "lines", "chat", "doc")
 SMALL = ("txt", "mail")
+# Files of an export of Slack whose records are no documents.
+METADATA = ("users.json", "channels.json", "groups.json", "dms.json", "mpims.json")
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,7 @@ class ParseSettings(Record):
     timestamp_format: str = option(
         "iso",
         "iso: ISO 8601, or seconds since 1970; s, ms, us or ns since 1970; year, quarter, excel,"
-        " rfc2822, or a form of strptime",
+        " buddhist, rfc2822, or a form of strptime",
     )
     time_zone: str = time_zone()
 
@@ -130,7 +134,8 @@ class ReadSettings(Record):
         parse: Names of the fields, largest document, form of times, and where ids come from.
         format: ``jsonl`` (also one array of records, or one object that holds it), ``csv``,
             ``avro``, ``parquet``, ``txt`` (each file is a document), ``lines`` (each line is one),
-            ``chat`` (each message of a chat in lines is one), ``mail`` (a mail or a mailbox),
+            ``chat`` (each message of a chat in lines is one), ``doc`` (each ``<doc>`` of
+            wikiextractor is one), ``mail`` (a mail or a mailbox),
             ``xlsx``, or ``auto``, which goes by the ending of the file name. All but
             ``avro``, ``parquet`` and ``xlsx`` may be gzipped.
         time_from: ``field``; ``order``: the source has no times, and its order (files by name, then
@@ -141,7 +146,8 @@ class ReadSettings(Record):
         columns: The names of the columns of CSV files without a header, or of the words that begin
             the lines of ``lines``; the last one is the rest of the line.
         unquoted_field: The column whose texts contain delimiters without quotes.
-        records: The path of an array whose elements are the records; None for the records.
+        records: The path of an array whose elements are the records, or of a text that is a mail,
+            which is the record; None for the records.
     """
 
     parse: ParseSettings = nested(ParseSettings())
@@ -168,7 +174,8 @@ class ReadSettings(Record):
     records: str | None = option(
         None,
         "array within each record whose elements are the records, for example"
-        " chats.list[].messages; fields of the outer record are not theirs",
+        " chats.list[].messages, or field that holds a mail; fields of the outer record are not"
+        " theirs",
     )
 
     def check(self) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 from typing import Any
 
 from beam_topics.model.documents.document import DeadLetter
@@ -108,10 +109,51 @@ class LineFile(Table):
             yield place, held
 
 
-# A text has so many characters, and lines that are documents are so many and so different.
-_LEAST_LENGTH, _LEAST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 20, 0.8, 50
+_DOC = re.compile(r'<doc\b(?P<own>(?:\s+\w+="[^"\n]*")*)\s*>\s*')
+_OWN = re.compile(r'(\w+)="([^"]*)"')
+
+
+class DocFile(Table):
+    """A file whose documents stand between lines ``<doc id="1" title="Tea">`` and ``</doc>``.
+
+    Their fields are ``text`` and what the line names. Arguments are as of JsonFile, and the bytes
+    of the largest document.
+    """
+
+    def __init__(self, chunks: Iterable[bytes], name: str, max_bytes: int) -> None:
+        self._lines, self._most = cut_lines(chunks, name, max_bytes), max_bytes
+
+    def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
+        """Yield (place, record) in the order of the file, and dead letters."""
+        held: list[str] = []
+        place, own, size = "", "", 0
+        for item in self._lines:
+            if isinstance(item, DeadLetter):
+                yield item
+                continue
+            line = item[1].decode("utf-8", "surrogateescape").rstrip("\r")
+            if not place and (begin := _DOC.fullmatch(line)):
+                place, own, held, size = item[0], begin["own"], [], 0
+            elif place and line.strip() == "</doc>":
+                fields = {name: unescape(value) for name, value in _OWN.findall(own)}
+                text = "\n".join(held)
+                yield place, {"id": place_id(place), **fields, "text": text}
+                place = ""
+            elif place and size <= self._most:
+                held.append(line)
+                size += len(line) + 1
+            elif not place and line.strip():
+                detail = 'no <doc id="..."> begins here; --format=lines takes each line'
+                yield dead_letter(item[0], BAD_ROW, detail, item[1])
+        if place:
+            yield dead_letter(place, BAD_ROW, "the <doc> has no end </doc>", own.encode())
+
+
+# Lines that are documents are so many and so different; of one file alone fewer are enough.
+_LEAST_LINES, _FEWEST_LINES, _DIFFERENT, _MOST_CLASSES = 20, 3, 0.8, 50
 # The share of the lines of a chat that begin a message; texts may have several lines.
 _LEAST_MESSAGES = 0.1
+_FASTTEXT = "__label__"
 
 
 def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -119,11 +161,18 @@ def choices_of(texts: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     lines = [line for text in texts for line in text.splitlines() if line.strip()]
     messages = sum(bool(found["author"]) for line in lines if (found := message_in(line)))
     each = ("--format=lines", "--format=txt")
+    if lines and _DOC.fullmatch(lines[0]):
+        return "the documents of wikiextractor", ("--format=doc", *each)
     if messages >= max(_LEAST_MESSAGES * len(lines), _LEAST_LINES):
         return "the messages of a chat", ("--format=chat", *each)
-    long = sum(len(line) >= _LEAST_LENGTH and " " in line.strip() for line in lines)
-    if min(long, len(set(lines))) < max(_DIFFERENT * len(lines), _LEAST_LINES):
+    fewest = _FEWEST_LINES if len(texts) == 1 else _LEAST_LINES
+    worded = sum(any(map(str.isalpha, line)) for line in lines)
+    if min(worded, len(set(lines))) < max(_DIFFERENT * len(lines), fewest):
         return "", ()
+    if len(lines) < _LEAST_LINES:
+        return "documents", each[::-1]
+    if all(line.startswith(_FASTTEXT) for line in lines):
+        return "lines of a label and a text", ("--format=lines --columns=label,text", *each)
     words = [line.split(None, 2) for line in lines]
     names, classes = ({one[at] for one in words if len(one) == 3} for at in (0, 1))
     if len(names) == len(lines) and len(classes) <= min(_MOST_CLASSES, len(lines) / 5):

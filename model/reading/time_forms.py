@@ -60,7 +60,7 @@ UNITS: dict[str, Fraction] = {
     "ns": Fraction(1, 1000),
 }
 _UNIT_NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
-NAMES = ("iso", *UNITS, "year", "quarter", "excel", "rfc2822")
+NAMES = ("iso", *UNITS, "year", "quarter", "excel", "buddhist", "rfc2822")
 
 # A number from this many seconds on (the year 5138) counts as a number in another unit. The same
 # number of milliseconds is in 1973. Whole numbers compare in a tenth of the time of fractions.
@@ -71,6 +71,7 @@ _QUARTER = re.compile(
     r"(?P<year>[0-9]{4})[ _/.-]*Q(?P<n>[1-4])|Q(?P<first>[1-4])[ _/.-]*(?P<last>[0-9]{4})", re.I
 )
 _SEASON = re.compile(r"([0-9]{4})[/\u2013-]([0-9]{2}|[0-9]{4})")
+_BUDDHIST_YEARS = 543
 _MOST_DIGITS = 40
 _MOST_CHARACTERS = 80
 _MONTH = re.compile("[0-9]{4}-[0-9]{2}")
@@ -200,6 +201,7 @@ def accepted(form: str) -> str:
         "year": "a year from 1 to 9999, or two years that follow, as 2001/02",
         "quarter": "a quarter such as 2001Q1 or Q1 2001",
         "excel": "the days since 1899-12-30 as a number",
+        "buddhist": "ISO 8601 text with a year of the Buddhist calendar, as 2544-01-31",
         "rfc2822": "a date such as Wed, 31 Jan 2001 23:59:00 GMT",
         **{unit: f"the {name} since 1970 as a number" for unit, name in _UNIT_NAMES.items()},
     }
@@ -218,6 +220,9 @@ def _reader(form: str, zone: str) -> Callable[[object], int]:
         return lambda value: years(_begin(value))
     if form == "quarter":
         return lambda value: to_utc(_quarter(value), zone)
+    if form == "buddhist":
+        iso = _iso_reader(zone)
+        return lambda value: iso(_gregorian(value))
     if form == "excel":
         return _number_reader(lambda number: to_utc(_serial(number), zone), zone)
     return _text_reader(form, zone)
@@ -434,6 +439,14 @@ def _begin(value: object) -> object:
     found = _SEASON.fullmatch(value.strip()) if isinstance(value, str) else None
     is_next = found is not None and str(int(found[1]) + 1).endswith(found[2])
     return found[1] if found is not None and is_next else value
+
+
+def _gregorian(value: object) -> str:
+    """Return a date of the Buddhist calendar with its year of the Gregorian one."""
+    text = str(value).strip()
+    if re.match("[0-9]{4}-", text) is None or (year := int(text[:4]) - _BUDDHIST_YEARS) < 1:
+        raise ValueError("it is not a date with a year of the Buddhist calendar")
+    return f"{year:04}{text[4:]}"
 
 
 def _quarter(value: object) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.publishing.catalogue import Came
+from beam_topics.model.publishing.catalogue import Came, mass_of
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.times import to_iso
 
@@ -31,11 +31,13 @@ _LENGTHS = dict(zip(_UNITS, (_DAY, 30 * _DAY, 365 * _DAY, 3652 * _DAY, 36524 * _
 def unit_of(times: Sequence[int]) -> str:
     """Return the shortest unit of the calendar that suits times in microseconds.
 
-    It is not shorter than the usual gap between two times, and gives a limited number of periods.
+    It is not shorter than the usual gap between two times, and gives a limited number of periods. A
+    time that is far from all others does not count.
     """
     gaps = np.diff(np.array(sorted(times), np.int64))
     usual = int(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0
-    span = max(times) - min(times)
+    first, last = mass_of(times)
+    span = last - first
     for unit in _UNITS:
         if usual <= _LENGTHS[unit] * 1.05 and span // _LENGTHS[unit] < MOST_PERIODS:
             return unit

@@ -34,7 +34,7 @@ from beam_topics.model.files.matching import (
 )
 from beam_topics.model.functions import Stored, check_allowed
 from beam_topics.model.options import names_in, names_text
-from beam_topics.model.reading.settings import BINARY_ENDINGS, TEXT_ENDINGS
+from beam_topics.model.reading.settings import BINARY_ENDINGS, METADATA, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, names_of
@@ -158,8 +158,9 @@ def stored_options(folder: str, known: Collection[str]) -> dict[str, str]:
 def _input_of(path: str) -> str:
     """Return ``--input`` for an argument; a folder stands for its files of the commonest ending.
 
-    Files of the folder itself come before those in folders within it. Hidden ones, marks of tools
-    and model stores are none. What is not read is told.
+    Where the folder itself and folders within it have such files, the user has to say. Hidden ones,
+    marks of tools and model stores are none, and lists of users and channels alone are no
+    documents. What is not read is told.
     """
     if not Path(path).is_dir():
         # What is a file is one, whatever commas it has; another argument may name several.
@@ -179,12 +180,29 @@ def _pattern_of(path: str) -> str:
         )
         if files:
             pattern = f"{folder}/{inner}"
-        if endings:
-            pattern += min(endings, key=lambda one: (-endings[one], one))
-        if files:
+        ending = min(endings, key=lambda one: (-endings[one], one), default="")
+        pattern += ending
+        if files and any(Path(one).name not in METADATA for one in files):
             break
+    if inner == "*":
+        _check_levels(path, folder, ending)
     _tell_left(path, local_files(pattern, "--input"))
     return pattern
+
+
+def _check_levels(path: str, folder: str, ending: str) -> None:
+    """Check that the folders in a folder have no files of the ending that its own files have.
+
+    Raises:
+        UsageError: they have.
+    """
+    inner = local_files(f"{folder}/*/*{ending}", "--input") if ending else []
+    if inner:
+        deep, flat = (shlex.quote(f"{folder}/{one}{ending}") for one in ("**/*", "*"))
+        raise UsageError(
+            f"{path}: files {ending} are in it and in the folders in it, for example {inner[0]}."
+            f" Give {deep} or {flat} in place of {shlex.quote(path)}."
+        )
 
 
 def _tell_left(folder: str, read: Sequence[str]) -> None:

@@ -163,10 +163,12 @@ def parser_for(
         groups: the groups of options that the pipeline has.
         required: options that must be given, each with an example.
     """
-    needed = [f"--{name}=..." for name in required]
+    usage = " ".join([shown(prog), *(f"--{name}=..." for name in required), "[options]"])
+    if required and {"learner", "input"} <= set(names_of(groups)) - set(required):
+        usage = f"{shown(prog)} data.csv [options]\n       {usage}"
     parser = Parser(
         prog=shown(prog),
-        usage=" ".join([shown(prog), *needed, "[options]"]),
+        usage=usage,
         description=description,
         epilog=_BEAM_OPTIONS,
         formatter_class=_Help,

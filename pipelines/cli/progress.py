@@ -25,6 +25,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from beam_topics.model.times import DURATION_UNITS
 from beam_topics.pipelines.cli.terminal import day, plain
 
 LOGGER = "beam_topics.progress"
@@ -33,6 +34,8 @@ COVERAGE = "beam_topics.coverage"
 EVENTS = "beam_topics.events"
 WORKING = "working"
 _SECONDS_BETWEEN_LINES = 5.0
+# The order of records in place of times begins in 1970, a second for each.
+_SECOND_DAY = DURATION_UNITS["d"]
 # Records that the rate is of.
 _RECENT = 8
 
@@ -73,7 +76,8 @@ class Progress(logging.Handler):
         records = self._newest.values()
         last = max(records, key=lambda record: (record.event_time, record.sequence))
         documents, words = self._learned(), f"{last.words:,} words"
-        parts = [f"up to {day(last.event_time)}", self._share(documents), *self._rates(), words]
+        until = [] if last.event_time < _SECOND_DAY else [f"up to {day(last.event_time)}"]
+        parts = [*until, self._share(documents), *self._rates(), words]
         return "  ".join(parts)
 
     def _learned(self) -> int:

@@ -57,7 +57,10 @@ def test_a_subcommand_runs_under_its_name(capsys):
     assert capsys.readouterr().err.startswith("beam-topics versions: 'nothing' was given; ")
     with pytest.raises(SystemExit):
         main(["train", "--help"])
-    assert "usage: beam-topics train --model_store=..." in capsys.readouterr().out
+    usage = (
+        "usage: beam-topics train data.csv [options]\n       beam-topics train --model_store=..."
+    )
+    assert usage in capsys.readouterr().out
     assert shown("train") == "python -m beam_topics.pipelines.train"
 
 

@@ -1,5 +1,6 @@
 """What ``beam_topics.pipelines.show`` prints and draws of a store."""
 
+import fake_learner
 from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
@@ -7,8 +8,9 @@ from made import manifest_of, random_snapshot
 from beam_topics.model.events import Event
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings import TokeniserSettings
-from beam_topics.pipelines import show
+from beam_topics.pipelines import show, train
 
+FAKE = ["--topics=2", f"--learner={fake_learner.Fake.kind}"]
 DAY = 86_400_000_000
 FIGURES = {"gain": 0.5, "usual": 0.1, "rise": 0.2}
 CAME = [[8.0, 1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 8.0, 0.0], [1.0, 2.0, 1.0, 5.0, 1.0]]
@@ -116,3 +118,14 @@ def test_a_store_that_was_not_counted_has_no_curves(tmp_path, capsys):
     store, _ = stored(tmp_path)
     told = printed(store, capsys)
     assert "▁" not in told and "█" not in told and "a blank where nothing came" in told
+
+
+def test_a_run_without_times_shows_none(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"a ship in harbour {'abcdef'[n % 6] * 3} {n}\n" for n in range(60))
+    (tmp_path / "a.txt").write_text(rows)
+    assert train.main(["a.txt", "--format=lines", *FAKE]) == 0
+    assert show.main(["a.topics"]) == 0
+    said = capsys.readouterr()
+    assert "1970" not in said.out and "share of what came, the order of" in said.out
+    assert "up to" not in said.err.partition("event time")[0]

@@ -56,9 +56,9 @@ def test_several_long_texts_below_the_top_level_are_asked_for():
         " one of them."
     )
     assert question.choices == (
+        "--text_field=payload.comment.body,payload.review.body",
         "--text_field=payload.comment.body",
         "--text_field=payload.review.body",
-        "--text_field=payload.comment.body,payload.review.body",
     )
 
 
@@ -69,8 +69,8 @@ def test_a_choice_learns_at_least_half_of_the_records():
 
     (question,) = found_in(lambda n: event(n) if n % 4 < 3 else {"id": n}).questions
     assert question.choices == (
-        "--text_field=payload.comment.body,payload.review.body",
         "--text_field=payload.comment.body,payload.review.body,payload.commit.body",
+        "--text_field=payload.comment.body,payload.review.body",
     )
 
 

@@ -9,7 +9,7 @@ from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.options import MEGABYTE
 from beam_topics.model.reading import parsing
-from beam_topics.model.reading.parsing import inner_records, parse_line, parse_record
+from beam_topics.model.reading.parsing import parse_line, parse_record
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
@@ -327,21 +327,3 @@ def test_a_source_is_read_where_its_field_is_named():
     assert parse(line(author=7), settings).source == "7"
     assert parse(line(), settings).source is None
     assert parse(line(author="ann")).source is None
-
-
-def test_a_record_without_the_array_of_records_is_told():
-    items = [
-        ("a:1", {"data": [{"text": "Tea"}, "Cake"]}),
-        ("a:2", {"other": 1}),
-        ("a:3", {"data": {"text": "Tea"}}),
-        ("a:4", {"data": []}),
-        DeadLetter("a:5", "not_json", "", ""),
-    ]
-    found, element, without, no_array, dead = inner_records(items, "data")
-    assert found == ("a:1 record 1", {"text": "Tea"}) and dead is items[-1]
-    assert [one.source for one in (element, without)] == ["a:1 record 2", "a:2"]
-    assert {one.reason for one in (element, without, no_array)} == {"wrong_type"}
-    assert without.detail == (
-        "the record has no array of objects 'data' (--records); it has 'other'"
-    )
-    assert list(inner_records(items, None)) == items

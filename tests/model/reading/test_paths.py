@@ -166,3 +166,13 @@ def test_a_literal_column_with_a_point_comes_first_in_a_table():
     settings = ReadSettings(parse=ParseSettings(fields=FieldNames(text="a.text")))
     (found,) = read_file(io.BytesIO(as_parquet(rows)), "a.parquet", settings)
     assert found.text == "own"
+
+
+def test_a_place_in_a_list():
+    record = {"versions": [{"created": "a"}, {"created": "b"}], "x[0]": "c", "list": [["d"]]}
+    assert value_of(record, "versions[0].created") == "a"
+    assert value_of(record, "versions[1].created") == "b"
+    assert value_of(record, "versions[7].created") is None
+    assert value_of(record, "x[0]") == "c"
+    assert value_of(record, "list[0][0]") == "d"
+    assert root_of("versions[0].created") == "versions"

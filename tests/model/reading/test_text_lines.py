@@ -8,7 +8,7 @@ from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.parsing import BAD_ROW, MISSING_TEXT
 from beam_topics.model.reading.settings import ParseSettings, ReadSettings
-from beam_topics.model.reading.text_lines import choices_of, message_in
+from beam_topics.model.reading.text_lines import DocFile, choices_of, message_in
 
 LINES = ReadSettings(format="lines", time_from="order")
 
@@ -127,3 +127,64 @@ def test_lines_that_look_like_records_are_known(line, what, first):
 )
 def test_other_files_are_one_text(text):
     assert choices_of([text]) == ("", ())
+
+
+DOC, FASTTEXT = "the documents of wikiextractor", "lines of a label and a text"
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "choices"),
+    [
+        (
+            lambda n: f'<doc id="{n}" url="u" title="T">\nShip {n}.\n</doc>\n',
+            DOC,
+            ("--format=doc", "--format=lines", "--format=txt"),
+        ),
+        (
+            lambda n: f"__label__{n % 2} {long(n)}\n",
+            FASTTEXT,
+            ("--format=lines --columns=label,text", "--format=lines", "--format=txt"),
+        ),
+        (lambda n: f"船只{chr(0x4E00 + n)}进港\n", "documents", ("--format=lines", "--format=txt")),
+        (lambda n: f"ship {n}\n", "documents", ("--format=lines", "--format=txt")),
+    ],
+)
+def test_short_lines_and_those_of_tools_are_known(line, what, choices):
+    assert choices_of(["".join(map(line, range(40)))]) == (what, choices)
+
+
+def test_a_few_lines_of_one_file_are_asked_for_with_the_text_first():
+    text = "".join(f"{long(n)}\n" for n in range(5))
+    assert choices_of([text]) == ("documents", ("--format=txt", "--format=lines"))
+    assert choices_of([text, text]) == ("", ())
+
+
+ARTICLES = """<doc id="7" url="https://x?a=1&amp;b" title="Tea &quot;x&quot;">
+Tea
+
+Hot.
+</doc>
+
+lost
+<doc>
+Cake
+</doc>
+<doc id="9">
+"""
+
+
+def test_documents_between_lines_of_doc():
+    first, lost, second, cut = DocFile([ARTICLES.encode()], "w", 1000).records()
+    fields = {"id": "7", "url": "https://x?a=1&b", "title": 'Tea "x"', "text": "Tea\nHot."}
+    assert first == ("w:1", fields)
+    assert second[1]["text"] == "Cake" and second[0] == "w:8"
+    assert (lost.source, lost.reason) == ("w:7", BAD_ROW)
+    assert lost.detail == 'no <doc id="..."> begins here; --format=lines takes each line'
+    assert (cut.source, cut.detail) == ("w:11", "the <doc> has no end </doc>")
+
+
+def test_a_document_that_is_too_large_is_a_dead_letter():
+    text = "<doc>\n" + "tea\n" * 100 + "</doc>\n"
+    settings = ReadSettings(ParseSettings(max_document_bytes=40), format="doc", time_from="order")
+    (found,) = read_file(io.BytesIO(text.encode()), "w", settings)
+    assert found.reason == "too_large"

@@ -73,6 +73,7 @@ def test_a_month_is_its_first_moment():
         ("31/01/01", "%d/%m/%y"),
         (36922, "excel"),
         ("36922.0", "excel"),
+        ("2544-01-31", "buddhist"),
         ("31%2001 Jan", "%d%%%Y %b"),
     ],
 )
@@ -110,6 +111,7 @@ def test_half_days_fractions_and_two_digits():
         (1.5, "%Y", "a float is not a time"),
         (True, "%Y", "a bool is not a time"),
         (60, "excel", "from 61"),
+        ("0400-01-31", "buddhist", "year of the Buddhist calendar"),
         (2_958_466, "excel", "to 2958465"),
         (2013, "iso", "looks like a year"),
         ("1" * 41, "s", "so many digits"),
@@ -316,7 +318,7 @@ def test_forms_that_cannot_be_read(form, remedy):
     with pytest.raises(OptionError, match="--timestamp_format: ") as raised:
         ParseSettings(timestamp_format=form)
     assert remedy in str(raised.value)
-    forms = "iso, s, ms, us, ns, year, quarter, excel, rfc2822, or a form of strptime"
+    forms = "iso, s, ms, us, ns, year, quarter, excel, buddhist, rfc2822, or a form of strptime"
     assert forms in str(raised.value)
 
 

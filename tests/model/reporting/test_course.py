@@ -42,6 +42,15 @@ def test_the_unit_is_no_shorter_than_the_usual_gap(step, count, unit):
     assert unit_of([n * step for n in range(count)]) == unit
 
 
+def test_a_time_far_from_all_others_lengthens_no_unit_and_no_bar():
+    times = [DAY * n for n in range(1, 20)]
+    assert unit_of([*times, DAY * 70_000]) == unit_of(times) == "day"
+    (late,) = history_of([[1.0]], first=DAY * 70_000)
+    drawn = curves([*history_of([[1.0]] * 19, step=DAY, first=DAY), late], 1, 10)
+    assert (drawn.first, drawn.last) == (DAY, DAY * 19)
+    assert not np.isnan(drawn.shares).any()
+
+
 def test_one_time_is_a_day():
     assert unit_of([5]) == "day" == unit_of([5, 5])
 

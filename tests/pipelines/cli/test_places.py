@@ -173,10 +173,30 @@ def test_marks_of_tools_and_stores_in_a_folder_are_counted_and_not_read(here, ca
 
 
 def test_what_is_below_a_folder_whose_own_files_are_read_is_told(here, capsys):
-    table(here, ["in/a.jsonl", "in/x/b.jsonl", "in/x/c.jsonl", "in/.d"])
+    table(here, ["in/a.jsonl", "in/x/b.csv", "in/x/c.csv", "in/.d"])
     arranged(["in", "--time_from=order"], "train", train.GROUPS)
     said = "in: the number of files that are read is 1; not read: 1 folders within it, 1 hidden, or"
     assert said in capsys.readouterr().err
+
+
+def test_files_in_a_folder_and_in_its_folders_are_asked_for(here):
+    table(here, ["in/a.jsonl", "in/x/b.jsonl"])
+    said = (
+        "in: files .jsonl are in it and in the folders in it, for example in/x/b.jsonl. Give"
+        " 'in/**/*.jsonl' or 'in/*.jsonl' in place of in."
+    )
+    with pytest.raises(UsageError) as raised:
+        arranged(["in", "--time_from=order"], "train", train.GROUPS)
+    assert str(raised.value) == said
+    for argument, files in (("in/**/*.jsonl", 2), ("in/*.jsonl", 1)):
+        found = options(arranged([argument, "--time_from=order"], "train", train.GROUPS).argv)
+        assert len(profiling.files_of(names_in(found["input"]))) == files
+
+
+def test_lists_of_users_alone_are_no_documents_of_a_folder(here):
+    table(here, ["in/users.json", "in/channels.json", "in/c/2024-01-08.json"])
+    found = options(arranged(["in", "--time_from=order"], "train", train.GROUPS).argv)
+    assert "in/c/2024-01-08.json" in profiling.files_of(names_in(found["input"]))
 
 
 def test_a_shell_gives_marks_for_a_glob(here):

@@ -112,6 +112,117 @@ def test_every_piece_of_advice_is_a_command_that_works(here, capsys, name):
     assert learned(here) == expected[0]
 
 
+def mail(n):
+    date = f"{n % 27 + 1} Jan 2024 08:00:00 +0000"
+    return f"Message-ID: <{n}@x>\nDate: {date}\nSubject: tea\n\n{text(n)}\n"
+
+
+# The argument, the files, the documents that each piece of advice gives, and what is asked.
+FOLDERS = {
+    "notes": (
+        {f"notes/{'old/' * (n % 2)}{n}.txt": text(n, 20) for n in range(40)},
+        [40, 20],
+        "notes: files .txt are in it and in the folders in it",
+    ),
+    "my news": (
+        {f"my news/{n % 2}/{n}": text(n, 20) for n in range(40)},
+        [40],
+        "--format=txt",
+    ),
+    "wiki": (
+        {f"wiki/AA/wiki_0{k}": "".join(
+            f'<doc id="{n}" url="u" title="T">\n{text(n)}\n\n</doc>\n' for n in range(k, 40, 2)
+        ) for k in range(2)},
+        [40, 120, 2],
+        "--format=doc",
+    ),
+    "lines": (
+        {"lines/part_0": "".join(json.dumps({"id": n, "text": text(n)}) + "\n" for n in range(40))},
+        [40],
+        "--format=jsonl",
+    ),
+    "papers": (
+        {f"papers/{k}.json": json.dumps(
+            {"paper_id": f"p{k}", "body_text": [{"text": text(k + n)} for n in range(4)]}
+        ) for k in range(20)},
+        [20, 80],
+        "the elements of 'body_text' in each file are documents, or one text",
+    ),
+    "mails.csv": (
+        {"mails.csv": 'file,message\n' + "".join(f'f{n},"{mail(n)}"\n' for n in range(40))},
+        [40, 40],
+        "the texts of 'message' are mails, with their headers",
+    ),
+    "archive.jsonl": (
+        {"archive.jsonl": lines(
+            {"id": f"a{n}", "abstract": text(n, 20), "update_date": day(59 - n)[:10],
+             "versions": [{"created": day(n)}, {"created": day(n + 1)}]} for n in range(50)
+        )},
+        [50, 50],
+        "the time 'update_date' is that of the last change",
+    ),
+    "thai.csv": (
+        {"thai.csv": "date,text\n" + "".join(f"2567{day(n)[4:]},{text(n)}\n" for n in range(50))},
+        [50, 50],
+        "for example '2567-01-01T08:00:00', can be read in several ways",
+    ),
+    "labels.txt": (
+        {"labels.txt": "".join(f"__label__{n % 2} {text(n)}\n" for n in range(40))},
+        [40, 40, 1],
+        "lines of a label and a text",
+    ),
+    "queries.txt": (
+        {"queries.txt": "".join(f"{text(n, 2)} {n}\n" for n in range(40))},
+        [40, 1],
+        "look like documents",
+    ),
+}  # fmt: skip
+
+
+def advised(told, argument):
+    """Return the arguments of each command that a message prints."""
+    given = told.partition(" Give ")[2].removesuffix(".")
+    choices, _, replaced = given.partition(" in place of ")
+    each = map(shlex.split, choices.split(" or "))
+    return [one if replaced else [argument, *one] for one in each]
+
+
+@pytest.mark.parametrize("argument", FOLDERS)
+def test_every_answer_about_files_of_tools_works(here, capsys, argument):
+    files, expected, said = FOLDERS[argument]
+    for name, data in files.items():
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(data)
+    assert train.main([argument, *FAKE]) == 2
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert said in told and not list(here.glob("*.topics"))
+    found = []
+    for command in advised(told, argument):
+        assert train.main([*command, *FAKE]) == 0, command
+        found.append(learned(here))
+    assert found == expected
+
+
+def test_mails_in_a_column_have_their_times(here, capsys):
+    rows = "".join(f'f{n},"{mail(n)}"\n' for n in range(40))
+    (here / "mails.csv").write_text(f"file,message\n{rows}")
+    assert look.main(["mails.csv", "--records=message"]) == 0
+    assert "times        2024-01-01 to 2024-01-27" in capsys.readouterr().out
+
+
+def test_documents_without_a_time_are_told(here, capsys):
+    rows = "".join(f"{'' if n % 10 == 3 else day(n)},{text(n)}\n" for n in range(50))
+    (here / "data.csv").write_text(f"date,text\n{rows}")
+    assert train.main(["data.csv", *FAKE]) == 0
+    assert (
+        "5 of 50 records have no time in 'date'. They become dead letters; --time_from=order learns"
+        " all records in their order." in capsys.readouterr().err
+    )
+    assert learned(here) == 45
+    assert train.main(["data.csv", "--time_from=order", *FAKE]) == 0
+    assert learned(here) == 50
+
+
 def test_columns_of_lines_stay_for_more_documents(here, capsys):
     for name in ("a.txt", "b.txt"):
         (here / name).write_text("".join(f"{name}{n} sea {text(n)}\n" for n in range(30)))
