@@ -14,7 +14,7 @@ error where a gzip is cut off.
     )
 
 Without a tokeniser it gives the documents with their texts, for an archive. :class:`ParseMessages`
-does the same for JSON objects from elsewhere, and :class:`ReadPubSub` for those of Pub/Sub.
+does the same for JSON objects from elsewhere, for example from a queue.
 
 Every step that reads derives from :class:`Emit`. The counter ``records_read`` equals ``documents``
 plus all ``dead_<reason>``, and ``tokens`` counts the tokens of the documents. The time of an
@@ -370,49 +370,3 @@ def documents_of(
     typed = beam.ParDo(fn).with_output_types(kind, **{DEAD_LETTERS: bytes})
     both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
     return Documents(both[DOCUMENTS], both[DEAD_LETTERS])
-
-
-class ReadPubSub(beam.PTransform):
-    """Read a Pub/Sub subscription; gives :class:`beam_topics.transforms.read.Documents`.
-
-    Args:
-        subscription: ``projects/<project>/subscriptions/<name>``.
-        timestamp_attribute: The attribute of the messages that holds their time, or None.
-        settings: How messages are parsed.
-        tokeniser: The settings of the tokeniser.
-        max_future: As of :class:`beam_topics.transforms.read.ParseMessages`, against the time of
-            publishing or the time in the attribute.
-
-    Raises:
-        OptionError: The name of the subscription has another form, or the extra ``gcp`` is not
-            installed.
-    """
-
-    def __init__(
-        self,
-        subscription: str,
-        timestamp_attribute: str | None,
-        settings: ParseSettings,
-        tokeniser: TokeniserSettings,
-        *,
-        max_future: int | None = None,
-    ) -> None:
-        super().__init__()
-        try:
-            self._source = beam.io.ReadFromPubSub(
-                subscription=subscription, timestamp_attribute=timestamp_attribute
-            )
-        except ImportError as error:
-            raise OptionError(
-                "--source",
-                "pubsub",
-                "other sources without it",
-                "Run: pip install 'beam-topics[gcp]'",
-            ) from error
-        except ValueError as error:
-            allowed = "projects/<project>/subscriptions/<name>"
-            raise OptionError("--pubsub_subscription", subscription, allowed, f"{error}") from error
-        self._parse = ParseMessages(subscription, settings, tokeniser, max_future)
-
-    def expand(self, pipeline: Any) -> Documents:
-        return pipeline | "Messages" >> self._source | "Documents" >> self._parse

@@ -220,9 +220,6 @@ class TrendSettings(Record):
         most=100,
     )
     topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
-    table: str | None = option(
-        None, "BigQuery table for the rows: project:dataset.table", name="trends_table"
-    )
 
 
 @dataclass(frozen=True)

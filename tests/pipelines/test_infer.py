@@ -13,7 +13,7 @@ from beam_topics.pipelines import infer
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.graphs import infer as graph
 
-PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
+KAFKA = ["--source=kafka", "--kafka_servers=b:9", "--kafka_topic=posts"]
 
 
 def options_of(tmp_path, *flags):
@@ -51,12 +51,12 @@ def test_models_that_cut_words_differently_are_not_used_together(tmp_path):
 
 @pytest.mark.parametrize("method", ["gibbs1", "gibbs2", "gibbs2-s"])
 def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
-    options = options_of(tmp_path, *PUBSUB, "--model_key=en", f"--method={method}")
+    options = options_of(tmp_path, *KAFKA, "--model_key=en", f"--method={method}")
     with pytest.raises(OptionError) as error:
         graph.build(beam.Pipeline(options=PipelineOptions([])), options)
     said = (
         f"--method: '{method}' was given; allowed is a method for one document at a time with"
-        " --source=pubsub. Use gibbs3."
+        " --source=kafka. Use gibbs3."
     )
     assert str(error.value) == said
 
