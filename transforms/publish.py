@@ -29,9 +29,10 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.events import Event
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.blobs import sequence_of
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.expiry import Expiry
-from beam_topics.model.publishing.manifest import Manifest, sequence_of
+from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import records_of, summary_of, superseding

@@ -39,7 +39,7 @@ from apache_beam.utils.timestamp import Timestamp
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files.matching import is_local, matching_files
+from beam_topics.model.files import is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
 from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line

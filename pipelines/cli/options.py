@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.inference import METHOD
 from beam_topics.model.inference.settings import (
     CacheSettings,

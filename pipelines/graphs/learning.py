@@ -27,7 +27,7 @@ from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learner_log.restoring import find_start
 from beam_topics.model.publishing.checkpoint_store import rollback
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings import SequenceSettings

@@ -6,8 +6,7 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from made import manifest_of, snapshot_of
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing.binding import Binding
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import Binding, ModelStore
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.pipelines import infer
 from beam_topics.pipelines.cli.command import parse
