@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
@@ -256,7 +255,7 @@ class _ParseMessage(Emit):
     def process(self, element: bytes, came: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
         item = parse_line(element, self._source, self._settings)
         if isinstance(item, Document):
-            item = replace(item, arrived=came.micros)
+            item = item.arriving(came.micros)
         yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 

@@ -128,6 +128,10 @@ class MixtureBlock:
             document_groups=block.groups,
         )
 
+    def shown(self) -> Groups:
+        """Return the groups that are named, or the topics as groups of one."""
+        return self.groups or Groups(self.ids_of_topics(), tuple(range(self.proportions.shape[1])))
+
     def ids_of_topics(self) -> tuple[int, ...]:
         """Return the id of the topic in each place."""
         return self.topic_ids or tuple(range(self.proportions.shape[1]))

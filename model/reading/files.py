@@ -190,7 +190,7 @@ def read_file(
         if isinstance(found, DeadLetter):
             found = replace(found, source=shown + found.source[within:])
         else:
-            found = replace(found, arrived=number)
+            found = found.arriving(number)
         yield found
 
 

@@ -120,7 +120,8 @@ def test_csv(exported):
 
 def test_csv_with_pandas(exported):
     pandas = pytest.importorskip("pandas")
-    found = pandas.read_csv(io.BytesIO(to_csv(exported)), keep_default_na=False)
+    read = io.BytesIO(to_csv(exported))
+    found = pandas.read_csv(read, keep_default_na=False, float_precision="round_trip")
     check_rows(found.to_dict("records"), exported)
 
 
