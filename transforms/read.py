@@ -45,8 +45,7 @@ from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
-from beam_topics.transforms.constants import DEAD_LETTERS, NAMESPACE
-from beam_topics.transforms.metrics import EventTime, Refusals, Wordless
+from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, EventTime, Refusals, Wordless
 
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.

@@ -59,11 +59,11 @@ from beam_topics.pipelines.graphs.adding import (
 from beam_topics.pipelines.graphs.execute import run
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.transforms.kafka_sink import EVENTS
 from beam_topics.transforms.learn import Learn
-from beam_topics.transforms.metrics import LOST, WITHOUT_WORDS
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
-from beam_topics.transforms.sinks.kafka import EVENTS
+from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 

@@ -44,7 +44,7 @@ from beam_topics.pipelines.cli.settings_options import (
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.transforms.sinks.kafka import Messages
+    from beam_topics.transforms.kafka_sink import Messages
 
 SINKS = Kinds()
 
@@ -115,7 +115,7 @@ class KafkaSink(SinkSettings):
 
     def write(self, options: Options, streams: bool) -> beam.PTransform:
         from beam_topics.transforms.infer import EachMixture
-        from beam_topics.transforms.sinks.kafka import MIXTURES
+        from beam_topics.transforms.kafka_sink import MIXTURES
 
         return EachMixture() | to_kafka(self.output_topic or "", options, MIXTURES, "--sink")
 
@@ -132,7 +132,7 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
     Raises:
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
-    from beam_topics.transforms.sinks.kafka import WriteToKafka
+    from beam_topics.transforms.kafka_sink import WriteToKafka
     from beam_topics.transforms.sources.kafka_client import client_library, properties
 
     kafka = settings_of(options, KafkaClientSettings)
@@ -187,8 +187,8 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     if not check_trends(wanted, options):
         return
     # Imported here, because --help needs no Beam.
-    from beam_topics.transforms.sinks.kafka import TRENDS
-    from beam_topics.transforms.sinks.trends import ENCODERS, AddUpTrends
+    from beam_topics.transforms.kafka_sink import TRENDS
+    from beam_topics.transforms.trends import ENCODERS, AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
     added = AddUpTrends(

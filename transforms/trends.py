@@ -21,7 +21,7 @@ window_start, group, topic, part). Parts add up: documents and tokens as they ar
 weighted by documents (:func:`beam_topics.model.trends.whole_rows`). A job that does not stream
 writes one part of each window. Each part has a bound of its own.
 
-Rows go to files or to Kafka (:mod:`beam_topics.transforms.sinks.kafka`), at least once.
+Rows go to files or to Kafka (:mod:`beam_topics.transforms.kafka_sink`), at least once.
 Readers drop repeated rows by :data:`beam_topics.model.trends.TREND_KEY`.
 """
 
@@ -40,7 +40,7 @@ from beam_topics.model.encoding import json_lines
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.times import to_iso
 from beam_topics.model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
-from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.stateful import SummingDoFn
 from beam_topics.transforms.write import Encoder
 
