@@ -69,14 +69,10 @@ from beam_topics.model.inference.serving import ServedModel, Serving, Window, pu
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
 from beam_topics.model.snapshot import Snapshot
-from beam_topics.transforms.constants import DEAD_LETTERS, LAST_TIME, NAMESPACE
 from beam_topics.transforms.coverage import TALLIES, sharded
-from beam_topics.transforms.logs import leave_out_harmless
-from beam_topics.transforms.metrics import Refusals
 from beam_topics.transforms.read import Documents, documents_of
+from beam_topics.transforms.shared import DEAD_LETTERS, LAST_TIME, NAMESPACE, Refusals
 
-# RunInference warns, on every worker without torch, that it cannot measure memory.
-leave_out_harmless()
 _BATCH = 64
 
 

@@ -38,7 +38,7 @@ from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError, one_of
-from beam_topics.model.files.matching import read_text
+from beam_topics.model.files import read_text
 from beam_topics.model.functions import load_function
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters, stop_lists, word_forms

@@ -21,7 +21,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics
-from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.evaluation.held_out import Score, first_moment
 from beam_topics.model.functions import allow
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered

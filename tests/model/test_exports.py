@@ -13,7 +13,7 @@ import pytest
 from exported import documents, learned
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.evaluation.held_out import Score, first_moment
 from beam_topics.model.exports import (
     rounding,
     to_csv,
