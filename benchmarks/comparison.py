@@ -23,7 +23,7 @@ fixed point of
   bounded.
   BERTopic has no P(w | z): it has no perplexity, and its own θ is classified.
 * NPMI: of the first ten words of a topic in the training documents; the mean, and the number of
-  topics that are judged mixed (:mod:`beam_topics.model.evaluation.mixed`).
+  topics that are judged mixed (:mod:`beam_topics.model.evaluation.coherence`).
 
 A run is one line of ``docs/results/comparison.jsonl``; see :mod:`benchmarks.ledger`.
 """
@@ -44,9 +44,8 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.evaluation.classification import svm_accuracy
-from beam_topics.model.evaluation.coherence import coherence
-from beam_topics.model.evaluation.mixed import judge_words, most_telling
+from beam_topics.model.evaluation.coherence import coherence, judge_words, most_telling
+from beam_topics.model.evaluation.held_out import svm_accuracy
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.snapshot import Snapshot
 from benchmarks.corpora import (

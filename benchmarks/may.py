@@ -27,9 +27,9 @@ import numpy as np
 
 from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
+from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters
-from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
 from benchmarks.corpora import minibatch, newsgroups, part, shuffled, vocabulary
 from benchmarks.experiments import experiment

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters
-from beam_topics.model.evaluation.settings import EvaluationSettings
 from beam_topics.model.learners import LEARNER, learner_for
 from benchmarks.corpora import minibatches, newsgroups, shuffled, vocabulary
 

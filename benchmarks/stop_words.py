@@ -5,7 +5,7 @@ other documents score it. A row has the words of a list and the share of tokens 
 the accuracy of a linear SVM on the mixtures of the scoring documents, and the normalised mutual
 information of their labels and their largest topics, where documents have labels; the NPMI of the
 first ten words of a topic in the training documents; the topics that are judged mixed
-(:mod:`beam_topics.model.evaluation.mixed`); and the perplexity of the words that no list leaves
+(:mod:`beam_topics.model.evaluation.coherence`); and the perplexity of the words that no list leaves
 out, each given the words before it in a document at even places. ``max_df`` is the option of the
 learner.
 """
@@ -24,9 +24,8 @@ from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.agreement import main_topics, nmi
-from beam_topics.model.evaluation.classification import svm_accuracy
-from beam_topics.model.evaluation.coherence import coherence
-from beam_topics.model.evaluation.mixed import judge
+from beam_topics.model.evaluation.coherence import coherence, judge
+from beam_topics.model.evaluation.held_out import svm_accuracy
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.words import stop_lists

@@ -21,7 +21,7 @@ from beam_topics.model import wire
 from beam_topics.model.compositions import compose
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, Gibbs, learner_for
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.held import Held
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.snapshots import (

@@ -24,8 +24,8 @@ from beam_topics.model.arrays import FloatArray
 from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.evaluation.classification import svm_accuracy
 from beam_topics.model.evaluation.coherence import TOP_WORDS, Reference
+from beam_topics.model.evaluation.held_out import svm_accuracy
 from beam_topics.model.inference import METHOD, PublishedModel
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
 from beam_topics.model.settings import TokeniserSettings

@@ -12,15 +12,17 @@ True
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 import fastavro
+import msgspec
 
 from beam_topics.model import wire
 from beam_topics.model.documents.document import Document
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.times import to_iso
 
@@ -31,6 +33,9 @@ _AVRO, MARKER_BYTES = b"Obj\x01", 16
 ROW_KEY = ("key", "id", "timestamp", "model_version")
 
 _TIME = {"type": "long", "logicalType": "timestamp-micros"}
+
+# It takes an eighth of the time of the module json, for each row that is written.
+_ENCODER = msgspec.json.Encoder(order="deterministic")
 
 # Topics with smaller shares are left out, except the largest one.
 LEAST_SHARE = 0.001
@@ -126,14 +131,21 @@ def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
     else None where it was not computed.
     """
     shown = mixture.shown()
-    found = shown.largest(mixture.proportions, least=LEAST_SHARE)
+    (found,) = shown.largest_rows(mixture.proportions[None], LEAST_SHARE)
+    return _fields(mixture, shown.ids, found)
+
+
+def _fields(
+    mixture: TopicMixture, ids: Sequence[int], found: Sequence[tuple[int, float]]
+) -> dict[str, Any]:
+    """Return the values of a mixture, given the ids of its groups and the largest groups."""
     topics: list[dict[str, Any]] = [
-        {"topic": shown.ids[at], "share": round(share, _DECIMALS)} for at, share in found
+        {"topic": ids[at], "share": round(share, _DECIMALS)} for at, share in found
     ]
-    none = mixture.none if mixture.words_known else 1.0
     if mixture.names:
         for one, (at, _) in zip(topics, found, strict=True):
             one["name"] = mixture.names[at]
+    none = mixture.none if mixture.words_known else 1.0
     return {
         "key": mixture.key,
         "id": mixture.id,
@@ -148,10 +160,21 @@ def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
     }
 
 
+def _block_fields(block: MixtureBlock) -> Iterator[dict[str, Any]]:
+    """Yield :func:`mixture_fields` of the mixtures of a block."""
+    shown = block.shown()
+    rows = shown.largest_rows(block.proportions, LEAST_SHARE)
+    for mixture, found in zip(block.mixtures(), rows, strict=True):
+        yield _fields(mixture, shown.ids, found)
+
+
 def mixture_to_json(mixture: TopicMixture) -> bytes:
     """Return a mixture as JSON on one line, with its time in ISO 8601."""
-    fields = mixture_fields(mixture) | {"timestamp": to_iso(mixture.timestamp)}
-    return wire.canonical_json(fields).encode()
+    return _json(mixture_fields(mixture))
+
+
+def _json(fields: dict[str, Any]) -> bytes:
+    return _ENCODER.encode(fields | {"timestamp": to_iso(fields["timestamp"])})
 
 
 def row_key(mixture: TopicMixture) -> bytes:
@@ -163,24 +186,24 @@ def row_key(mixture: TopicMixture) -> bytes:
 
 def mixtures_to_json_lines(records: Sequence[bytes]) -> bytes:
     """Return JSON lines for bytes of mixtures or of blocks of them, with times in ISO 8601."""
-    return b"".join(mixture_to_json(mixture) + b"\n" for mixture in _sorted_mixtures(records))
+    return b"".join(_json(fields) + b"\n" for fields in _sorted_fields(records))
 
 
 def mixtures_to_avro(records: Sequence[bytes]) -> bytes:
     """Return an Avro file for bytes of mixtures or of blocks of them."""
-    rows = [mixture_fields(mixture) for mixture in _sorted_mixtures(records)]
-    return _avro(MIXTURE_SCHEMA, rows, wire.digest(*sorted(records)))
+    return _avro(MIXTURE_SCHEMA, _sorted_fields(records), wire.digest(*sorted(records)))
 
 
-def _sorted_mixtures(records: Sequence[bytes]) -> list[TopicMixture]:
-    """Return the mixtures of TopicMixture or MixtureBlock bytes by key, time and id."""
-    mixtures = chain.from_iterable(map(_mixtures_of, sorted(records)))
-    return sorted(mixtures, key=lambda mixture: (mixture.key, mixture.timestamp, mixture.id))
+def _sorted_fields(records: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Return the values of TopicMixture or MixtureBlock bytes by key, time and id."""
+    rows = chain.from_iterable(map(_fields_in, sorted(records)))
+    return sorted(rows, key=itemgetter("key", "timestamp", "id"))
 
 
-def _mixtures_of(record: bytes) -> list[TopicMixture]:
-    is_block = record.startswith(MixtureBlock.MAGIC)
-    return mixtures_of(record) if is_block else [TopicMixture.from_bytes(record)]
+def _fields_in(record: bytes) -> Iterable[dict[str, Any]]:
+    if record.startswith(MixtureBlock.MAGIC):
+        return _block_fields(MixtureBlock.from_bytes(record))
+    return [mixture_fields(TopicMixture.from_bytes(record))]
 
 
 def mixture_count(record: bytes) -> int:

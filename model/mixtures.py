@@ -24,6 +24,8 @@ from beam_topics.model.arrays import FloatArray, LongArray
 # Rounding may make a proportion larger than 1.
 MOST_PROPORTION = 1.0 + 1e-9
 _MOST_ID = 10**12
+# The least positive number.
+SMALLEST = 5e-324
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +68,29 @@ class Groups:
             most: The most groups; None for all.
             least: The least value of a group after the first one.
         """
-        found, hidden = self.sums(values), set(self.hidden)
-        order = np.argsort(-found, kind="stable")
-        order = order[found[order] > 0]
-        listed = [group for group in order.tolist() if group not in hidden][:most]
-        pairs = zip(listed, found[listed].tolist(), strict=True)
-        return [pair for at, pair in enumerate(pairs) if not at or pair[1] >= least]
+        (found,) = self.largest_rows(np.asarray(values, np.float64)[None], least)
+        return found[:most]
+
+    def largest_rows(self, values: FloatArray, least: float = 0.0) -> list[list[tuple[int, float]]]:
+        """Return :meth:`largest` of many documents.
+
+        Args:
+            values: float64[D, T], one value for each document and place.
+            least: The least value of a group after the first one.
+        """
+        found = values if self.trivial else np.stack(list(map(self.sums, values)))
+        if self.hidden:
+            found = found.copy()
+            found[:, list(self.hidden)] = 0.0
+        order = np.argsort(-found, axis=1, kind="stable")
+        ranked = np.take_along_axis(found, order, axis=1)
+        counts = np.maximum((ranked >= max(least, SMALLEST)).sum(axis=1), ranked[:, 0] > 0)
+        widest = int(counts.max(initial=0))
+        rows = zip(order[:, :widest].tolist(), ranked[:, :widest].tolist(), strict=True)
+        return [
+            list(zip(places[:count], shares[:count], strict=True))
+            for (places, shares), count in zip(rows, counts.tolist(), strict=True)
+        ]
 
     def to_json(self) -> dict[str, object]:
         """Return the fields that are not empty."""

@@ -29,7 +29,7 @@ window may be labelled by versions with different topics; the table has a column
 [0.5, 0.5]
 
 Tables become rows, which files hold as Parquet or JSON lines, and :func:`whole_rows` adds up the
-rows of parts. A row is a dictionary with the fields that :mod:`beam_topics.transforms.sinks.trends`
+rows of parts. A row is a dictionary with the fields that :mod:`beam_topics.transforms.trends`
 describes.
 """
 

@@ -13,8 +13,8 @@ from itertools import compress
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.mixed import judge
-from beam_topics.model.files.matching import is_local
+from beam_topics.model.evaluation.coherence import judge
+from beam_topics.model.files import is_local
 from beam_topics.model.learner_log.restoring import documents_at_hand
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use

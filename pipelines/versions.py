@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes

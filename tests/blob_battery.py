@@ -12,7 +12,7 @@ import pytest
 from made import manifest_of
 
 from beam_topics.model.errors import StoreConflictError
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.store import ModelStore
 
 DEADLINE = 120

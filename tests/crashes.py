@@ -10,12 +10,11 @@ import sys
 
 from made import manifest_of, random_snapshot
 
-from beam_topics.model.publishing import gcs, roots, store
-from beam_topics.model.publishing.binding import Binding
+from beam_topics.model.publishing import gcs, local_files, store
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import Binding, ModelStore
 
-WATCHED = {module.__file__ for module in (roots, gcs, store)}
+WATCHED = {module.__file__ for module in (local_files, gcs, store)}
 
 
 def publish_one(root, sequence):

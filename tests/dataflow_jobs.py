@@ -43,11 +43,7 @@ _DEAD, _STORE, _NEW = (
 )
 _RESUMED = ["--model_store=gs://bucket/resumed", "--key_field=label", "--add_documents"]
 _OUTPUT = "--output=gs://bucket/mixtures"
-_MESSAGES = [
-    "--source=pubsub",
-    "--pubsub_subscription=projects/my-project/subscriptions/documents",
-    "--streaming",
-]
+_REPLAYED = ["--source=replay", _ARCHIVE, "--streaming"]
 GRAPHS = {
     "archive": (archive, [_FILES, "--archive=gs://bucket/archive", _DEAD]),
     "train": (train, [_FILES, _NEW, _DEAD]),
@@ -65,10 +61,9 @@ GRAPHS = {
         ],
     ),
     "train, resumed": (train, [_FILES, _DEAD, *_RESUMED]),
-    "train, replay": (train, ["--source=replay", _ARCHIVE, _NEW, _DEAD, "--streaming"]),
-    "train, messages": (train, [*_MESSAGES, _NEW, _DEAD]),
+    "train, replay": (train, [*_REPLAYED, _NEW, _DEAD]),
     "stream": (stream, [_FILES, _NEW, _OUTPUT, _DEAD]),
-    "stream, messages": (stream, [*_MESSAGES, _NEW, _OUTPUT, _DEAD, "--label_with=latest"]),
+    "stream, replay": (stream, [*_REPLAYED, _NEW, _OUTPUT, _DEAD, "--label_with=latest"]),
     "infer": (infer, [_FILES, _STORE, _OUTPUT, _DEAD]),
     "infer, keys": (
         infer,
@@ -83,7 +78,6 @@ GRAPHS = {
             _DEAD,
             "--trends=gs://bucket/trends",
             "--trends_format=parquet",
-            "--trends_table=project:dataset.trends",
         ],
     ),
     "infer, together": (

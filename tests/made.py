@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.settings import TokeniserSettings

@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from types import SimpleNamespace
 
 import apache_beam as beam
 import fake_learner
@@ -59,7 +60,7 @@ GUIDES = [
 
 
 def test_there_are_examples():
-    assert len(BLOCKS) == 2
+    assert len(BLOCKS) == 4
     assert len(COMMANDS) >= 6 and len(GUIDES) >= 40
 
 
@@ -90,6 +91,17 @@ def test_the_estimator_of_the_guide(tmp_path, monkeypatch, capsys):
     assert "harbour" in printed and printed.endswith("True\n")
 
 
+@pytest.fixture
+def learned(tmp_path, monkeypatch):
+    """The working directory, with a model store ``models``."""
+    monkeypatch.chdir(tmp_path)
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
+    flags = ["--model_store=models", "--dead_letters=dead", "--topics=2"]
+    assert train.main([f"--input={corpus}", *flags, f"--learner={fake_learner.Fake.kind}"]) == 0
+    return tmp_path
+
+
 DOORS = re.findall(
     r"```(?:sh|python|yaml)\n(.*?)```", README.partition("## Five ways in")[2], re.DOTALL
 )
@@ -107,12 +119,8 @@ def test_the_estimator_of_the_readme(capsys):
     assert "harbour" in printed and "court" in printed
 
 
-def test_the_run_inference_of_the_readme(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
-    flags = ["--model_store=models", "--dead_letters=dead", "--topics=2"]
-    assert train.main([f"--input={corpus}", *flags, f"--learner={fake_learner.Fake.kind}"]) == 0
+@pytest.mark.usefixtures("learned")
+def test_the_run_inference_of_the_readme():
     document = Block.of_words([Document("b", 0, "")], [["ship"]])
 
     def check(found):
@@ -131,17 +139,26 @@ def test_the_subcommands_of_the_guides_exist():
     assert {"train", "report", "label", "export"} <= used <= set(SUBCOMMANDS)
 
 
-def test_labelling_in_a_pipeline_of_ones_own(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text(json.dumps({"id": "a", "timestamp": 0, "text": "ship harbour"}) + "\n")
-    flags = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
-    assert (
-        train.main([f"--input={corpus}", "--model_store=models", "--dead_letters=dead", *flags])
-        == 0
-    )
+def test_labelling_in_a_pipeline_of_ones_own(learned):
     exec(compile(BLOCKS[1], "python.md", "exec"), {})
-    (written,) = (tmp_path / "mixtures").iterdir()
+    (written,) = (learned / "mixtures").iterdir()
     assert json.loads(written.read_text())["words_known"] == 2
-    (dead,) = (tmp_path / "dead").iterdir()
+    (dead,) = (learned / "dead").iterdir()
     assert json.loads(dead.read_text())["source"] == "my queue"
+
+
+@pytest.mark.usefixtures("learned")
+@pytest.mark.parametrize(
+    ("block", "step"), [(BLOCKS[2], "pubsub_read"), (BLOCKS[3], "WriteToBigQ")]
+)
+def test_the_graphs_of_pubsub_and_bigquery_are_built(monkeypatch, block, step):
+    pytest.importorskip("google.cloud.bigquery")
+    built = []
+
+    def only_build(pipeline, *_, **__):
+        built.append(str(pipeline.to_runner_api()))
+        return SimpleNamespace(wait_until_finish=lambda: None, state=None)
+
+    monkeypatch.setattr(beam.Pipeline, "run", only_build)
+    exec(compile(block, "python.md", "exec"), {})
+    assert step in built[0]

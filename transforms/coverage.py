@@ -30,7 +30,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.coverage import CoverageReport, Tally
 from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.wire import canonical_json
-from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import SummingDoFn
 
 LOGGER = "beam_topics.coverage"

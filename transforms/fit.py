@@ -34,8 +34,8 @@ from beam_topics.model.inference.fitting import (
 from beam_topics.model.inference.serving import ServedModel, published_of
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.transforms.constants import NAMESPACE
 from beam_topics.transforms.infer import check_alone
+from beam_topics.transforms.shared import NAMESPACE
 
 LOGGER = "beam_topics.fitting"
 

@@ -40,9 +40,8 @@ from beam_topics.model.inference.labelling import (
 )
 from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.transforms.constants import END_OF_LABELS, NAMESPACE
-from beam_topics.transforms.metrics import EventTime, Refusals
 from beam_topics.transforms.read import Documents, documents_of
+from beam_topics.transforms.shared import END_OF_LABELS, NAMESPACE, EventTime, Refusals
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _DOCUMENTS, _REFERENCE = b"d", b"r"

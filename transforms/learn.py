@@ -42,9 +42,8 @@ from beam_topics.model.learner_log.log import (
 )
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, ProgressLog
-from beam_topics.model.publishing.candidates import Candidate
-from beam_topics.transforms.constants import END_OF_STREAM, NAMESPACE
-from beam_topics.transforms.metrics import EventTime
+from beam_topics.model.publishing.choice import Candidate
+from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE, EventTime
 from beam_topics.transforms.stateful import StatefulDoFn, timer_time
 
 _ISLAND_BYTES = 4

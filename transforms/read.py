@@ -14,7 +14,7 @@ error where a gzip is cut off.
     )
 
 Without a tokeniser it gives the documents with their texts, for an archive. :class:`ParseMessages`
-does the same for JSON objects from elsewhere, and :class:`ReadPubSub` for those of Pub/Sub.
+does the same for JSON objects from elsewhere, for example from a queue.
 
 Every step that reads derives from :class:`Emit`. The counter ``records_read`` equals ``documents``
 plus all ``dead_<reason>``, and ``tokens`` counts the tokens of the documents. The time of an
@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
@@ -39,15 +38,14 @@ from apache_beam.utils.timestamp import Timestamp
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files.matching import is_local, matching_files
+from beam_topics.model.files import is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
 from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
-from beam_topics.transforms.constants import DEAD_LETTERS, NAMESPACE
-from beam_topics.transforms.metrics import EventTime, Refusals, Wordless
+from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, EventTime, Refusals, Wordless
 
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.
@@ -256,7 +254,7 @@ class _ParseMessage(Emit):
     def process(self, element: bytes, came: Timestamp = beam.DoFn.TimestampParam) -> Iterator[Any]:
         item = parse_line(element, self._source, self._settings)
         if isinstance(item, Document):
-            item = replace(item, arrived=came.micros)
+            item = item.arriving(came.micros)
         yield self.emit(not_future(item, element, self._source, came.micros, self._max_future))
 
 
@@ -370,49 +368,3 @@ def documents_of(
     typed = beam.ParDo(fn).with_output_types(kind, **{DEAD_LETTERS: bytes})
     both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
     return Documents(both[DOCUMENTS], both[DEAD_LETTERS])
-
-
-class ReadPubSub(beam.PTransform):
-    """Read a Pub/Sub subscription; gives :class:`beam_topics.transforms.read.Documents`.
-
-    Args:
-        subscription: ``projects/<project>/subscriptions/<name>``.
-        timestamp_attribute: The attribute of the messages that holds their time, or None.
-        settings: How messages are parsed.
-        tokeniser: The settings of the tokeniser.
-        max_future: As of :class:`beam_topics.transforms.read.ParseMessages`, against the time of
-            publishing or the time in the attribute.
-
-    Raises:
-        OptionError: The name of the subscription has another form, or the extra ``gcp`` is not
-            installed.
-    """
-
-    def __init__(
-        self,
-        subscription: str,
-        timestamp_attribute: str | None,
-        settings: ParseSettings,
-        tokeniser: TokeniserSettings,
-        *,
-        max_future: int | None = None,
-    ) -> None:
-        super().__init__()
-        try:
-            self._source = beam.io.ReadFromPubSub(
-                subscription=subscription, timestamp_attribute=timestamp_attribute
-            )
-        except ImportError as error:
-            raise OptionError(
-                "--source",
-                "pubsub",
-                "other sources without it",
-                "Run: pip install 'beam-topics[gcp]'",
-            ) from error
-        except ValueError as error:
-            allowed = "projects/<project>/subscriptions/<name>"
-            raise OptionError("--pubsub_subscription", subscription, allowed, f"{error}") from error
-        self._parse = ParseMessages(subscription, settings, tokeniser, max_future)
-
-    def expand(self, pipeline: Any) -> Documents:
-        return pipeline | "Messages" >> self._source | "Documents" >> self._parse

@@ -36,8 +36,13 @@ from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import ClosedWindow, SequenceHead
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import SequenceStart
-from beam_topics.transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
-from beam_topics.transforms.metrics import EventTime, Refusals
+from beam_topics.transforms.shared import (
+    DEAD_LETTERS,
+    END_OF_STREAM,
+    NAMESPACE,
+    EventTime,
+    Refusals,
+)
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _FIRST_HEADS = 1000

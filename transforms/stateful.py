@@ -41,7 +41,7 @@ from apache_beam.utils.timestamp import Timestamp
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.pending import Mirror, PendingHead
 from beam_topics.model.documents.sequencing import FIRING_BYTES
-from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.shared import LAST_TIME
 
 _MIRRORS = 64
 # The number of waiting records of a period at which they are added up.

@@ -78,7 +78,7 @@ from beam_topics.model.encoding import (
 from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
 from beam_topics.model.publishing.local_files import write_beside
 from beam_topics.model.times import to_compact_iso
-from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import PeriodDoFn
 
 # The records of a file, and those of them that are sorted and encoded together.

@@ -40,6 +40,20 @@ class Document:
 
     MAGIC = b"BTt1"
 
+    def arriving(self, place: int) -> Document:
+        """Return the document with its place in the order of its source."""
+        # dataclasses.replace takes four times as long, for each document that is read.
+        return Document(
+            self.id,
+            self.timestamp,
+            self.text,
+            self.label,
+            self.key,
+            self.source,
+            self.group,
+            place,
+        )
+
     def to_bytes(self) -> bytes:
         facts = {name: getattr(self, name) for name in ("id", "timestamp", "label", "key")}
         marks = {"source": self.source, "group": self.group, "arrived": self.arrived or None}

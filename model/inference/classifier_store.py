@@ -16,9 +16,8 @@ from dataclasses import asdict
 from beam_topics.model import checks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.classifier import Classifier
-from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified
-from beam_topics.model.publishing.manifest import sequence_of
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified, sequence_of
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.wire import seal, unseal
 
 

@@ -17,7 +17,7 @@ from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.events import events_from_json
 from beam_topics.model.learners.base import ALGORITHM_VERSION, LearnerSettings
-from beam_topics.model.publishing.manifest import sequence_of
+from beam_topics.model.publishing.blobs import sequence_of
 
 _CHECKPOINT = b"BTl1"
 # Chain, fingerprint, witness, arrivals and seal; candidates come before the seal.

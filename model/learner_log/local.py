@@ -23,7 +23,7 @@ from beam_topics.model.learner_log.log import RUN_MINIBATCHES, Session
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import PROGRESS, ProgressLog
 from beam_topics.model.learner_log.restoring import SequenceStart
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.store import ModelStore

@@ -14,7 +14,7 @@ chain:
    are now contiguous follow. A learner that learns runs takes in one call what comes before the
    next version or checkpoint (:mod:`beam_topics.model.learner_log.log`).
 4. When a version is due, the snapshot is written to the store and offered as a
-   :class:`beam_topics.model.publishing.candidates.Candidate`.
+   :class:`beam_topics.model.publishing.choice.Candidate`.
 5. After a number of tokens or versions, and at the end of the stream, the state is written to the
    store and the log is cleared.
 
@@ -51,7 +51,7 @@ from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, Step
 from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
 from beam_topics.model.learners.base import LearnsRuns, StepInfo
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry
 
 _RUN = b"BTA1"

@@ -25,8 +25,7 @@ from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import Replayer
 from beam_topics.model.learners.base import Learner, LearnerSettings, Summary
-from beam_topics.model.publishing.candidates import Candidate
-from beam_topics.model.publishing.choice import Standing, choose
+from beam_topics.model.publishing.choice import Candidate, Standing, choose
 from beam_topics.model.publishing.held import CANDIDATES
 from beam_topics.model.publishing.succession import match_topics
 from beam_topics.model.times import window_number

@@ -17,7 +17,7 @@ from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import duration_text
 
 if TYPE_CHECKING:
-    from beam_topics.model.publishing.binding import Binding
+    from beam_topics.model.publishing.store import Binding
 
 
 # More threads than this gain nothing: an epoch has at most 16 shards.
@@ -166,7 +166,7 @@ class LearnOptions:
     def binding(self) -> Binding:
         """What the first version binds the store to."""
         # Imported here, because options are listed without NumPy.
-        from beam_topics.model.publishing.binding import Binding
+        from beam_topics.model.publishing.store import Binding
 
         flags = {
             "learner.kind": StoredOption(LEARNER.option()),

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learners.base import StepInfo
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 
 
 class Step(NamedTuple):

@@ -2,7 +2,7 @@
 
 Paths are relative to a root and use ``/``. Everything but a pointer is written once and never
 changed. The operation that needs most care is :meth:`Blobs.replace_pointer`, a compare-and-set: a
-lock around ``os.replace`` in a folder (:mod:`beam_topics.model.publishing.roots`), and
+lock around ``os.replace`` in a folder (:mod:`beam_topics.model.publishing.local_files`), and
 ``if_generation_match`` in an object store (:mod:`beam_topics.model.publishing.gcs`).
 
 A file has a :class:`Stamp`, which changes when the file is written or used again (``touch``).
@@ -10,20 +10,24 @@ A file has a :class:`Stamp`, which changes when the file is written or used agai
 found in its place, and refers to now, is not removed behind it.
 
 A model key is any text. :func:`escape_key` turns it into a name that is safe in a path.
+:func:`sequence_of` reads the name of a version.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote
 
+from beam_topics.model import checks
 from beam_topics.model.errors import DamagedDataError, OptionError
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255
+VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 
 
 class Stamp(NamedTuple):
@@ -177,3 +181,16 @@ def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
             " from a copy"
         )
     return data
+
+
+def sequence_of(version: str, name: str) -> int:
+    """Return the sequence in the name of a version.
+
+    Raises:
+        DamagedDataError: The name does not have the form of a version.
+    """
+    if not VERSION_FORM.fullmatch(version):
+        checks.refuse(
+            name, repr(version), "a version: 12 digits or more, a hyphen and 16 hexadecimal digits"
+        )
+    return checks.whole(name, int(version.partition("-")[0]))

@@ -19,8 +19,8 @@ from shlex import quote
 from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
 from beam_topics.model.publishing.blobs import Blobs, create_named, path_in
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
-from beam_topics.model.publishing.roots import blobs_at
 
 _SHOWN = 5
 MAGIC = b"BTP1"

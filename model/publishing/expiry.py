@@ -25,10 +25,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.publishing.blobs import Blobs, Stamp, escape_key, path_in
+from beam_topics.model.publishing.blobs import VERSION_FORM, Blobs, Stamp, escape_key, path_in
 from beam_topics.model.publishing.checkpoint_store import ENTRY, sequence_in
-from beam_topics.model.publishing.manifest import VERSION_FORM, Manifest
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import Brief, Keep
 from beam_topics.model.publishing.snapshots import header_of
 from beam_topics.model.publishing.store import ModelStore

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -19,12 +18,12 @@ import numpy as np
 
 from beam_topics.model import checks
 from beam_topics.model.events import events_from_json
+from beam_topics.model.publishing.blobs import sequence_of
 from beam_topics.model.publishing.choice import Standing, rivals_from_json
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import to_iso
 from beam_topics.model.wire import seal, unseal
 
-VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 # The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
 _LATEST_TIME = 2**62
 # Fields for people to read. Their last bits depend on the C library.
@@ -388,19 +387,6 @@ def _alike(name: str, theirs: Any, ours: Any) -> bool:
             for one, other in zip(theirs, ours, strict=True)
         )
     return bool(theirs == ours)
-
-
-def sequence_of(version: str, name: str) -> int:
-    """Return the sequence in the name of a version.
-
-    Raises:
-        DamagedDataError: The name does not have the form of a version.
-    """
-    if not VERSION_FORM.fullmatch(version):
-        checks.refuse(
-            name, repr(version), "a version: 12 digits or more, a hyphen and 16 hexadecimal digits"
-        )
-    return checks.whole(name, int(version.partition("-")[0]))
 
 
 # The least share of a topic in use, as a part of the mean share.

@@ -17,9 +17,8 @@ from beam_topics.model import __version__, checks, wire
 from beam_topics.model.documents.pending import Bag
 from beam_topics.model.errors import DivergedError
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.publishing.candidates import Candidate
 from beam_topics.model.publishing.catalogue import name_topics
-from beam_topics.model.publishing.choice import Rival, Standing, choose
+from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose
 from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore

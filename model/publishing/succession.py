@@ -60,7 +60,7 @@ from beam_topics.model.events import (
     events_from_json,
     renumbered,
 )
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.word_list import WordList
 

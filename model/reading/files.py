@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError, LimitError, OptionError
-from beam_topics.model.files.matching import literal_part
+from beam_topics.model.files import literal_part
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import CsvFile
 from beam_topics.model.reading.encodings import is_utf_8, to_utf_8
@@ -190,7 +190,7 @@ def read_file(
         if isinstance(found, DeadLetter):
             found = replace(found, source=shown + found.source[within:])
         else:
-            found = replace(found, arrived=number)
+            found = found.arriving(number)
         yield found
 
 

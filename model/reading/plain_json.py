@@ -14,15 +14,17 @@ True
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.reading.parsing import NESTING, needed_fields, parse_record
+from beam_topics.model.reading.parsing import NESTING, needed_fields, parse_record, place_id
 from beam_topics.model.reading.paths import is_path
-from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.reading.settings import ParseSettings, ReadSettings
+from beam_topics.model.reading.time_forms import read_time
 
 # Python reads no whole number with more digits; msgspec passes over it.
 _DIGITS = sys.int_info.default_max_str_digits
@@ -49,6 +51,7 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
     ]
     rename = {field[0]: name for field, name in zip(fields, names, strict=True)}
     decoder = msgspec.json.Decoder(msgspec.defstruct("Row", fields, rename=rename, gc=False))
+    made = _maker(parse, names) if parse.fields.key is None else None
 
     def document_of(place: str, line: bytes) -> Document | None:
         is_deep = line.count(b"[") + line.count(b"{") > NESTING
@@ -59,9 +62,40 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
             if not line.isascii():
                 line.decode()
             values = msgspec.structs.astuple(decoder.decode(line))
+            # Without an escape no character is a NUL or half of a pair.
+            if made and b"\\u" not in line and len(line) <= parse.max_document_bytes:
+                return made(place, values)
         except (ValueError, RecursionError):
             return None
         found = parse_record(dict(zip(names, values, strict=True)), place, parse)
         return found if isinstance(found, Document) else None
 
     return document_of
+
+
+def _maker(
+    parse: ParseSettings, names: Sequence[str]
+) -> Callable[[str, tuple[Any, ...]], Document | None]:
+    """Return a function that makes the document of a place and the values of its fields.
+
+    It returns None where a value is not plain, and raises ValueError where a time is none.
+    """
+    fields, read = parse.fields, partial(read_time, zone=parse.time_zone)
+    at = {name: place for place, name in enumerate(names)}
+    by_place = parse.id_from == "place"
+    marks = [at.get(name or "", -1) for name in (fields.label, fields.source, fields.group)]
+    others = [*(place for place in marks if place >= 0), *([] if by_place else [at[fields.id]])]
+    (text_field,), time_field, form = fields.texts, at[fields.timestamp], parse.timestamp_format
+
+    def made(place: str, values: tuple[Any, ...]) -> Document | None:
+        text = values[at[text_field]]
+        if not text or text.isspace() or any(isinstance(values[one], float) for one in others):
+            return None
+        name = place_id(place) if by_place else str(values[at[fields.id]])
+        label, source, group = (
+            None if one < 0 or values[one] is None else str(values[one]) for one in marks
+        )
+        moment = read(values[time_field], form)
+        return Document(name, moment, text, label, "", source, group) if name else None
+
+    return made

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import BinaryIO
@@ -101,5 +100,5 @@ def _read_file(
                 read = parse_item(found, settings, unit)
                 if isinstance(read, Document):
                     order = (file << _FILE_BITS) + (number << _BLOCK_BITS) + place
-                    read = replace(read, arrived=order)
+                    read = read.arriving(order)
                 yield (file, number, at, place), read

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from beam_topics.model.errors import BeamTopicsError
-from beam_topics.model.files.matching import (
+from beam_topics.model.files import (
     is_local,
     is_marker,
     is_store,

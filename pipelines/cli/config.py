@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files.matching import read_text
+from beam_topics.model.files import read_text
 from beam_topics.pipelines.cli.settings_options import UsageError
 
 # Options and seeds are a mapping of names to texts or to lists of texts.

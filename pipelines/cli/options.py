@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.inference import METHOD
 from beam_topics.model.inference.settings import (
     CacheSettings,
@@ -220,9 +220,6 @@ class TrendSettings(Record):
         most=100,
     )
     topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
-    table: str | None = option(
-        None, "BigQuery table for the rows: project:dataset.table", name="trends_table"
-    )
 
 
 @dataclass(frozen=True)

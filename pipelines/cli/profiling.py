@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from beam_topics.model.files.matching import is_local, matching_files
+from beam_topics.model.files import is_local, matching_files
 from beam_topics.model.options import names_in, options_of
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
-from beam_topics.model.publishing.binding import rhythm_text
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import ModelStore, rhythm_text
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.compositions import check_placed, compose, placements
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files.matching import read_text
+from beam_topics.model.files import read_text
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings

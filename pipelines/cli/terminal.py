@@ -16,7 +16,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from beam_topics.model.evaluation.mixed import MIXED, Judged
+from beam_topics.model.evaluation.coherence import MIXED, Judged
 from beam_topics.model.publishing.succession import topic_of
 from beam_topics.model.snapshot import Snapshot
 from beam_topics.model.times import to_iso
@@ -164,7 +164,8 @@ def coherence_table(row: Mapping[str, Any]) -> Group:
     """Make a table of the coherence of each topic, with the mixed ones first.
 
     Args:
-        row: figures of one version (:func:`beam_topics.model.evaluation.mixed.coherence_figures`).
+        row: figures of one version
+            (:func:`beam_topics.model.evaluation.coherence.coherence_figures`).
     """
     table = Table(show_edge=False)
     for column in ("topic", "NPMI", "never", "across"):

@@ -12,9 +12,9 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.classification import check_classifier
+from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import TOP_WORDS
-from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.evaluation.held_out import check_classifier
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore

@@ -53,8 +53,7 @@ from beam_topics.pipelines.cli.progress import progress
 from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import tell
 from beam_topics.pipelines.graphs.memory import collect_now
-from beam_topics.transforms.constants import NAMESPACE
-from beam_topics.transforms.metrics import EXAMPLES, LOST, PREFIX, lags
+from beam_topics.transforms.shared import EXAMPLES, LOST, NAMESPACE, PREFIX, lags
 
 
 def consolidated(metrics: Iterable[Any]) -> list[Any]:

@@ -27,7 +27,7 @@ from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learner_log.restoring import find_start
 from beam_topics.model.publishing.checkpoint_store import rollback
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings import SequenceSettings
@@ -59,11 +59,11 @@ from beam_topics.pipelines.graphs.adding import (
 from beam_topics.pipelines.graphs.execute import run
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.transforms.kafka_sink import EVENTS
 from beam_topics.transforms.learn import Learn
-from beam_topics.transforms.metrics import LOST, WITHOUT_WORDS
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
-from beam_topics.transforms.sinks.kafka import EVENTS
+from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 

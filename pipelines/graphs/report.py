@@ -10,7 +10,7 @@ from pathlib import Path
 from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files.matching import read_text
+from beam_topics.model.files import read_text
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings

@@ -134,7 +134,7 @@ def sources_that_end(flags: Flags) -> None:
     if source not in SOURCES or ends(source, until):
         return
     reads = "on the local runner, which reads everything before it learns"
-    remedy = f"Choose a runner that streams, such as --runner={SOURCES[source].runner}"
+    remedy = "Choose a runner that streams, such as --runner=PrismRunner"
     if ends(source, "end"):
         allowed = f"end with --source={source} {reads}"
         raise OptionError("--until", until or "forever", allowed, f"{remedy}, or give --until=end.")

@@ -7,19 +7,16 @@
 
 A file holds the mixtures of a bundle, or with ``--file_period`` those of a period of event time.
 
-The trends of the mixtures go to any of these, one beside the others:
+The trends of the mixtures go to either of these, or to both:
 
 | option | writes |
 |---|---|
 | ``--trends`` | files of ``--trends_format`` in a folder |
 | ``--trends_topic`` | JSON messages to a Kafka topic, with ``--kafka_servers`` |
-| ``--trends_table`` | rows of a BigQuery table, by Beam's own sink |
 """
 
 from __future__ import annotations
 
-import importlib.util
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -47,10 +44,9 @@ from beam_topics.pipelines.cli.settings_options import (
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.transforms.sinks.kafka import Messages
+    from beam_topics.transforms.kafka_sink import Messages
 
 SINKS = Kinds()
-_TABLE = re.compile(r"(?:[a-z][-a-z0-9.:]*[a-z0-9]:)?[A-Za-z0-9_]{1,1024}\.[\w-]{1,1024}")
 
 
 class SinkSettings(Record):
@@ -119,7 +115,7 @@ class KafkaSink(SinkSettings):
 
     def write(self, options: Options, streams: bool) -> beam.PTransform:
         from beam_topics.transforms.infer import EachMixture
-        from beam_topics.transforms.sinks.kafka import MIXTURES
+        from beam_topics.transforms.kafka_sink import MIXTURES
 
         return EachMixture() | to_kafka(self.output_topic or "", options, MIXTURES, "--sink")
 
@@ -136,7 +132,7 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
     Raises:
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
-    from beam_topics.transforms.sinks.kafka import WriteToKafka
+    from beam_topics.transforms.kafka_sink import WriteToKafka
     from beam_topics.transforms.sources.kafka_client import client_library, properties
 
     kafka = settings_of(options, KafkaClientSettings)
@@ -191,8 +187,8 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     if not check_trends(wanted, options):
         return
     # Imported here, because --help needs no Beam.
-    from beam_topics.transforms.sinks.kafka import TRENDS
-    from beam_topics.transforms.sinks.trends import ENCODERS, AddUpTrends, WriteTrendsToBigQuery
+    from beam_topics.transforms.kafka_sink import TRENDS
+    from beam_topics.transforms.trends import ENCODERS, AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
     added = AddUpTrends(
@@ -209,8 +205,6 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
         _ = rows | "Write trends" >> written
     if wanted.topic is not None:
         _ = rows | "Send trends" >> to_kafka(wanted.topic, options, TRENDS, "--trends_topic")
-    if wanted.table is not None:
-        _ = rows | "Insert trends" >> WriteTrendsToBigQuery(wanted.table, streams=streams)
 
 
 def check_trends(wanted: TrendSettings, options: Options) -> bool:
@@ -219,13 +213,13 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
     Raises:
         OptionError: an option has no effect, or a value cannot be used.
     """
-    places = {"trends", "topic", "table"}
+    places = {"trends", "topic"}
     names = {option.field: option.name for option in options_of(TrendSettings)}
     given = fields_given(options, TrendSettings)
     _check_groups(wanted, options, given)
     if not places & set(given):
         for field, value in given.items():
-            allowed = "nothing without --trends, --trends_topic or --trends_table"
+            allowed = "nothing without --trends or --trends_topic"
             shown = duration_text(value) if field == "window" else value
             raise OptionError(f"--{names[field]}", shown, allowed, "Leave it out.")
         return False
@@ -235,8 +229,6 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
     if wanted.topic is not None and not settings_of(options, KafkaClientSettings).servers:
         allowed = "a topic with --kafka_servers beside it"
         raise OptionError("--trends_topic", wanted.topic, allowed, "Say where the brokers are.")
-    if wanted.table is not None:
-        _check_table(wanted.table)
     return True
 
 
@@ -251,13 +243,3 @@ def _check_groups(wanted: TrendSettings, options: Options, given: Mapping[str, A
     if wanted.by == "all" and "groups" in given:
         allowed = "nothing without --trends_by=label or group"
         raise OptionError("--trends_groups", wanted.groups, allowed, "Leave it out.")
-
-
-def _check_table(table: str) -> None:
-    if not _TABLE.fullmatch(table):
-        allowed = "project:dataset.table or dataset.table"
-        raise OptionError("--trends_table", table, allowed, "Correct the name.")
-    if importlib.util.find_spec("google.cloud.bigquery") is None:
-        allowed = "nothing unless Beam's client of BigQuery is installed"
-        remedy = "Run: pip install 'apache-beam[gcp]'."
-        raise OptionError("--trends_table", table, allowed, remedy)

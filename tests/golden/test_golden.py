@@ -35,7 +35,7 @@ from beam_topics.model.learners import ParticleFilter, learner_for
 from beam_topics.model.learners.base import _LEARNERS, LEARNERS
 from beam_topics.model.options import option
 from beam_topics.model.publishing import publication, store
-from beam_topics.model.publishing.candidates import Candidate
+from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshots import snapshot_from_bytes
 from beam_topics.model.wire import seal, unseal

@@ -13,7 +13,7 @@ import pytest
 from exported import documents, learned
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.evaluation.held_out import Score, first_moment
 from beam_topics.model.exports import (
     rounding,
     to_csv,
@@ -120,7 +120,8 @@ def test_csv(exported):
 
 def test_csv_with_pandas(exported):
     pandas = pytest.importorskip("pandas")
-    found = pandas.read_csv(io.BytesIO(to_csv(exported)), keep_default_na=False)
+    read = io.BytesIO(to_csv(exported))
+    found = pandas.read_csv(read, keep_default_na=False, float_precision="round_trip")
     check_rows(found.to_dict("records"), exported)
 
 

@@ -19,7 +19,7 @@ pytest.importorskip(
 )
 
 # The others differ from these in options; they are looked at with the slow tests.
-QUICK = ("train, islands", "stream, messages", "infer, keys", "archive", "evaluate")
+QUICK = ("train, islands", "stream, replay", "infer, keys", "archive", "evaluate")
 JOBS = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in GRAPHS]
 STANDARD = {
     f"beam:coder:{name}:v1"
@@ -108,7 +108,7 @@ def test_every_learning_graph_was_looked_at(folder):
     counts = {name: len(stateful(job_of(name, folder))) for name in QUICK}
     assert counts == {
         "train, islands": 3,
-        "stream, messages": 5,
+        "stream, replay": 5,
         "infer, keys": 1,
         "archive": 0,
         "evaluate": 0,

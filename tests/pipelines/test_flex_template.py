@@ -25,8 +25,9 @@ LAUNCHED += [
     "--streaming",
 ]
 EXAMPLE = {
-    "source": "pubsub",
-    "pubsub_subscription": "projects/my-project/subscriptions/documents",
+    "source": "kafka",
+    "kafka_servers": "broker:9092",
+    "kafka_topic": "documents",
     "model_store": "gs://bucket/models",
     "output": "gs://bucket/mixtures",
     "dead_letters": "gs://bucket/dead",

@@ -6,14 +6,13 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from made import manifest_of, snapshot_of
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing.binding import Binding
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import Binding, ModelStore
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.pipelines import infer
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.graphs import infer as graph
 
-PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
+KAFKA = ["--source=kafka", "--kafka_servers=b:9", "--kafka_topic=posts"]
 
 
 def options_of(tmp_path, *flags):
@@ -51,12 +50,12 @@ def test_models_that_cut_words_differently_are_not_used_together(tmp_path):
 
 @pytest.mark.parametrize("method", ["gibbs1", "gibbs2", "gibbs2-s"])
 def test_a_stream_without_an_end_is_not_taken_together(tmp_path, method):
-    options = options_of(tmp_path, *PUBSUB, "--model_key=en", f"--method={method}")
+    options = options_of(tmp_path, *KAFKA, "--model_key=en", f"--method={method}")
     with pytest.raises(OptionError) as error:
         graph.build(beam.Pipeline(options=PipelineOptions([])), options)
     said = (
         f"--method: '{method}' was given; allowed is a method for one document at a time with"
-        " --source=pubsub. Use gibbs3."
+        " --source=kafka. Use gibbs3."
     )
     assert str(error.value) == said
 

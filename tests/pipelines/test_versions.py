@@ -2,8 +2,8 @@ import pytest
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.publishing.expiry import pinned
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import DAY
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import show, versions

@@ -12,7 +12,7 @@ from runners.cloud_storage import binary, environment, serving
 from runners.conftest import or_skip
 
 from beam_topics.model.publishing import gcs
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import archive, evaluate, infer, show, stream, train
 

@@ -12,6 +12,7 @@ from math import exp
 import numpy as np
 import pytest
 from alarm import agrees_in_counts, agrees_in_means
+from blocks import joined, mixtures_of_documents
 from corpora import document_of
 from corpus_twin import slow_passes
 from learner_options import inferring
@@ -63,10 +64,9 @@ def run(name, seeds, documents=DOCUMENTS, **others):
     for seed in range(seeds):
         settings = inferring(name, seed=seed, **others)
         method = inference_for(settings)
-        training = tuple(DOCUMENTS[len(documents) :]) if "training" in method.needs else ()
-        mixtures = method.infer(
-            method.prepare(settings, PublishedModel(SNAPSHOT, "v", None, training)), documents
-        )
+        training = joined(DOCUMENTS[len(documents) :]) if "training" in method.needs else None
+        model = PublishedModel(SNAPSHOT, "v", None, training)
+        mixtures = mixtures_of_documents(settings, model, documents)
         found.append(
             [
                 mixture.proportions[0] * (mixture.tokens + ALPHA.sum()) - ALPHA[0]

@@ -8,10 +8,9 @@ from made import manifest_of, random_snapshot
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.evaluation.classification import classification_figures
-from beam_topics.model.evaluation.held_out import evaluate
-from beam_topics.model.evaluation.mixed import coherence_figures
-from beam_topics.model.evaluation.settings import EvaluationSettings
+from beam_topics.model.evaluation import EvaluationSettings
+from beam_topics.model.evaluation.coherence import coherence_figures
+from beam_topics.model.evaluation.held_out import classification_figures, evaluate
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import ranks_of
 from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan, figures_of

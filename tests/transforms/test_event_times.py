@@ -6,11 +6,10 @@ from given import given_by
 from streams import documents, learn_options
 
 from beam_topics.pipelines.graphs.execute import event_times, run
-from beam_topics.transforms.constants import END_OF_STREAM
 from beam_topics.transforms.learn import Learn
-from beam_topics.transforms.metrics import EventTime, lags
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
+from beam_topics.transforms.shared import END_OF_STREAM, EventTime, lags
 
 SECOND = 1_000_000
 

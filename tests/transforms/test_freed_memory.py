@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from beam_topics.transforms import freed_memory, publish
-from beam_topics.transforms.freed_memory import give_back
-from beam_topics.transforms.publish import PublishDoFn
+from beam_topics.transforms import publish
+from beam_topics.transforms.publish import PublishDoFn, give_back
 
 ROOT = Path(__file__).parents[2]
 # Blocks of 100 kB, each before a small one that stays; then the resident pages, before and after.
 HOLES = """
 import ctypes
-from beam_topics.transforms.freed_memory import give_back
+from beam_topics.transforms.publish import give_back
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
@@ -48,7 +47,7 @@ def test_a_library_without_it_is_left_alone(monkeypatch, error):
     def missing(name):
         raise error
 
-    monkeypatch.setattr(freed_memory.ctypes, "CDLL", missing)
+    monkeypatch.setattr(publish.ctypes, "CDLL", missing)
     assert give_back() is None
     assert ctypes.CDLL is missing
 

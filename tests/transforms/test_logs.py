@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from beam_topics.transforms.logs import leave_out_harmless
+from beam_topics.transforms import leave_out_harmless
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from apache_beam.metrics import MetricsFilter
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.refused import Example
-from beam_topics.transforms.metrics import EXAMPLES, Refusals
+from beam_topics.transforms.shared import EXAMPLES, Refusals
 
 
 class Refuse(beam.DoFn):

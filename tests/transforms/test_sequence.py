@@ -30,8 +30,8 @@ from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms import stateful
-from beam_topics.transforms.constants import END_OF_LABELS, END_OF_STREAM, LAST_TIME
 from beam_topics.transforms.sequence import Sequence, SequenceDoFn
+from beam_topics.transforms.shared import END_OF_LABELS, END_OF_STREAM, LAST_TIME
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 ITEMS = documents(50)

@@ -17,7 +17,7 @@ from beam_topics.model.reporting.bursts import LEAST, bursts_of
 from beam_topics.model.times import parse_time
 from beam_topics.model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from beam_topics.transforms import stateful
-from beam_topics.transforms.sinks.trends import AddUpTrends, rows_of
+from beam_topics.transforms.trends import AddUpTrends, rows_of
 
 DAY = 86_400_000_000
 

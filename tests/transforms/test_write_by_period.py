@@ -10,7 +10,7 @@ from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import OptionError
 from beam_topics.transforms import write
-from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.write import WriteByPeriod, WriteByPeriodDoFn, shard_of
 
 HOUR, MS = 3_600_000_000, 1000

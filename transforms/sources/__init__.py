@@ -1,1 +1,1 @@
-"""Sources that stream: logs with positions, replayed archives, Kafka and Pub/Sub."""
+"""Sources that stream: logs with positions, replayed archives and Kafka."""

@@ -255,7 +255,7 @@ class PartitionReader:
         line, place = message.value(), f"{self._place}/{offset}"
         item = parse_line(line, place, self._parse)
         if isinstance(item, Document):
-            item = replace(item, arrived=offset)
+            item = item.arriving(offset)
         kind, millis = message.timestamp()
         known = kind != client_library().TIMESTAMP_NOT_AVAILABLE
         if known:

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from beam_topics.model.errors import OptionError, one_of
-from beam_topics.model.files.matching import check_regular
+from beam_topics.model.files import check_regular
 from beam_topics.model.times import parse_time
 
 Until = Literal["end", "forever"]

@@ -66,6 +66,9 @@ def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
         settings: the settings.
         pool: threads for the chains.
     """
+    if not live.offsets[LEARNED]:
+        # No word can choose.
+        return live
     numbers, behind = numbers_up_to(settings.most_first), BEHIND
     if not settings.learns_topics:
         numbers, behind = numbers[::-1], SURE

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from beam_topics.model.documents.gathering import Blocks
     from beam_topics.model.publishing.manifest import Manifest
-    from beam_topics.transforms.read import Documents, ReadDocuments, ReadPubSub
+    from beam_topics.transforms.read import Documents, ReadDocuments
     from beam_topics.transforms.sources.kafka import ReadKafka
     from beam_topics.transforms.sources.replay import ReplayArchive
 
@@ -45,14 +45,12 @@ class SourceSettings(Record):
         endless: whether the source goes on for ever: ``never``, ``always``, or ``until`` where it
             ends with ``--until=end`` alone. The local runner reads a source to its end before it
             learns, so it refuses what does not end.
-        runner: a runner that can read the source without an end, for messages.
     """
 
     shared: ClassVar[tuple[str, ...]] = ()
     needed: ClassVar[Mapping[str, str]] = {}
     is_log: ClassVar[bool] = True
     endless: ClassVar[Literal["never", "until", "always"]] = "always"
-    runner: ClassVar[str] = "PrismRunner"
 
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
@@ -70,17 +68,6 @@ class SourceSettings(Record):
             SourceError: the source does not exist.
         """
         raise NotImplementedError
-
-
-def max_future() -> int:
-    """Declare the option of the sources whose messages have a time of their own."""
-    found: int = option(
-        DAY,
-        "documents that are later than their messages by more than this become dead letters",
-        unit="microseconds",
-        least=1,
-    )
-    return found
 
 
 SOURCES = Kinds()
@@ -197,7 +184,12 @@ class Kafka(SourceSettings):
         unit="microseconds",
         least=0,
     )
-    max_future: int = max_future()
+    max_future: int = option(
+        DAY,
+        "documents that are later than their messages by more than this become dead letters",
+        unit="microseconds",
+        least=1,
+    )
 
     def settings(self, options: Options) -> KafkaSettings:
         """Return the settings of the transform. Raises OptionError."""
@@ -223,39 +215,6 @@ class Kafka(SourceSettings):
         # Check now that the topic exists. Workers list its partitions again.
         next(iter(partitions_of(b"", settings)), None)
         return ReadKafka(settings, read_settings_of(options).parse, tokeniser, blocks=blocks)
-
-
-@SOURCES.register
-@dataclass(frozen=True)
-class PubSub(SourceSettings):
-    """A Pub/Sub subscription of JSON objects, as a stream."""
-
-    kind = "pubsub"
-    shared = ("timestamp_format",)
-    needed: ClassVar[Mapping[str, str]] = {
-        "pubsub_subscription": "projects/me/subscriptions/documents"
-    }
-    endless = "always"
-    runner = "DataflowRunner"
-
-    pubsub_subscription: str | None = option(None, "projects/PROJECT/subscriptions/NAME")
-    pubsub_timestamp_attribute: str | None = option(
-        None, "the attribute with the event time of a message"
-    )
-    max_future: int = max_future()
-
-    def read(
-        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
-    ) -> ReadPubSub:
-        from beam_topics.transforms.read import ReadPubSub
-
-        return ReadPubSub(
-            self.pubsub_subscription or "",
-            self.pubsub_timestamp_attribute,
-            read_settings_of(options).parse,
-            tokeniser,
-            max_future=self.max_future,
-        )
 
 
 def source_settings_of(options: Options) -> SourceSettings:

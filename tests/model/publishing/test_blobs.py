@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from beam_topics.model.errors import DamagedDataError, OptionError, OutputError
 from beam_topics.model.publishing.blobs import Stamp, escape_key, unescape_key
-from beam_topics.model.publishing.roots import LocalBlobs, blobs_at
+from beam_topics.model.publishing.local_files import LocalBlobs, blobs_at
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_full_disk_is_told_in_a_line(tmp_path, monkeypatch):
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("beam_topics.model.publishing.roots.os.fsync", full)
+    monkeypatch.setattr("beam_topics.model.publishing.local_files.os.fsync", full)
     with pytest.raises(OutputError) as error:
         LocalBlobs(str(tmp_path)).create("a", b"1")
     said = (
@@ -121,7 +121,7 @@ def test_an_error_without_a_file_names_none(tmp_path, monkeypatch):
     def broken(*args):
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr("beam_topics.model.publishing.roots.os.fsync", broken)
+    monkeypatch.setattr("beam_topics.model.publishing.local_files.os.fsync", broken)
     with pytest.raises(OptionError, match=r"The system says: Input/output error\.$"):
         LocalBlobs(str(tmp_path)).create("a", b"1")
 

@@ -13,10 +13,10 @@ from made import manifest_of, random_snapshot
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.publishing import expiry as expiry_module
 from beam_topics.model.publishing import gcs
-from beam_topics.model.publishing import roots as roots_module
+from beam_topics.model.publishing import local_files as roots_module
 from beam_topics.model.publishing.expiry import Expiry, pin, pinned, unpin
+from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.publishing.roots import blobs_at
 from beam_topics.model.publishing.settings import DAY, Keep, Rule
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.wire import seal

@@ -7,7 +7,7 @@ from fake_gcs import FakeGcs
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing import gcs
-from beam_topics.model.publishing.roots import blobs_at
+from beam_topics.model.publishing.local_files import blobs_at
 
 
 @pytest.fixture

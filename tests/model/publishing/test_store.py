@@ -6,10 +6,9 @@ import pytest
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
-from beam_topics.model.publishing.binding import Binding
+from beam_topics.model.publishing.local_files import LocalBlobs
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.publishing.roots import LocalBlobs
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import Binding, ModelStore
 from beam_topics.model.wire import seal
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("sklearn")
 from beam_topics import ModelStore, TopicModel
 from beam_topics.model.learner_log.local import END_OF_STREAM
 from beam_topics.pipelines import infer, train
-from beam_topics.transforms import constants
+from beam_topics.transforms import shared
 
 TEXTS = (
     "the ship sailed into the harbour",
@@ -136,4 +136,4 @@ def test_mixtures_are_those_of_infer(tmp_path):
 
 
 def test_the_end_of_the_stream_is_beams():
-    assert END_OF_STREAM == constants.END_OF_STREAM
+    assert END_OF_STREAM == shared.END_OF_STREAM

@@ -32,7 +32,6 @@ BASE = ["--model_store=m", "--dead_letters=d"]
 KAFKA = ["--source=kafka", "--kafka_servers=b:9", "--kafka_topic=posts"]
 # No runner of ours is asked: the local one refuses streams without an end.
 STREAMING = "--runner=PrismRunner"
-PUBSUB = ["--source=pubsub", "--pubsub_subscription=projects/project/subscriptions/posts"]
 
 
 def one_of_those_with(option):
@@ -65,7 +64,6 @@ def read(*flags, of=train):
         ),
         (KAFKA[:2], "--kafka_topic is missing. --source=kafka needs it"),
         (["--source=kafka", KAFKA[2]], "--kafka_servers is missing. --source=kafka needs it"),
-        (PUBSUB[:1], "--pubsub_subscription is missing. --source=pubsub needs it"),
     ],
 )
 def test_what_a_source_needs(flags, message):
@@ -128,21 +126,6 @@ def test_what_a_source_needs(flags, message):
         (
             ["--source=replay", "--input=a", "--id_from=place"],
             "--id_from: 'place' was given; allowed is nothing with --source=replay",
-        ),
-        (
-            [*PUBSUB, "--id_from=place"],
-            (
-                "--id_from: 'place' was given; allowed is nothing with --source=pubsub. Leave it"
-                " out, or choose --source="
-            ),
-        ),
-        (
-            [*PUBSUB, "--idle_after=5s"],
-            "--idle_after=5s belongs to --source=kafka; --source=pubsub is chosen.",
-        ),
-        (
-            ["--source=pubsub", "--pubsub_subscription=s"],
-            "--pubsub_subscription: 's' was given; allowed is projects/<project>/subscriptions/",
         ),
     ],
 )
@@ -296,20 +279,6 @@ def transforms_of(proto):
     }
 
 
-def test_pubsub_is_read_by_beams_connector_and_parsed():
-    _, pipeline = read(*PUBSUB, "--pubsub_timestamp_attribute=at")
-    names = transforms_of(pipeline.to_runner_api())
-    assert any(name.startswith("Read/Messages") for name in names)
-    assert "Read/Documents/Parse" in names
-    payload = next(
-        t
-        for t in pipeline.to_runner_api().components.transforms.values()
-        if "pubsub_read" in t.spec.urn
-    ).spec.payload
-    assert b"projects/project/subscriptions/posts" in payload
-    assert b"at" in payload
-
-
 def test_no_pickle_is_in_the_coders_of_a_kafka_graph():
     pipeline = beam.Pipeline(options=PipelineOptions([]))
     settings = kafka_settings_of(*KAFKA)
@@ -371,8 +340,8 @@ def written(*flags):
         (
             ["--output=m", "--trends_window=1h"],
             OptionError,
-            "--trends_window: '1h' was given; allowed is nothing without --trends, --trends_topic"
-            " or --trends_table. Leave it out.",
+            "--trends_window: '1h' was given; allowed is nothing without --trends or"
+            " --trends_topic. Leave it out.",
         ),
         (
             ["--output=m", "--output_topic=o"],

@@ -18,8 +18,8 @@ from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.reading.parsing import place_id
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.settings import TokeniserSettings
-from beam_topics.transforms.sinks import kafka as kafka_sink
-from beam_topics.transforms.sinks.kafka import (
+from beam_topics.transforms import kafka_sink
+from beam_topics.transforms.kafka_sink import (
     KafkaSinkDoFn,
     WriteToKafka,
 )

@@ -251,7 +251,7 @@ def score_documents(tokens, offsets, phi, alpha):
     """Return the product of the first-moment probabilities of all tokens.
 
     The estimate is that of Scott and Baldridge (2013), see
-    :mod:`beam_topics.model.evaluation.perplexity`.
+    :mod:`beam_topics.model.evaluation.held_out`.
 
     Args:
         tokens: int32[N], indices into the rows of ``phi``.

@@ -184,3 +184,10 @@ def test_a_number_yields_only_where_fewer_are_clearly_better():
     for behind, wanted in ((0.15, 0), (0.25, 1)):
         rows = np.array([spread - behind, np.zeros(100)])
         assert first_good(rows, SURE) == wanted
+
+
+@pytest.mark.parametrize("settings", [AUTO, made(learner="gibbs", topics=5, moves=5)])
+def test_documents_without_words_choose_nothing(settings):
+    empty = [document_of([], d) for d in range(CHOOSING)]
+    state, topics, _ = run(settings, [*empty, *documents_of(3)[:40]], 20)
+    assert topics[-1] >= 1 and state.live.tokens == 40 * 20

@@ -7,7 +7,7 @@ from corpora import document_of, learned, minibatches_of, topical
 from learner_options import made
 from variational_twin import InfvocTwin
 
-from beam_topics.model.evaluation.perplexity import Score, first_moment
+from beam_topics.model.evaluation.held_out import Score, first_moment
 from beam_topics.model.learners import learner_for
 from beam_topics.model.words.character_model import CharacterModel
 

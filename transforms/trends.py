@@ -21,15 +21,14 @@ window_start, group, topic, part). Parts add up: documents and tokens as they ar
 weighted by documents (:func:`beam_topics.model.trends.whole_rows`). A job that does not stream
 writes one part of each window. Each part has a bound of its own.
 
-Rows go to files, to Kafka (:mod:`beam_topics.transforms.sinks.kafka`) or to BigQuery, at least
-once. Readers drop repeated rows by :data:`beam_topics.model.trends.TREND_KEY`.
+Rows go to files or to Kafka (:mod:`beam_topics.transforms.kafka_sink`), at least once.
+Readers drop repeated rows by :data:`beam_topics.model.trends.TREND_KEY`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows
@@ -41,7 +40,7 @@ from beam_topics.model.encoding import json_lines
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.times import to_iso
 from beam_topics.model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
-from beam_topics.transforms.constants import LAST_TIME
+from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.stateful import SummingDoFn
 from beam_topics.transforms.write import Encoder
 
@@ -150,63 +149,3 @@ class AddUpTrends(beam.PTransform):
 
 
 ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}
-
-SCHEMA: dict[str, Any] = {
-    "fields": [
-        *(
-            {"name": name, "type": kind, "mode": "NULLABLE" if name == "topic" else "REQUIRED"}
-            for name, kind in (
-                ("key", "STRING"),
-                ("window_start", "TIMESTAMP"),
-                ("window_end", "TIMESTAMP"),
-                ("part", "TIMESTAMP"),
-                ("group", "STRING"),
-                ("topic", "INTEGER"),
-                ("documents", "INTEGER"),
-                ("tokens", "FLOAT"),
-                ("mean_share", "FLOAT"),
-            )
-        ),
-        {
-            "name": "typical",
-            "type": "RECORD",
-            "mode": "REPEATED",
-            "fields": [
-                {"name": "id", "type": "STRING", "mode": "REQUIRED"},
-                {"name": "timestamp", "type": "TIMESTAMP", "mode": "REQUIRED"},
-                {"name": "share", "type": "FLOAT", "mode": "REQUIRED"},
-            ],
-        },
-    ]
-}
-
-
-class WriteTrendsToBigQuery(beam.PTransform):
-    """Write rows to a BigQuery table with Beam's own sink; it makes the table where there is none.
-
-    Args:
-        table: ``project:dataset.table``.
-        streams: Whether rows are inserted one by one as they come, or loaded from files.
-    """
-
-    def __init__(self, table: str, *, streams: bool) -> None:
-        super().__init__()
-        self._table, self._streams = table, streams
-
-    def expand(self, rows: beam.PCollection) -> Any:
-        from apache_beam.io.gcp.bigquery import BigQueryDisposition, WriteToBigQuery
-
-        methods = WriteToBigQuery.Method
-        return (
-            rows
-            | "Global" >> beam.WindowInto(GlobalWindows())
-            | "Read" >> beam.Map(json.loads).with_output_types(dict)
-            | "Insert"
-            >> WriteToBigQuery(
-                self._table,
-                schema=SCHEMA,
-                create_disposition=BigQueryDisposition.CREATE_IF_NEEDED,
-                write_disposition=BigQueryDisposition.WRITE_APPEND,
-                method=methods.STREAMING_INSERTS if self._streams else methods.FILE_LOADS,
-            )
-        )

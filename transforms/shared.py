@@ -1,4 +1,4 @@
-"""Metrics that several stages share: how far event time has come, and what was refused.
+"""What several steps share: names, event times, and metrics.
 
 **Event time.** The distribution ``event_time_<stage>`` (namespace ``beam_topics``) gets the event
 times that a stage has handled, in seconds since 1970-01-01 UTC. Its maximum is the newest one. The
@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping
 
 from apache_beam.metrics import Metrics
 from apache_beam.pvalue import TaggedOutput
-from apache_beam.transforms.window import TimestampedValue
+from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents.document import DeadLetter
@@ -36,12 +36,24 @@ from beam_topics.model.reading.refused import Example
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.losses import MOST_TEXTS, REASONS, Losses
-from beam_topics.transforms.constants import DEAD_LETTERS, END_OF_STREAM, NAMESPACE
 
+# The namespace of all counters, distributions and string sets of this project.
+NAMESPACE = "beam_topics"
+# The tag of the output that holds dead letters.
+DEAD_LETTERS = "dead_letters"
+# The last whole millisecond of event time, in microseconds. When the input has ended, each step
+# finishes before the steps that use its output: Sequence at END_OF_STREAM, Label at END_OF_LABELS,
+# and the steps that collect records by period at LAST_TIME.
+LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
+END_OF_LABELS = LAST_TIME - 500_000
+END_OF_STREAM = LAST_TIME - 1_000_000
 PREFIX = "event_time_"
 # The stages in their order. Documents are read, windows are sequenced and learned, versions are
 # published, and documents are labelled.
 STAGES = ("read", "sequenced", "learned", "published", "labelled")
+EXAMPLES = "refused_examples"
+WITHOUT_WORDS = "documents_without_words"
+LOST = "lost_"
 
 
 class EventTime:
@@ -86,9 +98,6 @@ def lags(newest: Mapping[str, int]) -> str:
     return f"{line}; behind it: {', '.join(behind)}" if behind else line
 
 
-EXAMPLES = "refused_examples"
-
-
 class Refusals:
     """Counters ``dead_<reason>`` and examples of one step."""
 
@@ -113,10 +122,6 @@ class Refusals:
             self._examples.add(example.to_json())
         data = letter.as_json().encode()
         return TaggedOutput(DEAD_LETTERS, data if at is None else TimestampedValue(data, at))
-
-
-WITHOUT_WORDS = "documents_without_words"
-LOST = "lost_"
 
 
 class Wordless:

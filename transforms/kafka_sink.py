@@ -29,7 +29,7 @@ from beam_topics.model.encoding import mixture_to_json, row_key
 from beam_topics.model.errors import SourceError
 from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.trends import TREND_KEY
-from beam_topics.transforms.constants import NAMESPACE
+from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.sources.kafka_client import client_library, producer_of
 
 _TIMEOUT = 60.0

@@ -1,1 +1,0 @@
-"""Local files: regular files, and temporary files that were left behind."""
