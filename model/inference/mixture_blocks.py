@@ -10,7 +10,7 @@ runner's bundles and from sizes, never from a clock, and no result depends on it
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ from beam_topics.model.inference.base import InferenceSettings, inference_for
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.mixtures import MOST_PROPORTION, Groups, TopicMixture, named_groups
 
+# What a block has for each document; some are empty.
+_COLUMNS = ("ids", "labels", "timestamps", "times", "words_known", "tokens", "proportions")
+_COLUMNS += ("none", "document_groups")
 # The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
 SMALLEST_PROPORTION = 1e-300
 
@@ -127,6 +130,12 @@ class MixtureBlock:
             np.zeros(0),
             document_groups=block.groups,
         )
+
+    def parts(self, most: int) -> Iterator[MixtureBlock]:
+        """Yield blocks of at most so many mixtures, in their order."""
+        for begin in range(0, len(self.ids), most):
+            here = slice(begin, begin + most)
+            yield replace(self, **{name: getattr(self, name)[here] for name in _COLUMNS})
 
     def shown(self) -> Groups:
         """Return the groups that are named, or the topics as groups of one."""

@@ -330,7 +330,8 @@ class Serving:
         """
         loaded = self._load(served, training)
         found = numbered(loaded.snapshot, documents)
-        yield self._labelled(served, loaded, found, documents.timestamps, tallies)
+        mixtures = self._labelled(served, loaded, found, documents.timestamps, tallies)
+        yield from mixtures.parts(BATCH)
 
     def _labelled(
         self,

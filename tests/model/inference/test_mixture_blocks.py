@@ -59,3 +59,15 @@ def test_a_damaged_block_is_refused(part, value, message):
     with pytest.raises(DamagedDataError) as error:
         mixtures_of(MixtureBlock(**{**fields, part: value}).to_bytes())
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("most", [1, 2, 7])
+def test_the_parts_of_a_block_have_its_mixtures(most):
+    block = mixture_block([mixture(f"d{n}", n) for n in range(5)], range(5), list("abcde"))
+    parts = list(block.parts(most))
+    assert [len(part.ids) for part in parts] == [min(most, 5 - at) for at in range(0, 5, most)]
+    assert [one.to_bytes() for part in parts for one in part.mixtures()] == [
+        one.to_bytes() for one in block.mixtures()
+    ]
+    assert "".join(label for part in parts for label in part.labels) == "abcde"
+    assert [time for part in parts for time in part.times.tolist()] == list(range(5))
