@@ -23,8 +23,8 @@ from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.mixtures import MOST_PROPORTION, Groups, TopicMixture, named_groups
 
 # What a block has for each document; some are empty.
-_COLUMNS = ("ids", "labels", "timestamps", "times", "words_known", "tokens", "proportions")
-_COLUMNS += ("none", "document_groups")
+_COLUMNS = ("ids", "labels", "document_groups", "timestamps", "times")
+_NUMBERS = ("words_known", "tokens", "proportions", "none")
 # The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
 SMALLEST_PROPORTION = 1e-300
 
@@ -135,7 +135,7 @@ class MixtureBlock:
         """Yield blocks of at most so many mixtures, in their order."""
         for begin in range(0, len(self.ids), most):
             here = slice(begin, begin + most)
-            yield replace(self, **{name: getattr(self, name)[here] for name in _COLUMNS})
+            yield replace(self, **{name: getattr(self, name)[here] for name in _COLUMNS + _NUMBERS})
 
     def shown(self) -> Groups:
         """Return the groups that are named, or the topics as groups of one."""
