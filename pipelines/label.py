@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     FunctionOptions,
     InferenceOptions,
@@ -27,7 +27,6 @@ from beam_topics.pipelines.cli.options import (
     TextOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     CatalogueOptions,
     FunctionOptions,
@@ -37,7 +37,6 @@ from beam_topics.pipelines.cli.options import (
     TopicOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (

@@ -37,9 +37,8 @@ from beam_topics.model.options import names_in, names_text
 from beam_topics.model.reading.settings import BINARY_ENDINGS, METADATA, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
-from beam_topics.pipelines.cli.groups import Groups, OptionGroup, names_of
+from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.settings_options import UsageError
 from beam_topics.pipelines.graphs.sinks import SinkOptions
 from beam_topics.pipelines.graphs.sources import SourceOptions
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from beam_topics.model.compositions import Choice, Placement, check_placed, chosen, placements
 from beam_topics.model.options import Option
-from beam_topics.pipelines.cli.groups import Groups
-from beam_topics.pipelines.cli.settings_options import described
+from beam_topics.pipelines.cli.groups import Groups, described
 from beam_topics.pipelines.cli.values import choices
 
 ALL = "all"
@@ -152,7 +151,7 @@ def _shared(
 ) -> Section:
     """Return the options of other groups that the chosen kind reads, in the parser's order.
 
-    A kind names them in ``shared`` (:mod:`beam_topics.pipelines.cli.settings_options`).
+    A kind names them in ``shared`` (:mod:`beam_topics.pipelines.cli.groups`).
     """
     kind = given[choice.name]
     names = getattr(choice.kinds[kind], "shared", ())

@@ -39,9 +39,8 @@ from beam_topics.model.publishing.settings import PublishSettings, StoreSettings
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.pipelines.cli.config import mapping_of
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, fields_given, settings_of
 from beam_topics.pipelines.cli.options import OUTPUTS, EventSettings
-from beam_topics.pipelines.cli.settings_options import fields_given, settings_of
 
 if TYPE_CHECKING:
     from beam_topics.model.publishing.manifest import Manifest

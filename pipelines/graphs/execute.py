@@ -47,10 +47,9 @@ from beam_topics.model.reading.refused import (
     first_example,
     most_refused,
 )
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.progress import progress
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import tell
 from beam_topics.pipelines.graphs.memory import collect_now
 from beam_topics.transforms.shared import EXAMPLES, LOST, NAMESPACE, PREFIX, lags
