@@ -63,7 +63,8 @@ def label(options: Options) -> None:
     which = settings_of(options, VersionSettings)
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
     models = Models(root, settings, _MOST_MODELS, which.version)
-    texts = options.text if options.text is not None else _lines()
+    lines = (line.rstrip("\n") for line in sys.stdin if line.strip())
+    texts = lines if options.text is None else options.text
     key_of = None if which.key else models.key_of_text
     if key_of is None:
         loaded = models.load(chosen_version(options))
@@ -112,10 +113,6 @@ def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
 def _begin(text: str) -> str:
     begin = " ".join(text.split())
     return begin if len(begin) <= _SHOWN else f"{begin[: _SHOWN - 3]}..."
-
-
-def _lines() -> Iterator[str]:
-    return (line.rstrip("\n") for line in sys.stdin if line.strip())
 
 
 def _together(texts: Iterable[str]) -> Iterator[list[str]]:

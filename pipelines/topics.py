@@ -90,7 +90,7 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
     Raises:
         OptionError: an option cannot be used.
     """
-    given = _given(options)
+    given = [name for name in _CHANGES if getattr(options, name) is not None]
     if _chosen(options) and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
@@ -112,11 +112,6 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
                 allowed = f"topics of version {manifest.version}"
                 remedy = "beam-topics topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)
-
-
-def _given(options: Options) -> list[str]:
-    """Return the names of the changes that the options have."""
-    return [name for name in _CHANGES if getattr(options, name) is not None]
 
 
 def _chosen(options: Options) -> tuple[int, ...]:

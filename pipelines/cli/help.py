@@ -84,7 +84,7 @@ def _of_group(
         marked = [
             _marked(one, [each.choice for each in groups])
             for one in group._group_actions
-            if every or _matters(one, required)
+            if every or one.dest in required or getattr(one, "first", False)
         ]
         return [(title, marked)]
     own = {action.dest for action in group._group_actions}
@@ -106,10 +106,6 @@ def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
     check_placed(choice, found)
     kinds = chosen(choice, found).kinds
     return {name: kinds[name] for name in (choice.name, *found)} if found else {}
-
-
-def _matters(action: argparse.Action, required: Collection[str]) -> bool:
-    return action.dest in required or getattr(action, "first", False)
 
 
 def _first(choice: Choice[Any], title: str) -> list[Section]:

@@ -332,7 +332,7 @@ def keep(text: str) -> Keep:
         for points in found.get("checkpoints", ()):
             made = made._replace(checkpoints=positive(points))
         for time in found.get("grace", ()):
-            made = made._replace(grace=_time(time))
+            made = made._replace(grace=0 if time == "0" else duration(time))
     except argparse.ArgumentTypeError as error:
         raise _wrong(text, str(error)) from error
     return made
@@ -341,11 +341,6 @@ def keep(text: str) -> Keep:
 def _rule(text: str) -> Rule:
     period, slash, age = text.rpartition("/")
     return Rule(duration(period) if slash else 0, None if age == "all" else duration(age))
-
-
-def _time(text: str) -> int:
-    """Parse a time of grace, which may be nothing."""
-    return 0 if text == "0" else duration(text)
 
 
 def _wrong(text: str, what: str) -> argparse.ArgumentTypeError:

@@ -294,7 +294,7 @@ def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]
 
     if kind == "seeds":
         return seeds_of_file(f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))
-    lines = _lines(f"--{name}", path)
+    lines = read_text(f"--{name}", path, "a UTF-8 text file, one word a line").split("\n")
     if kind == "lines":
         return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))
     cut = Tokeniser(tokeniser_settings_of(options))
@@ -303,7 +303,3 @@ def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]
         allowed = "a file with at least one word that the tokeniser keeps"
         raise OptionError(f"--{name}", path, allowed, "Leave it out to learn from the stream.")
     return tuple(sorted(words))
-
-
-def _lines(option: str, path: str) -> list[str]:
-    return read_text(option, path, "a UTF-8 text file, one word a line").split("\n")

@@ -219,7 +219,9 @@ def run(
     try:
         with changed(), progress():
             result = pipeline.run()
-            if not _waits(options) or not _ended(result):
+            # A template's launcher takes the job from that place after the program has ended.
+            leaves = options.no_wait_until_finish or options.template_location
+            if leaves or not _ended(result):
                 return
     except Exception as error:
         if (own := own_error(error)) is not None:
@@ -270,11 +272,6 @@ def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
     """
     said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
     return any(_FLINK_CANCELLED in text for text in (str(error), *said))
-
-
-def _waits(options: Options) -> bool:
-    # A template's launcher takes the job from that place after the program has ended.
-    return not (options.no_wait_until_finish or options.template_location)
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
