@@ -35,7 +35,7 @@ from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
 from beam_topics.model.inference.gibbs2 import Corpus, CorpusSampler, build_corpora, fit_alpha
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.mixtures import TopicMixture
@@ -162,18 +162,11 @@ def prepared_for(
     published: PublishedModel, settings: InferenceSettings
 ) -> Callable[[Block], MixtureBlock]:
     """Return a function that infers the mixtures of documents; the model is prepared once."""
-    method = inference_for(settings)
-    prepared = method.prepare(settings, published)
+    prepared = inference_for(settings).prepare(settings, published)
 
     def run(documents: Block) -> MixtureBlock:
         found = numbered(published.snapshot, documents)
-        return MixtureBlock.of(
-            found.block,
-            method.infer(prepared, found),
-            found.counts.tokens,
-            model_version=published.version,
-            method=settings.kind,
-        )
+        return inferred(settings, prepared, found, published.version)
 
     return run
 

@@ -239,9 +239,9 @@ def mixtures():
         np.ones(len(DOCUMENTS), np.int64),
         model_version="v",
         method="gibbs3",
-        none=np.full(len(DOCUMENTS), 0.5),
     )
-    return replace(plain, names=tuple(shown.names), groups=shown.groups).to_bytes()
+    none = np.full(len(DOCUMENTS), 0.5)
+    return replace(plain, none=none, names=tuple(shown.names), groups=shown.groups).to_bytes()
 
 
 def try_mixtures(data):

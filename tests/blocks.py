@@ -10,7 +10,7 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.inference import inference_for
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.mixtures import TopicMixture
 
 
@@ -33,20 +33,13 @@ def minibatch_of(documents: Sequence[Block], sequence: int = 1, end: int = 1) ->
 
 def mixtures_of_documents(settings, published, documents, prepared=None) -> list[TopicMixture]:
     """Return the mixtures of blocks under a published model, without topic ids."""
-    method = inference_for(settings)
-    prepared = method.prepare(settings, published) if prepared is None else prepared
+    if prepared is None:
+        prepared = inference_for(settings).prepare(settings, published)
     block = documents if isinstance(documents, Block) else joined(documents)
     if not len(block):
         return []
     found = numbered(published.snapshot, block)
-    made = MixtureBlock.of(
-        found.block,
-        method.infer(prepared, found),
-        found.counts.tokens,
-        model_version=published.version,
-        method=settings.kind,
-    )
-    return list(made.mixtures())
+    return list(inferred(settings, prepared, found, published.version).mixtures())
 
 
 def mixture_block(
@@ -75,6 +68,7 @@ def mixture_block(
         model_version=first.model_version,
         method=first.method,
         times=np.array(times, np.int64),
-        none=None if first.none is None else np.array([one.none for one in mixtures]),
     )
-    return replace(block, names=first.names, groups=first.groups, topic_ids=tuple(topic_ids))
+    none = np.array([] if first.none is None else [one.none for one in mixtures], np.float64)
+    named = {"names": first.names, "groups": first.groups, "topic_ids": tuple(topic_ids)}
+    return replace(block, none=none, **named)

@@ -64,7 +64,7 @@ from beam_topics.model.inference.base import CLASSIFIER, TRAINING, Inference
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.coverage import Tally
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
@@ -163,13 +163,7 @@ class TopicModelHandler(ModelHandler):
         """Yield one mixture for each document of blocks of one document, in their order."""
         for _, blocks in groupby(map(Block.from_bytes, batch), key=lambda block: block.key):
             documents = numbered(model.snapshot, Block.joined(list(blocks)))
-            mixtures = MixtureBlock.of(
-                documents.block,
-                inference_for(self._settings).infer(model.prepared, documents),
-                documents.counts.tokens,
-                model_version=model.version,
-                method=self._settings.kind,
-            )
+            mixtures = inferred(self._settings, model.prepared, documents, model.version)
             for mixture in replace(mixtures, topic_ids=model.topic_ids).mixtures():
                 yield mixture.to_bytes()
 

@@ -31,7 +31,6 @@ import importlib.util
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -43,8 +42,8 @@ from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels import held_out
 from beam_topics.model.gibbs.kernels.dense import dense_rows
 from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
-from beam_topics.model.inference.base import Inference
-from beam_topics.model.inference.features import NumberedDocuments, numbered
+from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.kernels import random
 from beam_topics.model.snapshot import Snapshot
@@ -276,14 +275,6 @@ def svm_accuracy(
     return float(machine.score((test - least) / width, list(test_labels)))
 
 
-def _proportions(
-    method: Inference[Any], prepared: object, documents: NumberedDocuments
-) -> FloatArray:
-    """Return float64[D, T]; 0 for a document without a known word."""
-    found = method.infer(prepared, documents)
-    return np.where(documents.counts.tokens[:, None] > 0, found, 0.0)
-
-
 def classification_figures(
     snapshot: Snapshot, training: Block, test: Block
 ) -> dict[str, float | None]:
@@ -297,7 +288,8 @@ def classification_figures(
     if len(set(labels[0])) < 2 or not labels[1]:
         return {"svm_accuracy": None}
     settings = Gibbs3()
-    method = inference_for(settings)
-    prepared = method.prepare(settings, PublishedModel(snapshot, ""))
-    train, held_out = (_proportions(method, prepared, numbered(snapshot, part)) for part in parts)
+    prepared = inference_for(settings).prepare(settings, PublishedModel(snapshot, ""))
+    train, held_out = (
+        inferred(settings, prepared, numbered(snapshot, part), "").proportions for part in parts
+    )
     return {"svm_accuracy": svm_accuracy(train, labels[0], held_out, labels[1])}

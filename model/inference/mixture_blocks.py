@@ -18,6 +18,8 @@ import numpy as np
 from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
+from beam_topics.model.inference.base import InferenceSettings, inference_for
+from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.mixtures import MOST_PROPORTION, Groups, TopicMixture, named_groups
 
 # The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
@@ -96,7 +98,6 @@ class MixtureBlock:
         model_version: str,
         method: str,
         times: LongArray | None = None,
-        none: FloatArray | None = None,
     ) -> MixtureBlock:
         """Return the mixtures of at least one document.
 
@@ -111,7 +112,6 @@ class MixtureBlock:
             method: The name of the method.
             times: int64[D], the event times of the mixtures in the stream, in microseconds; None
                 for those of the documents.
-            none: float64[D], the share that no topic explains; None where it was not computed.
         """
         return cls(
             block.key,
@@ -124,7 +124,7 @@ class MixtureBlock:
             words_known,
             block.lengths,
             np.where(words_known[:, None] > 0, proportions, 0.0),
-            np.zeros(0) if none is None else none,
+            np.zeros(0),
             document_groups=block.groups,
         )
 
@@ -216,3 +216,30 @@ class MixtureBlock:
 def mixtures_of(block: bytes) -> list[TopicMixture]:
     """Return the mixtures of the bytes of a block."""
     return list(MixtureBlock.from_bytes(block).mixtures())
+
+
+def inferred(
+    settings: InferenceSettings,
+    prepared: object,
+    documents: NumberedDocuments,
+    model_version: str,
+    *,
+    times: LongArray | None = None,
+) -> MixtureBlock:
+    """Return the mixtures of at least one document by a method.
+
+    Args:
+        settings: The settings of the method.
+        prepared: What the method prepared of the model.
+        documents: D documents.
+        model_version: The version of the model.
+        times: As of :meth:`MixtureBlock.of`.
+    """
+    return MixtureBlock.of(
+        documents.block,
+        inference_for(settings).infer(prepared, documents),
+        documents.counts.tokens,
+        model_version=model_version,
+        method=settings.kind,
+        times=times,
+    )

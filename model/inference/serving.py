@@ -49,7 +49,7 @@ from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.labelling import PRIOR
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.mixtures import Groups
 from beam_topics.model.options import MEGABYTE, Record
 from beam_topics.model.publishing.catalogue import CatalogueStore
@@ -341,15 +341,7 @@ class Serving:
         tallies: dict[Window, Tally],
     ) -> MixtureBlock:
         """Return the mixtures of documents, and tally the documents."""
-        proportions = inference_for(self.settings).infer(loaded.prepared, documents)
-        mixtures = MixtureBlock.of(
-            documents.block,
-            proportions,
-            documents.counts.tokens,
-            model_version=served.version,
-            method=self.settings.kind,
-            times=times,
-        )
+        mixtures = inferred(self.settings, loaded.prepared, documents, served.version, times=times)
         for window, tally in tally_documents(documents, times // self.window).items():
             name = served.key, served.version, window
             if (before := tallies.setdefault(name, tally)) is not tally:

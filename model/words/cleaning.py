@@ -196,6 +196,8 @@ _ENTITY = re.compile(
     r"&(?:amp;)*((?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});)", re.IGNORECASE
 )
 _SPACES = re.compile(r"\s+")
+# A word whose parts are on two lines.
+_DIVIDED = re.compile(r"(?<![\w-])([^\W\d_]+)-\r?\n[ \t]*([^\W\d_]+)")
 
 
 def _without_header(text: str) -> str:
@@ -256,6 +258,28 @@ def without_addresses(text: str) -> str:
             kept.append(text[at : found.start()])
             at = found.end()
     return " ".join([*kept, text[at:]])
+
+
+def without_line_hyphens(text: str) -> str:
+    r"""Return a text whose words are whole where a hyphen at the end of a line divides them.
+
+    Texts of PDF files have such hyphens. A hyphen stays where the text has the two parts with a
+    hyphen within a line, too, and before a capital.
+
+    >>> without_line_hyphens("an environ-\nment of well-known, well-\nknown words")
+    'an environment of well-known, well-known words'
+    """
+    if "-\n" not in text and "-\r" not in text:
+        return text
+    lower = text.lower()
+
+    def whole(found: re.Match[str]) -> str:
+        first, second = found.groups()
+        compound = f"{first}-{second}"
+        is_compound = not second[0].islower() or compound.lower() in lower
+        return compound if is_compound else first + second
+
+    return _DIVIDED.sub(whole, text)
 
 
 def _character(found: re.Match[str]) -> str:

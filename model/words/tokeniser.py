@@ -14,9 +14,10 @@ same. The compatibility forms are not used because they change what was written 
 >>> Tokeniser(TokeniserSettings()).words("The nation's 12 rivers don't freeze. GPT-4 knew.")
 ['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
-Before them, ``--strip`` removes what is no text, and addresses and entities of HTML go
-(:mod:`beam_topics.model.words.cleaning`). Splitting may be that of a segmenter or of a function of
-the user (:mod:`beam_topics.model.functions`), and lemmas may take the place of stems (both are in
+Before them, ``--strip`` removes what is no text, addresses and entities of HTML go, and words that
+a hyphen divides at the end of a line become whole (:mod:`beam_topics.model.words.cleaning`).
+Splitting may be that of a segmenter or of a function of the user
+(:mod:`beam_topics.model.functions`), and lemmas may take the place of stems (both are in
 :mod:`beam_topics.model.words.segmenters`). With ``--key_from=language`` a document without a key
 gets the language of its text as its key (:mod:`beam_topics.model.words.languages`), and
 ``--stop_words=language`` leaves out the stop words of the key, which are those of
@@ -41,7 +42,7 @@ from beam_topics.model.files import read_text
 from beam_topics.model.functions import load_function
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters, stop_lists, word_forms
-from beam_topics.model.words.cleaning import clean, ordered, without_addresses
+from beam_topics.model.words.cleaning import clean, ordered, without_addresses, without_line_hyphens
 from beam_topics.model.words.forms import FormNumbers
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -209,7 +210,8 @@ class Tokeniser:
             text = clean(text, self.settings.strip)
         if self._function is not None:
             return text
-        return word_forms.hyphens_before_capitals(without_addresses(text))
+        text = without_addresses(without_line_hyphens(text))
+        return word_forms.hyphens_before_capitals(text)
 
     @property
     def _by_key(self) -> bool:

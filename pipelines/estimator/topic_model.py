@@ -25,7 +25,7 @@ from beam_topics.model.evaluation.held_out import Score, first_moment
 from beam_topics.model.functions import allow
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
@@ -210,13 +210,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
             return np.empty((0, self.snapshot_.topic_count))
         prepared = method.prepare(settings, PublishedModel(self.snapshot_, self.version_))
         found = numbered(self.snapshot_, read)
-        return MixtureBlock.of(
-            found.block,
-            method.infer(prepared, found),
-            found.counts.tokens,
-            model_version=self.version_,
-            method=settings.kind,
-        ).proportions
+        return inferred(settings, prepared, found, self.version_).proportions
 
     def predict(self, X: Iterable[Any], ids: Iterable[Any] | None = None) -> LongArray:
         """Return the id of the largest topic of each document.

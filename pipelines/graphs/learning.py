@@ -176,7 +176,7 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
 
     Args:
         options: the parsed command line.
-        began: as :func:`beam_topics.pipelines.graphs.learning.additions_began` returns it.
+        began: as :func:`additions_began` returns it.
     """
     learning = learn_options_of(options)
     store = ModelStore(learning.store)

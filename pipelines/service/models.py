@@ -18,7 +18,7 @@ from beam_topics.model.functions import check_allowed
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.labelling import tokenised
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.inference.serving import NoneShares
 from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.publishing.catalogue import CatalogueStore
@@ -65,15 +65,8 @@ class Loaded:
             return []
         plain = tokenised(texts, self.manifest.key, self.tokeniser)
         documents = numbered(self.snapshot, plain)
-        block = MixtureBlock.of(
-            documents.block,
-            inference_for(self.settings).infer(self.prepared, documents),
-            documents.counts.tokens,
-            model_version=self.manifest.version,
-            method=self.settings.kind,
-            none=self.none.of(documents),
-        )
-        return list(block.mixtures())
+        block = inferred(self.settings, self.prepared, documents, self.manifest.version)
+        return list(replace(block, none=self.none.of(documents)).mixtures())
 
     def topic(self, topic: str, count: int) -> dict[str, Any]:
         """Return what :meth:`topics` says of one topic or part.

@@ -248,19 +248,12 @@ def report():
             f" (wanted: at least {GOAL:.0%}). Run: {', '.join(dates) or 'never'}."
         ),
         "",
-        (
-            "Found by: `tests`, the test files that the list names; `import`, a module that cannot"
-            " be imported; `timeout`; `folder`, other quick tests of the folder that mirrors the"
-            " file's."
-        ),
-        "",
-        "| file | what breaks | outcome | found by |",
-        "|---|---|---|---|",
+        "| file | faults | killed |",
+        "|---|---|---|",
     ]
-    lines += [
-        f"| `{mutant.file}` | {mutant.breaks} | {entry['outcome']} | {entry['by'] or ''} |"
-        for mutant, entry in rows
-    ]
+    for file in dict.fromkeys(mutant.file for mutant in mutants):
+        of_file = [entry["outcome"] for mutant, entry in rows if mutant.file == file]
+        lines.append(f"| `{file}` | {len(of_file)} | {of_file.count(KILLED)} |")
     lines += ["", "## Survivors", ""]
     survivors = [mutant for mutant, entry in rows if entry["outcome"] == SURVIVED]
     lines += [

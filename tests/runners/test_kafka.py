@@ -52,13 +52,12 @@ def broker(tmp_path_factory) -> Iterator[KafkaBroker]:
 def chain_of(count: int) -> tuple[int, str]:
     """(documents, fingerprint of their history) that learning the rows comes to, without Beam."""
     settings = tokeniser_settings()
-    tokeniser, documents = Tokeniser(settings), []
-    for row in rows(count):
-        document = parse_line(json.dumps(row).encode(), "", ParseSettings())
-        assert isinstance(document, Document)
-        documents.append(tokeniser.block([document]))
+    lines = (json.dumps(row).encode() for row in rows(count))
+    read = [parse_line(line, "", ParseSettings()) for line in lines]
+    documents = Tokeniser(settings).block([one for one in read if isinstance(one, Document)])
+    assert len(documents) == len(read)
     learned, link = 0, None
-    for link in sequence_documents("", documents, SEQUENCE, chain_start("", settings, SEQUENCE)):
+    for link in sequence_documents(documents, SEQUENCE, chain_start("", settings, SEQUENCE)):
         learned += len(link.minibatch())
     assert link is not None
     return learned, link.fingerprint.hex()

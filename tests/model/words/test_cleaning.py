@@ -15,7 +15,7 @@ from beam_topics.model.words.cleaning import (
     stripping,
     without_addresses,
 )
-from beam_topics.model.words.tokeniser import tokeniser_settings
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 MAIL = "From: a@b.c\nSubject: Ships\n  and sails\nX-Odd: y\n\nThe harbour\n\nNot: a header\n"
 
@@ -209,3 +209,20 @@ def test_none_is_no_way():
 
 def test_no_text_needs_nothing():
     assert find_markup([]) == find_markup(PLAIN) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the environ-\nment of ships", ["environment", "ships"]),
+        ("a gov-\r\n  ernment", ["government"]),
+        ("a deep-sea ship, a deep-\nsea port", ["deep", "sea", "ship", "deep", "sea", "port"]),
+        ("the Anglo-\nSaxon ships", ["anglo", "saxon", "ships"]),
+        ("state-of-\nthe-art ships", ["state", "art", "ships"]),
+        ("ships -\nports", ["ships", "ports"]),
+        ("in 1990-\nships", ["ships"]),
+    ],
+)
+def test_words_that_a_line_divides_are_whole(text, words):
+    found = list(Tokeniser(tokeniser_settings()).words(text))
+    assert found == words

@@ -102,3 +102,16 @@ def test_all_texts_of_the_corpora(name):
         texts = (json.loads(line)["text"] for line in lines)
         while block := list(islice(texts, 200)):
             check_equal(tokeniser, alone, block)
+
+
+def test_a_form_that_cannot_be_decided_leaves_no_trace():
+    def word_of(form):
+        if form == "bad":
+            raise ValueError(form)
+        return form
+
+    numbers = FormNumbers(word_of)
+    with pytest.raises(ValueError, match="bad"):
+        numbers.of_texts(["good bad", "other"])
+    words, tokens, _ = numbers.of_texts(["other good good"])
+    assert (words, tokens.tolist()) == (("other", "good"), [0, 1, 1])
