@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.model.publishing.store import ModelStore
     from beam_topics.model.snapshot import Snapshot
-    from beam_topics.pipelines.estimator.mixtures import read_mixtures
+    from beam_topics.pipelines.estimator import read_mixtures
     from beam_topics.pipelines.estimator.topic_model import TopicModel
 
 __all__ = ["CatalogueStore", "Manifest", "ModelStore", "Snapshot", "TopicModel", "read_mixtures"]
@@ -30,7 +30,7 @@ _MODULES = {
     "ModelStore": "beam_topics.model.publishing.store",
     "Snapshot": "beam_topics.model.snapshot",
     "TopicModel": "beam_topics.pipelines.estimator.topic_model",
-    "read_mixtures": "beam_topics.pipelines.estimator.mixtures",
+    "read_mixtures": "beam_topics.pipelines.estimator",
 }
 
 

@@ -19,7 +19,7 @@ from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.gibbs.kernels.dense import dense_rows, draw_topic
 from beam_topics.model.gibbs.kernels.records import Document
 from beam_topics.model.gibbs.kernels.sparse_lda import longest_document
-from beam_topics.model.inference.corpus import Corpus
+from beam_topics.model.inference.gibbs2 import Corpus
 from beam_topics.model.kernels.jit import kernel, page_kernel
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
 from beam_topics.model.snapshot import Snapshot

@@ -32,10 +32,9 @@ from beam_topics.model.inference import (
     inference_for,
 )
 from beam_topics.model.inference.classifier import Classifier, Provenance
-from beam_topics.model.inference.corpus import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
-from beam_topics.model.inference.gibbs2 import fit_alpha
+from beam_topics.model.inference.gibbs2 import Corpus, CorpusSampler, build_corpora, fit_alpha
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.random import stream_key

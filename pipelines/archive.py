@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     ArchiveOptions,
     ArchiveSettings,
@@ -20,7 +20,6 @@ from beam_topics.pipelines.cli.options import (
     RecordOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.cli.settings_options import settings_of
 
 GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}

@@ -25,10 +25,9 @@ from rich.console import Console
 from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.pipelines import infer, label, report, show, train
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.options import DemoOptions, DemoSettings
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 
 ENOUGH_WORDS = 150

@@ -19,10 +19,9 @@ from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, flags, settings_of
 from beam_topics.pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
-from beam_topics.pipelines.cli.settings_options import flags, settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.cli.values import choices
 

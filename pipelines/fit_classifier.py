@@ -42,7 +42,7 @@ main = command(
     __doc__,
     GROUPS,
     REQUIRED,
-    later("fit_classifier.fit_and_show"),
+    later("evaluate.fit_and_show"),
 )
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     FunctionOptions,
     InferenceOptions,
@@ -27,7 +27,6 @@ from beam_topics.pipelines.cli.options import (
     TextOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 
 if TYPE_CHECKING:
@@ -64,7 +63,8 @@ def label(options: Options) -> None:
     which = settings_of(options, VersionSettings)
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
     models = Models(root, settings, _MOST_MODELS, which.version)
-    texts = options.text if options.text is not None else _lines()
+    lines = (line.rstrip("\n") for line in sys.stdin if line.strip())
+    texts = lines if options.text is None else options.text
     key_of = None if which.key else models.key_of_text
     if key_of is None:
         loaded = models.load(chosen_version(options))
@@ -113,10 +113,6 @@ def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
 def _begin(text: str) -> str:
     begin = " ".join(text.split())
     return begin if len(begin) <= _SHOWN else f"{begin[: _SHOWN - 3]}..."
-
-
-def _lines() -> Iterator[str]:
-    return (line.rstrip("\n") for line in sys.stdin if line.strip())
 
 
 def _together(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from beam_topics.model.options import names_text
 from beam_topics.model.reading.paths import is_path
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.options import (
     FigureOptions,
@@ -27,7 +27,6 @@ from beam_topics.pipelines.cli.options import (
     InputSettings,
     RecordOptions,
 )
-from beam_topics.pipelines.cli.settings_options import settings_of
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 
 from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.groups import flags
 from beam_topics.pipelines.cli.options import (
     LabelledOptions,
     ModelVersionOptions,
@@ -20,7 +21,6 @@ from beam_topics.pipelines.cli.options import (
     ReportOptions,
     StoreOptions,
 )
-from beam_topics.pipelines.cli.settings_options import flags
 
 # The options of all programs have one namespace, in which --output belongs to the sinks.
 # SinkOptions reads it.

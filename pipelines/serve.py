@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     FunctionOptions,
     InferenceOptions,
     LimitOptions,
+    LimitSettings,
     MethodOptions,
     ServiceOptions,
+    ServiceSettings,
     StoreOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
-from beam_topics.pipelines.cli.settings_options import settings_of
-from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings
 
 if TYPE_CHECKING:
     import uvicorn

@@ -23,7 +23,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, names_of
+from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
 from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     ShowOptions,
@@ -32,7 +32,6 @@ from beam_topics.pipelines.cli.options import (
     TopicOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     CURVES,

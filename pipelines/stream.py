@@ -36,7 +36,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-main = command("stream", __doc__, GROUPS, REQUIRED, later("train.stream"))
+main = command("stream", __doc__, GROUPS, REQUIRED, later("learning.stream"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -26,7 +26,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     CatalogueOptions,
     FunctionOptions,
@@ -37,7 +37,6 @@ from beam_topics.pipelines.cli.options import (
     TopicOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (
@@ -91,7 +90,7 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
     Raises:
         OptionError: an option cannot be used.
     """
-    given = _given(options)
+    given = [name for name in _CHANGES if getattr(options, name) is not None]
     if _chosen(options) and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
@@ -113,11 +112,6 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
                 allowed = f"topics of version {manifest.version}"
                 remedy = "beam-topics topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)
-
-
-def _given(options: Options) -> list[str]:
-    """Return the names of the changes that the options have."""
-    return [name for name in _CHANGES if getattr(options, name) is not None]
 
 
 def _chosen(options: Options) -> tuple[int, ...]:

@@ -37,7 +37,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 
 
-main = command("train", __doc__, GROUPS, REQUIRED, later("train.train"))
+main = command("train", __doc__, GROUPS, REQUIRED, later("learning.train"))
 
 if __name__ == "__main__":
     sys.exit(main())

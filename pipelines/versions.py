@@ -21,7 +21,7 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import OptionGroup, Options
+from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.options import (
     BaseVersionOptions,
@@ -30,7 +30,6 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (StoreOptions, ModelVersionOptions)

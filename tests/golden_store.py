@@ -28,7 +28,7 @@ from beam_topics.model.documents.sequencing import (
     close_windows,
 )
 from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.fitting import fit_classifier, make_pair
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.special import dirichlet_weights

@@ -22,7 +22,7 @@ from apache_beam.transforms.window import GlobalWindows
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.inference import Gibbs3, InferenceSettings, inference_for
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.fitting import (
     FitProgress,
     Pair,

@@ -61,7 +61,7 @@ from beam_topics.model.inference import (
     inference_names,
 )
 from beam_topics.model.inference.base import CLASSIFIER, TRAINING, Inference
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.coverage import Tally
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred

@@ -21,31 +21,212 @@ step of
 The counts are integers, so psi(x + n) - psi(x) = 1/x + 1/(x + 1) + ... + 1/(x + n - 1), which needs
 only divisions. With D_k the number of documents that have more than k tokens in topic t, the sum
 over d is sum_k D_k / (alpha_t + k).
+
+A :class:`Corpus` holds documents as word numbers, with their topics. A sampler holds the counts
+that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
+change.
+
+>>> from beam_topics.model.documents.block import Block
+>>> from beam_topics.model.documents.document import Document
+>>> from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+>>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
+>>> prior = TopicWordPrior.flat(0.2, 2, 2, topics=2)
+>>> facts = dict(key="", sequence=0, event_time=0, fingerprint="")
+>>> facts |= dict(alpha=alpha, prior=prior, words=words)
+>>> snapshot = Snapshot.from_dense(np.array([[9.0, 0.0], [0.0, 9.0]]), **facts)
+>>> block = Block.of_words([Document("d", 0, "")], [["ship"] * 5])
+>>> rows, corpora = build_corpora(NumberedDocuments(snapshot, block))
+>>> sampler = CorpusSampler(snapshot, rows, corpora, (1, 2))
+>>> sampler.sweep(corpora[0], 0, first=True)
+>>> int(corpora[0].in_documents.sum()), int(sampler.counts().sum())
+(5, 5)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray, IntArray
+from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference.base import TRAINING, PreparedModel, PublishedModel, register
-from beam_topics.model.inference.corpus import (
-    CORPUS_STRIDE,
-    Corpus,
-    CorpusSampler,
-    build_corpora,
+from beam_topics.model.gibbs.kernels import sparse_lda
+from beam_topics.model.gibbs.kernels.packed_rows import LANES
+from beam_topics.model.gibbs.kernels.records import (
+    Documents,
+    PackedRows,
+    SparseFixed,
+    SweepName,
+    SweepPosition,
 )
+from beam_topics.model.gibbs.packed_counts import PackedCounts
+from beam_topics.model.inference.base import TRAINING, PreparedModel, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.mixture_blocks import posterior_means
 from beam_topics.model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from beam_topics.model.kernels import random
+from beam_topics.model.snapshot import Snapshot
 
+# Corpora number their documents this far apart, so that each has uniforms of its own. It is far
+# above the number of documents in a corpus.
+CORPUS_STRIDE = 1 << 40
 # The alpha of a topic that no document uses would converge to 0 and stay there.
 SMALLEST_ALPHA = 1e-4
+# Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
+STARTING_SWEEPS = 5
+
+
+@dataclass(eq=False)
+class Corpus:
+    """Documents in an order of their own, as words and topics.
+
+    Attributes:
+        documents: the words and topics of D documents.
+        number: number of the first document, which names its uniforms.
+    """
+
+    documents: Documents
+    number: int
+
+    @property
+    def tokens(self) -> IntArray:
+        """int32[N], word numbers."""
+        tokens: IntArray = self.documents.tokens
+        return tokens
+
+    @property
+    def offsets(self) -> LongArray:
+        """int64[D + 1], where documents begin in ``tokens``."""
+        offsets: LongArray = self.documents.offsets
+        return offsets
+
+    @property
+    def states(self) -> IntArray:
+        """int32[N], the tokens' topics."""
+        states: IntArray = self.documents.states
+        return states
+
+    @property
+    def in_documents(self) -> IntArray:
+        """int32[D, T], n_td."""
+        in_documents: IntArray = self.documents.in_documents
+        return in_documents
+
+    def sweep_name(self, sweep: int, first: bool, keys: tuple[int, int]) -> SweepName:
+        """Return the name of a sweep over this corpus."""
+        return SweepName(first, self.number, sweep, *keys)
+
+
+def build_corpora(*groups: NumberedDocuments) -> tuple[LongArray, list[Corpus]]:
+    """Build a corpus of each group of documents of one model, without topics yet.
+
+    Returns:
+        int64[V], the rows of the model that the documents use, ascending; the corpora, whose word
+        numbers are indices into these rows.
+    """
+    known = [group.known_tokens() for group in groups]
+    rows = np.unique(np.concatenate([tokens for tokens, _ in known]))
+    corpora = []
+    for number, (group, (tokens, offsets)) in enumerate(zip(groups, known, strict=True)):
+        documents = Documents(
+            np.searchsorted(rows, tokens).astype(np.int32),
+            offsets,
+            np.zeros(len(tokens), np.int32),
+            np.zeros((len(group), group.snapshot.topic_count), np.int32),
+        )
+        corpora.append(Corpus(documents, number * CORPUS_STRIDE))
+    return rows, corpora
+
+
+class CorpusSampler:
+    """The counts that corpora share, on which SparseLDA samples.
+
+    Args:
+        snapshot: the model.
+        rows: int64[V], the rows of the snapshot that the corpora use.
+        corpora: documents of which no token is counted yet.
+        keys: the stream key of the uniforms.
+
+    Attributes:
+        alpha: float64[T]; it may be replaced between sweeps.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, rows: LongArray, corpora: Sequence[Corpus], keys: tuple[int, int]
+    ) -> None:
+        frequency = sum(
+            (np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora),
+            np.zeros(len(rows), np.int64),
+        )
+        self._sampled = PackedCounts(frequency, snapshot.topic_count)
+        self._sampled_totals = np.zeros(snapshot.topic_count, np.int64)
+        self._fixed_rows, self._totals = _fixed_rows(snapshot, rows), snapshot.normalisers
+        self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
+        self.alpha, self._keys = snapshot.alpha, keys
+
+    def sweep(self, corpus: Corpus, sweep: int, first: bool = False) -> None:
+        """Draw the topics of a corpus once.
+
+        Args:
+            corpus: documents whose tokens are counted here, except where ``first``.
+            sweep: number of the sweep, which names its uniforms.
+            first: whether the tokens have no topics yet.
+        """
+        fixed = SparseFixed(*self._fixed_rows, self._totals, self.alpha, self._strength, self._base)
+        name = corpus.sweep_name(sweep, first, self._keys)
+
+        def kernel(rows: PackedRows, position: SweepPosition) -> None:
+            sparse_lda.sweep_documents(
+                corpus.documents, fixed, rows, self._sampled_totals, name, position
+            )
+
+        self._sampled.sweep(len(corpus.in_documents), kernel)
+
+    def drop_model_counts(self) -> None:
+        """Remove the counts of the model; those of the corpora and the prior stay."""
+        self._fixed_rows = sparse_lda.empty_rows(len(self._base))
+        self._totals = self._strength
+
+    def counts(self) -> IntArray:
+        """Return the corpora's own n_wt, int32[V, T]."""
+        dense = np.zeros((len(self._base), len(self._totals)), np.int32)
+        words, topics, counts = self._sampled.triples()
+        dense[words, topics] = counts
+        return dense
+
+
+def sorted_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
+    """Return some of the model's rows, each in descending order of the counts.
+
+    Equal counts are in ascending order of the topics.
+
+    Args:
+        snapshot: The model.
+        rows: int64[V], the rows.
+
+    Returns:
+        int64[V + 1], offsets; the topics; the counts.
+    """
+    lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    source = np.arange(offsets[-1]) + np.repeat(snapshot.offsets[rows] - offsets[:-1], lengths)
+    topics, counts = snapshot.topics[source], snapshot.counts[source]
+    # The sort is stable, and the topics of a row ascend.
+    order = np.lexsort((-counts, np.repeat(np.arange(len(rows)), lengths)))
+    return offsets, topics[order], counts[order]
+
+
+def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
+    """Return (offsets, topics, counts) of some of the model's rows, sorted and in whole blocks."""
+    begins, from_topics, from_counts = sorted_rows(snapshot, rows)
+    lengths = np.diff(begins)
+    offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
+    into = np.arange(begins[-1]) + np.repeat(offsets[:-1] - begins[:-1], lengths)
+    topics, counts = np.zeros(offsets[-1], np.int32), np.zeros(offsets[-1])
+    topics[into], counts[into] = from_topics, from_counts
+    return offsets, topics, counts
 
 
 def fit_alpha(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArray:
@@ -79,10 +260,6 @@ def _counts_above(counts: IntArray) -> FloatArray:
 def _psi_sum(counts_above: FloatArray, x: float) -> float:
     """Return the sum over k of D_k / (x + k)."""
     return float(np.sum(counts_above / (x + np.arange(len(counts_above)))))
-
-
-# Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
-STARTING_SWEEPS = 5
 
 
 def run(

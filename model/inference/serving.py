@@ -45,7 +45,7 @@ from beam_topics.model.inference.base import (
     PublishedModel,
     inference_for,
 )
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.labelling import PRIOR

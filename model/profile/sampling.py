@@ -1,4 +1,4 @@
-r"""Read a bounded sample of some files, spread over all of them and over the whole of each.
+"""Read a bounded sample of some files, spread over all of them and over the whole of each.
 
 A file of up to :data:`WHOLE` bytes is read whole. Of a larger one, its beginning and windows at
 even distances are read, so that its last documents are in the sample, too. Files that cannot be
@@ -8,6 +8,9 @@ holds:
 * how the file is written: its encoding and, of a CSV file, the layout of its rows;
 * records, with all of their fields;
 * the number of its records, counted where all of it was read, else estimated by its size.
+
+Of a file whose name does not say its format, :func:`formats_of` says which formats its beginning
+fits.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import io
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
@@ -24,18 +28,17 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.profile.unnamed import check_formats_known
+from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.reading.chats import JsonFile
 from beam_topics.model.reading.delimited import LAYOUT_BYTES, CsvFile, Layout, layout_of
 from beam_topics.model.reading.encodings import find_encoding, is_utf_8, to_utf_8
 from beam_topics.model.reading.files import format_of, records
-from beam_topics.model.reading.inner import inner_records
+from beam_topics.model.reading.inner import inner_records, is_mail
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, peeked, unix_lines, unzipped
 from beam_topics.model.reading.settings import ENCODED, ReadSettings
+from beam_topics.model.reading.text_lines import choices_of
 
 Record = Mapping[str, Any]
-
 # The bytes of an input that is read whole, and the windows into a larger one.
 WHOLE = 4 * 2**20
 _WINDOWS, _WINDOW = 24, 2**16
@@ -50,6 +53,9 @@ _GZIP = b"\x1f\x8b"
 _OBJECT = re.compile(r"^([ \t]*)\{", re.MULTILINE)
 # The lines of a window that are tried as the beginning of a row.
 _TRIED = 40
+_BINARY = {b"PAR1": "parquet", b"Obj\x01": "avro", b"PK\x03\x04": "xlsx"}
+# The fewest rows of a table that is known as one, and the most files whose lines are looked at.
+_ROWS, _FEW_FILES = 3, 3
 
 
 @dataclass
@@ -383,3 +389,63 @@ def _sample_others(
     sample.count = len(sample.records) + sample.unread
     if not sample.whole:
         sample.count = round(sample.count * sample.size / max(stream.tell(), 1))
+
+
+def check_formats_known(files: Sequence[str], settings: ReadSettings) -> None:
+    """Check that the name of each file says its format, or ``--format`` does.
+
+    Raises:
+        OptionError: one does not. The message names the formats that the beginning of it fits.
+    """
+    for path in files:
+        try:
+            format_of(path, settings)
+        except OptionError:
+            if not (choices := formats_of(path, len(files))):
+                raise
+            allowed = "a file whose ending says its format, as .jsonl, .csv and .txt do"
+            remedy = f"Give {' or '.join(choices)}."
+            raise OptionError("--input", path, allowed, remedy) from None
+
+
+def formats_of(path: str, files: int = 1) -> tuple[str, ...]:
+    """Return the options of the formats that the beginning of a file fits, the most likely first.
+
+    Args:
+        path: the file.
+        files: the number of files. Lines of many files are not looked at.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            head = peeked(unzipped(stream), LAYOUT_BYTES)[0]
+    except (DamagedDataError, OSError):
+        return ()
+    for mark, kind in _BINARY.items():
+        if head.startswith(mark):
+            return (f"--format={kind}",)
+    encoding = find_encoding([head])
+    if not head.strip() or encoding is None or (b"\0" in head and encoding == "utf-8"):
+        return ()
+    text = head.decode(encoding, "replace")
+    if _is_json(text):
+        return ("--format=jsonl",)
+    if is_mail(text) or text.startswith("From "):
+        return ("--format=mail", "--format=txt")
+    _, choices = choices_of([text] if files == 1 else [text] * 2)
+    if choices and (files <= _FEW_FILES or choices[0] == "--format=doc"):
+        return ("--format=csv", *choices) if _is_table(text) else choices
+    return ("--format=csv", "--format=txt") if _is_table(text) else ("--format=txt",)
+
+
+def _is_json(text: str) -> bool:
+    begin = text.lstrip("\ufeff \t\r\n")
+    with suppress(ValueError, RecursionError):
+        json.JSONDecoder().raw_decode(begin)
+        return begin[:1] in ("{", "[")
+    # The value may be longer than what was read.
+    return begin[:1] in ("{", "[") and begin[1:].lstrip()[:1] in ('"', "{", "[")
+
+
+def _is_table(text: str) -> bool:
+    found = layout_of(text, "auto", whole=False)
+    return found.header and found.width > 1 and not found.others and text.count("\n") >= _ROWS

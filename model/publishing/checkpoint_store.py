@@ -131,7 +131,7 @@ class CheckpointStore:
         if resume_from == "latest":
             at, histories = next(points, (0, []))
         else:
-            at = _number(resume_from) or 0
+            at = int(resume_from) if resume_from.isascii() and resume_from.isdigit() else 0
             histories = at_point(at)
         if not histories:
             listed = ", ".join(map(str, sorted(n for n, _ in islice(points, _SHOWN)))) or "none"
@@ -244,7 +244,3 @@ def rollback(root: str, key: str, version: str) -> str:
 def sequence_in(name: str) -> int:
     """Return the sequence in the name of a version or of the entry of a checkpoint."""
     return int(name.partition("-")[0])
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None

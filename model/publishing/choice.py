@@ -177,7 +177,7 @@ class Candidate:
         prequential_perplexity: Over the tokens scored since the previous offer; None for the first
             offer, and without such tokens.
         particle: The particle of the island that is offered; 0 where particles are resampled.
-        rivals: Particles that are better (:class:`beam_topics.model.publishing.choice.Rival`).
+        rivals: Particles that are better (:class:`Rival`).
         replaced: The particle that was offered before, if it was another one.
         topic_tokens: The number of tokens of each topic that came since the previous offer.
         topic_documents: The same for documents, by the topic with most of their tokens.
@@ -245,7 +245,7 @@ class Candidate:
         return Scaled.from_hex(self.evidence), Scaled.from_hex(self.posterior)
 
     def standing(self) -> Standing:
-        """Return what :func:`~beam_topics.model.publishing.choice.choose` needs for an offer."""
+        """Return what :func:`choose` needs for an offer."""
         replaced, name = self.replaced, "a candidate"
         rivals = rivals_from_json(self.rivals, f"field rivals of {name}")
         before = replaced and Rival.from_json(replaced, f"field replaced of {name}")

@@ -264,7 +264,7 @@ class ModelStore(CheckpointStore):
 
         Args:
             newest: The newest version.
-            learned: As in :func:`beam_topics.model.publishing.store.check_rhythm`.
+            learned: As in :func:`check_rhythm`.
             every: How often the run publishes.
 
         Raises:

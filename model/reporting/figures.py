@@ -33,8 +33,14 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.version_events import events_of, line_of
-from beam_topics.model.reporting.bursts import LEVEL, judged
-from beam_topics.model.reporting.course import calendar_unit, movements, period_of, periods
+from beam_topics.model.reporting.course import (
+    LEVEL,
+    calendar_unit,
+    judged,
+    movements,
+    period_of,
+    periods,
+)
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics

@@ -34,7 +34,7 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.command import parse
-from beam_topics.pipelines.cli.groups import names_of
+from beam_topics.pipelines.cli.groups import names_of, settings_of
 from beam_topics.pipelines.cli.options import (
     CoverageOptions,
     FunctionOptions,
@@ -56,7 +56,6 @@ from beam_topics.pipelines.cli.settings_from_options import (
     learn_options_of,
     read_settings_of,
 )
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.values import written
 from beam_topics.pipelines.graphs.infer import chosen_models, served_models
 from beam_topics.pipelines.graphs.learning import check_store, learn, serving_of

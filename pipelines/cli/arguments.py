@@ -37,9 +37,8 @@ from beam_topics.model.options import names_in, names_text
 from beam_topics.model.reading.settings import BINARY_ENDINGS, METADATA, TEXT_ENDINGS
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
-from beam_topics.pipelines.cli.groups import Groups, OptionGroup, names_of
+from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.settings_options import UsageError
 from beam_topics.pipelines.graphs.sinks import SinkOptions
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
@@ -226,15 +225,7 @@ def _tell_left(folder: str, read: Sequence[str]) -> None:
 
 
 def _check_apart(inputs: Sequence[str], options: Mapping[str, str]) -> None:
-    """Check that a program writes nothing into the folders that it reads.
-
-    Args:
-        inputs: folders, files and globs.
-        options: the options by name.
-
-    Raises:
-        UsageError: it would.
-    """
+    """Refuse a program that would write into the folders that it reads. Raises UsageError."""
     for path in filter(is_local, inputs):
         if "**" in path and not Path(path).exists():
             # Imported here, because --help reads no file.
@@ -479,13 +470,8 @@ def _as_the_input_is(
 ) -> dict[str, str] | None:
     """Return the options by which files are read that are not those of an earlier run.
 
-    Args:
-        options: all options, by name.
-        rest: the options of the command line.
-        prog: the name of the program.
-        stored: the options of reading of an earlier run.
-        named: whether the files are an argument without a name. Then what is not clear is asked.
-        own: the names of the options that the program has.
+    ``stored`` are those of the earlier run. Where the files are an argument without a name
+    (``named``), what is not clear is asked.
 
     Returns:
         The options; None where no file is read but those of the earlier run.
@@ -558,12 +544,7 @@ def _learner(
 
 
 def _run_of_store(store: str | None, file: str) -> str | None:
-    """Return the folder of the run that has learned into a store; None if no run has.
-
-    Args:
-        store: the model store; None for that of the run of a file.
-        file: the file.
-    """
+    """Return the folder of the run that has learned into a store, or from a file; None if none."""
     folder = run_folder(file) if store is None else str(Path(store).parent)
     is_its = store is None or Path(store).name == _PARTS["model_store"]
     return folder if is_its and is_run(folder) and (Path(folder) / RUN_FILE).is_file() else None
@@ -579,14 +560,8 @@ def _looked(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Look at the input of a program that learns, and print what is found.
 
-    Args:
-        patterns: the files.
-        rest: the options of the command line.
-        prog: the name of the program.
-        before: the options of the run that learns more documents. They stay, but for those that say
-            how its own files are written.
-        own: the names of the options that the program has.
-        store: the model store; what it has learned with stays where it has a version.
+    The options ``before``, of the run that learns more documents, stay, but for those that say how
+    its own files are written. So do those that the store was learned with, where it has a version.
 
     Returns:
         The options that are found; files to keep for the programs that follow, by name.

@@ -37,11 +37,17 @@ from beam_topics.model.functions import allow
 from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.pipelines.cli.arguments import all_groups, arranged
 from beam_topics.pipelines.cli.config import CONFIG_HELP
-from beam_topics.pipelines.cli.groups import Groups, Options, Parser, names_of
+from beam_topics.pipelines.cli.groups import (
+    Groups,
+    Options,
+    Parser,
+    UsageError,
+    check_settings,
+    names_of,
+)
 from beam_topics.pipelines.cli.help import ALL, help_text, noted
 from beam_topics.pipelines.cli.invocation import quiet_pipes, shown
 from beam_topics.pipelines.cli.settings_from_options import check_outputs
-from beam_topics.pipelines.cli.settings_options import UsageError, check_settings
 from beam_topics.pipelines.graphs.memory import (
     collect_now,
     collected_later,

@@ -23,7 +23,7 @@ from typing import Any
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
-from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.cli.groups import UsageError
 
 # Options and seeds are a mapping of names to texts or to lists of texts.
 _DEEPEST = 8

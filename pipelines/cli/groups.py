@@ -1,27 +1,63 @@
-"""Groups of options, and the options of a command line, which is parsed once.
+"""Groups of options, settings records as options, and a command line, which is parsed once.
 
-Nothing here imports Beam: a command line is checked, and its help printed, before that import,
-which takes seconds.
+Every option is declared once, in its record (:mod:`beam_topics.model.options`). argparse has the
+names and the types. It has no defaults: an option that is not given is None, and records get only
+what is given (:func:`settings_of`). Nothing here imports Beam: a command line is checked, and its
+help printed, before that import, which takes seconds.
+:mod:`beam_topics.pipelines.graphs.beam_options` tells Beam of all groups.
 
 >>> def add(parser):
 ...     _ = parser.add_argument("--colour", default="red")
 >>> parsed(["--colour=blue"], [OptionGroup("Colours", add)]).colour
 'blue'
 
-:mod:`beam_topics.pipelines.graphs.beam_options` tells Beam of all groups.
+Kinds of a choice may share options with other groups, as those of ``--source`` and ``--sink`` do.
+An option that belongs to one kind alone is a field of its record, and
+:mod:`beam_topics.model.compositions` refuses it beside another kind. An option that several kinds
+read, or that other pipelines have, for example ``--input``, is in a group of its own. The records
+name it in ``shared``, and :func:`settings_of_choice` refuses it beside a kind that does not.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
-from beam_topics.model.compositions import Choice
-from beam_topics.model.errors import BeamTopicsError
-from beam_topics.model.options import Record
+from beam_topics.model.compositions import Choice, compose, placements
+from beam_topics.model.errors import BeamTopicsError, OptionError
+from beam_topics.model.learner_log.options import Publication
+from beam_topics.model.options import Option, Record, options_of, plain_options
+from beam_topics.pipelines.cli import values
+
+_CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
+_NO_NUMBER = re.compile(r"(\S+): invalid (\S+) value: (.*)")
+_NO_VALUE = re.compile(r"(\S+): expected one argument")
+_PARSERS: dict[type, Callable[[str], Any]] = {
+    int: values.whole,
+    float: values.number,
+    str: str,
+    Publication: values.publication,
+}
+# Units that the command line writes in a form of their own.
+_PARSERS_OF_UNITS: dict[str, Callable[[str], Any]] = {
+    "microseconds": values.duration,
+    "x": values.speed,
+    "bytes": values.megabytes,
+}
+# What a tuple holds; without it, the option names a file.
+_PARSERS_OF_LISTS: dict[str, Callable[[str], Any]] = {
+    "numbers": values.numbers,
+    "paths": values.patterns,
+    "durations": values.durations,
+    "names": values.names,
+    "words": values.words,
+}
+# How argparse declares an option that is true where it stands alone.
+SWITCH: dict[str, Any] = {"type": values.switch, "nargs": "?", "const": True}
+R = TypeVar("R", bound=Record)
 
 
 class UsageError(BeamTopicsError):
@@ -67,10 +103,6 @@ class OptionGroup:
 
 Groups = Sequence[OptionGroup]
 
-_CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")
-_NO_NUMBER = re.compile(r"(\S+): invalid (\S+) value: (.*)")
-_NO_VALUE = re.compile(r"(\S+): expected one argument")
-
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises an error where argparse prints and exits."""
@@ -111,3 +143,206 @@ def _parser(groups: Groups) -> argparse.ArgumentParser:
     for group in groups:
         group.add(parser)
     return parser
+
+
+def flags(title: str, /, **declared: Mapping[str, Any]) -> OptionGroup:
+    """Make a group of options that are no settings.
+
+    Args:
+        title: the title in the help.
+        declared: the keyword arguments of argparse's ``add_argument``, by name of the option.
+    """
+
+    def add(parser: argparse._ActionsContainer) -> None:
+        for name, facts in declared.items():
+            parser.add_argument(f"--{name}", **facts)
+
+    return OptionGroup(title, add)
+
+
+def group(
+    title: str,
+    *records: type[Record],
+    choice: Choice[Any] | None = None,
+    only: Choice[Any] | None = None,
+    within: Choice[Any] | None = None,
+) -> OptionGroup:
+    """Make the group that declares the options of records, and those of a choice.
+
+    Args:
+        title: the title in the help.
+        records: the records.
+        choice: a choice, with the options of its kinds. Its composition is checked where its
+            settings are made.
+        only: a choice without the options of its kinds.
+        within: a choice whose kinds' options the group has, and the choice itself another one.
+    """
+
+    def add(parser: argparse._ActionsContainer) -> None:
+        found = [item for record in records for item in plain_options(record)]
+        found += [each.option() for each in (choice, only) if each is not None]
+        # Only here, because a kind may be registered after the group is made.
+        for each in filter(None, (choice, within)):
+            found += [place.option for place in placements(each)]
+        add_options(parser, found)
+
+    return OptionGroup(title, add, records, choice or within)
+
+
+def settings_of(options: Options, record: type[R]) -> R:
+    """Make a record of the options that are given.
+
+    Args:
+        options: the parsed command line.
+        record: a record that a group declares.
+
+    Raises:
+        OptionError: a value is not allowed.
+    """
+    found: dict[str, Any] = {}
+    for item in options_of(record):
+        if item.nested:
+            found[item.field] = settings_of(options, item.value_type)  # type: ignore[type-var]
+        elif (value := options.get(item.name)) is not None:
+            found[item.field] = tuple(value) if isinstance(value, list) else value
+    return record(**found)
+
+
+def check_settings(options: Options, groups: Groups) -> None:
+    """Check the records that the groups declare, but for those with a file of words.
+
+    Raises:
+        OptionError: a value is not allowed.
+    """
+    for group in groups:
+        for record in group.records:
+            if not any(item.file for item in plain_options(record)):
+                settings_of(options, record)
+
+
+def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -> None:
+    """Declare options in their order, each name once, as the first option with that name.
+
+    Raises:
+        TypeError: the command line would parse the values of two options with one name in
+            different ways.
+    """
+    declared: dict[str, Option] = {}
+    for option in options:
+        first = declared.setdefault(option.name, option)
+        if _form(option) != _form(first):
+            raise TypeError(
+                f"{option.flag} is declared with {_form(first)} and with {_form(option)}. Options"
+                " of one name have one type and one unit. Rename one of them."
+            )
+    for option in declared.values():
+        if option.shared and option.flag in parser._option_string_actions:
+            continue
+        if option.value_type is bool:
+            action = parser.add_argument(
+                option.flag, **SWITCH, metavar="true", help=described(option)
+            )
+        else:
+            action = parser.add_argument(option.flag, type=_type_of(option), help=described(option))
+        # For the short help.
+        action.first = option.first  # type: ignore[attr-defined]
+
+
+def _form(option: Option) -> str:
+    """Return how the values of an option are written."""
+    if option.kinds is not None:
+        return "names of kinds"
+    form = f"values of type {option.value_type.__name__}"
+    form += f" or {option.word}" if option.word else ""
+    written = _PARSERS_OF_LISTS if option.value_type is tuple else _PARSERS_OF_UNITS
+    return f"{form} in {option.unit}" if option.unit in written else form
+
+
+def _type_of(option: Option) -> Callable[[str], Any]:
+    if option.kinds is not None:
+        return str
+    if option.value_type is tuple:
+        return _PARSERS_OF_LISTS.get(option.unit, str)
+    parser = _PARSERS_OF_UNITS.get(option.unit) or _PARSERS[option.value_type]
+    return values.or_word(parser, option.word) if option.word else parser
+
+
+def described(option: Option, brief: bool = True) -> str:
+    """Return the line of help: the description, the unit, the allowed values and the default.
+
+    Args:
+        option: what to describe.
+        brief: name the kinds of a part only; otherwise describe each of them.
+    """
+    facts = []
+    if option.unit and option.unit not in _PARSERS_OF_UNITS and option.value_type is not tuple:
+        facts.append(f"in {option.unit}")
+    if option.kinds is not None:
+        facts.append(
+            values.choices(tuple(option.kinds)) if brief else "; ".join(_kinds(option.kinds))
+        )
+    elif option.values:
+        facts.append(values.choices(tuple(map(str, option.values))))
+    default = option.default.kind if isinstance(option.default, Record) else option.default
+    if default is not False and default not in (None, "", ()):
+        facts.append(f"default: {option.shown(default)}")
+    return f"{option.help} ({'; '.join(facts)})" if facts else option.help
+
+
+def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
+    """Iterate over the kinds: the name of each, with the summary of its docstring."""
+    for name, record in kinds.items():
+        summary = (record.__doc__ or "").partition("\n")[0].rstrip(".")
+        yield f"{name}: {summary[:1].lower()}{summary[1:]}"
+
+
+def fields_given(options: Options, record: type[Record]) -> dict[str, Any]:
+    """Return the options of a record that are given, by field."""
+    given = options.given(item.name for item in options_of(record))
+    return {item.field: given[item.name] for item in options_of(record) if item.name in given}
+
+
+def settings_of_choice(
+    options: Options,
+    choice: Choice[R],
+    elsewhere: Collection[str] = (),
+) -> R:
+    """Make the settings of a choice from options.
+
+    Args:
+        options: the parsed command line.
+        choice: its kinds have ``shared`` and ``needed``.
+        elsewhere: shared options that another choice of the same command line reads.
+
+    Raises:
+        UsageError: an option that the chosen kind needs is missing.
+        OptionError: an option has no effect beside the chosen kind, or has a wrong value.
+    """
+    found = [choice.option(), *(placement.option for placement in placements(choice))]
+    made = compose(choice, options.given(option.name for option in found))
+    _check_shared(options, choice, made, elsewhere)
+    return made
+
+
+def _check_shared(
+    options: Options, choice: Choice[Any], made: Any, elsewhere: Collection[str]
+) -> None:
+    kinds: Mapping[str, Any] = choice.kinds
+    shared = dict.fromkeys(name for kind in kinds.values() for name in kind.shared)
+    given = options.given([*made.needed, *shared])
+    for name, example in made.needed.items():
+        if given.get(name) in (None, "", []):
+            raise UsageError(
+                f"--{name} is missing. --{choice.name}={made.kind} needs it, for example"
+                f" --{name}={example}."
+            )
+    for name in shared:
+        if name in given and name not in made.shared and name not in elsewhere:
+            able = [kind for kind, record in kinds.items() if name in record.shared]
+            others = " or ".join(f"--{choice.name}={kind}" for kind in able)
+            raise OptionError(
+                f"--{name}",
+                given[name],
+                f"nothing with --{choice.name}={made.kind}",
+                f"Leave it out, or choose {others}.",
+            )

@@ -15,8 +15,7 @@ from typing import Any
 
 from beam_topics.model.compositions import Choice, Placement, check_placed, chosen, placements
 from beam_topics.model.options import Option
-from beam_topics.pipelines.cli.groups import Groups
-from beam_topics.pipelines.cli.settings_options import described
+from beam_topics.pipelines.cli.groups import Groups, described
 from beam_topics.pipelines.cli.values import choices
 
 ALL = "all"
@@ -85,7 +84,7 @@ def _of_group(
         marked = [
             _marked(one, [each.choice for each in groups])
             for one in group._group_actions
-            if every or _matters(one, required)
+            if every or one.dest in required or getattr(one, "first", False)
         ]
         return [(title, marked)]
     own = {action.dest for action in group._group_actions}
@@ -107,10 +106,6 @@ def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
     check_placed(choice, found)
     kinds = chosen(choice, found).kinds
     return {name: kinds[name] for name in (choice.name, *found)} if found else {}
-
-
-def _matters(action: argparse.Action, required: Collection[str]) -> bool:
-    return action.dest in required or getattr(action, "first", False)
 
 
 def _first(choice: Choice[Any], title: str) -> list[Section]:
@@ -152,7 +147,7 @@ def _shared(
 ) -> Section:
     """Return the options of other groups that the chosen kind reads, in the parser's order.
 
-    A kind names them in ``shared`` (:mod:`beam_topics.pipelines.cli.settings_options`).
+    A kind names them in ``shared`` (:mod:`beam_topics.pipelines.cli.groups`).
     """
     kind = given[choice.name]
     names = getattr(choice.kinds[kind], "shared", ())

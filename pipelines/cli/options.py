@@ -45,9 +45,8 @@ from beam_topics.model.publishing.settings import (
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.pipelines.cli import values
-from beam_topics.pipelines.cli.settings_options import SWITCH, flags, group
+from beam_topics.pipelines.cli.groups import SWITCH, flags, group
 from beam_topics.pipelines.cli.values import duration, positive
-from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings
 
 DAY = 86_400_000_000
 
@@ -242,6 +241,44 @@ class ShowSettings(Record):
 
 
 @dataclass(frozen=True)
+class ServiceSettings(Record):
+    """Where the service listens."""
+
+    host: str = option("127.0.0.1", "address to listen on; the default is this machine alone")
+    allowed_hosts: tuple[str, ...] = option(
+        (),
+        "names of the service beside localhost and --host, with commas, as in topics.example; *"
+        " for any",
+        unit="names",
+    )
+    port: int = option(8000, "port to listen on", least=1, most=65535)
+    poll: int = option(
+        10_000_000, "time between two looks for a newer version", unit="microseconds", least=1
+    )
+
+
+@dataclass(frozen=True)
+class LimitSettings(Record):
+    """What requests may take. A request above a limit is refused with the remedy."""
+
+    most_bytes: int = option(1_000_000, "bytes of a request's body", least=1)
+    most_texts: int = option(1000, "texts in a request", least=1)
+    most_characters: int = option(100_000, "length of a text", least=1)
+    most_waiting: int = option(64, "requests that are answered or wait at a time", least=1)
+    most_connections: int = option(1000, "connections at a time", least=1)
+    most_keys: int = option(100, "model keys whose models are held in memory", least=1)
+    patience: int = option(
+        10_000_000,
+        "time in which the headers and then the body of a request have to arrive",
+        unit="microseconds",
+        least=1,
+    )
+    rate: float = option(
+        0.0, "requests a second of one client, over ten seconds; 0 for any number", least=0
+    )
+
+
+@dataclass(frozen=True)
 class DemoSettings(Record):
     """Where the demo writes."""
 
@@ -295,7 +332,7 @@ def keep(text: str) -> Keep:
         for points in found.get("checkpoints", ()):
             made = made._replace(checkpoints=positive(points))
         for time in found.get("grace", ()):
-            made = made._replace(grace=_time(time))
+            made = made._replace(grace=0 if time == "0" else duration(time))
     except argparse.ArgumentTypeError as error:
         raise _wrong(text, str(error)) from error
     return made
@@ -304,11 +341,6 @@ def keep(text: str) -> Keep:
 def _rule(text: str) -> Rule:
     period, slash, age = text.rpartition("/")
     return Rule(duration(period) if slash else 0, None if age == "all" else duration(age))
-
-
-def _time(text: str) -> int:
-    """Parse a time of grace, which may be nothing."""
-    return 0 if text == "0" else duration(text)
 
 
 def _wrong(text: str, what: str) -> argparse.ArgumentTypeError:

@@ -18,9 +18,8 @@ from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import duration_text, to_iso
-from beam_topics.pipelines.cli.groups import parsed
+from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of
 from beam_topics.pipelines.cli.options import RecordOptions
-from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
 
 # Options that an earlier run chose for its own files.
 _OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")

@@ -39,9 +39,8 @@ from beam_topics.model.publishing.settings import PublishSettings, StoreSettings
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.pipelines.cli.config import mapping_of
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, fields_given, settings_of
 from beam_topics.pipelines.cli.options import OUTPUTS, EventSettings
-from beam_topics.pipelines.cli.settings_options import fields_given, settings_of
 
 if TYPE_CHECKING:
     from beam_topics.model.publishing.manifest import Manifest
@@ -295,7 +294,7 @@ def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]
 
     if kind == "seeds":
         return seeds_of_file(f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))
-    lines = _lines(f"--{name}", path)
+    lines = read_text(f"--{name}", path, "a UTF-8 text file, one word a line").split("\n")
     if kind == "lines":
         return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))
     cut = Tokeniser(tokeniser_settings_of(options))
@@ -304,7 +303,3 @@ def _words(name: str, path: str, kind: str, options: Options) -> tuple[str, ...]
         allowed = "a file with at least one word that the tokeniser keeps"
         raise OptionError(f"--{name}", path, allowed, "Leave it out to learn from the stream.")
     return tuple(sorted(words))
-
-
-def _lines(option: str, path: str) -> list[str]:
-    return read_text(option, path, "a UTF-8 text file, one word a line").split("\n")

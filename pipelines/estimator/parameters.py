@@ -25,7 +25,7 @@ from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.options import Record, options_of, plain_options
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.pipelines.cli.command import parse
-from beam_topics.pipelines.cli.groups import Options, names_of
+from beam_topics.pipelines.cli.groups import Options, UsageError, names_of
 from beam_topics.pipelines.cli.options import (
     InferenceOptions,
     LearnerOptions,
@@ -36,7 +36,6 @@ from beam_topics.pipelines.cli.options import (
     TrainingOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
-from beam_topics.pipelines.cli.settings_options import UsageError
 from beam_topics.pipelines.cli.values import written
 
 GROUPS = (

@@ -1,10 +1,10 @@
-"""The graph of ``beam-topics evaluate``, and what it shows."""
+"""The graphs of ``beam-topics evaluate`` and ``fit_classifier``, and what they show."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import TOP_WORDS
 from beam_topics.model.evaluation.held_out import check_classifier
+from beam_topics.model.inference.classifier import Classifier, ClassifierStore
+from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.options import EvaluationInputSettings, FigureSettings
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
-from beam_topics.pipelines.cli.settings_options import settings_of
+from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.options import EvaluationInputSettings, FigureSettings, InputSettings
+from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     PREQUENTIAL,
@@ -36,6 +37,7 @@ from beam_topics.pipelines.graphs.learning import write_dead_letters
 from beam_topics.pipelines.graphs.runners import LOCAL_RUNNER
 from beam_topics.pipelines.graphs.sources import files_of_model
 from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan
+from beam_topics.transforms.fit import FitClassifier
 
 _COLUMNS = {
     "up to": "day",
@@ -176,3 +178,65 @@ def run_for_figures(
 def _lines(path: str) -> list[dict[str, Any]]:
     with FileSystems.open(path) as lines:
         return [json.loads(line) for line in lines.read().splitlines()]
+
+
+def build_fit(pipeline: beam.Pipeline, options: Options) -> None:
+    """Build the graph: read, pair documents with mixtures, fit, store."""
+    manifest = chosen_version(options)
+    fit = FitClassifier(
+        settings_of(options, StoreSettings).root,
+        manifest.key,
+        manifest.version,
+        settings=settings_of(options, FitSettings),
+        inference=inference_settings_of(options),
+    )
+    documents, dead = files_of_model(
+        pipeline, options, manifest, settings_of(options, InputSettings).input
+    )
+    _ = documents | "Fit classifier" >> fit
+    write_dead_letters([dead], options)
+
+
+def fit_and_show(options: Options) -> None:
+    """Run the graph, then print what it fitted.
+
+    Raises:
+        OptionError: there was nothing to fit to.
+    """
+    chosen = chosen_version(options)
+    key, version = chosen.key, chosen.version
+    # The newest version is looked up once, here: another may come meanwhile.
+    options.model_version = version
+    classifiers = ClassifierStore(settings_of(options, StoreSettings).root)
+    before = classifiers.newest(key, version)
+
+    def show(counted: Mapping[str, int]) -> None:
+        digest = classifiers.newest(key, version)
+        # Not every runner counts; on one that does not, a new classifier is the sign.
+        if digest is None or (not counted.get("pairs") and digest == before):
+            remedy = "Give documents like those that it was learned from."
+            raise OptionError(
+                "--input",
+                ",".join(settings_of(options, InputSettings).input),
+                "documents of this model, with words that it knows",
+                remedy,
+            )
+        _show_classifier(classifiers.get(key, digest), digest)
+
+    run(build_fit, options, show)
+
+
+def _show_classifier(classifier: Classifier, digest: str) -> None:
+    made = classifier.provenance
+    rows = [
+        (f"{variance:g}", loss, "chosen" if variance == made.variance else "")
+        for variance, loss in made.held_out_loss
+    ]
+    out = console()
+    out.print(figure_table("Held-out cross-entropy", ("sigma^2", "nats", ""), rows))
+    out.print(
+        f"classifier {digest[:16]} of version {made.version}: {made.pairs:,} pairs,"
+        f" {len(classifier.rows):,} words,",
+        end=" ",
+    )
+    out.print(f"temperature {classifier.temperature:.3f}, {made.iterations} iterations")

@@ -47,10 +47,9 @@ from beam_topics.model.reading.refused import (
     first_example,
     most_refused,
 )
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.progress import progress
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import tell
 from beam_topics.pipelines.graphs.memory import collect_now
 from beam_topics.transforms.shared import EXAMPLES, LOST, NAMESPACE, PREFIX, lags
@@ -220,7 +219,9 @@ def run(
     try:
         with changed(), progress():
             result = pipeline.run()
-            if not _waits(options) or not _ended(result):
+            # A template's launcher takes the job from that place after the program has ended.
+            leaves = options.no_wait_until_finish or options.template_location
+            if leaves or not _ended(result):
                 return
     except Exception as error:
         if (own := own_error(error)) is not None:
@@ -271,11 +272,6 @@ def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
     """
     said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
     return any(_FLINK_CANCELLED in text for text in (str(error), *said))
-
-
-def _waits(options: Options) -> bool:
-    # A template's launcher takes the job from that place after the program has ended.
-    return not (options.no_wait_until_finish or options.template_location)
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:

@@ -12,7 +12,7 @@ from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import InferenceSettings, inference_for
 from beam_topics.model.inference.base import CLASSIFIER
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.serving import ServedModel
 from beam_topics.model.inference.settings import RetrainSettings
 from beam_topics.model.publishing.manifest import Manifest
@@ -21,10 +21,9 @@ from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore, settings_of_keys
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import TokeniserSettings
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import TrainingInputSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.graphs.execute import run
 from beam_topics.pipelines.graphs.learning import report_coverage, serving_of, write_dead_letters
 from beam_topics.pipelines.graphs.runners import streams

@@ -1,17 +1,25 @@
-"""Parts that several graphs have: learning, dead letters, coverage reports, what a labeller needs.
+"""The graphs of ``beam-topics train`` and ``beam-topics stream``, and parts that other graphs have.
 
+These parts are dead letters, coverage reports and what a labeller needs.
 :mod:`beam_topics.pipelines.graphs.sources` reads documents.
+
+A run with ``--add_documents`` goes on from the newest checkpoint of each model key, or from the one
+that ``--resume_from`` names, to repeat a run that was interrupted. A key without a checkpoint
+starts a new model. Documents that were learned up to there are known
+(:mod:`beam_topics.model.learner_log.known`) and left out. The sequence of minibatches continues at
+the checkpoint's number, within the last window that was learned: the input before may have ended in
+it. Documents of windows before join that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from collections.abc import Sequence as Several
+from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
 import apache_beam as beam
 
+from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.sequencing import REPEATS
 from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import (
@@ -19,21 +27,23 @@ from beam_topics.model.errors import (
     LostMinibatchesError,
     OptionError,
     RefusedInputError,
+    StoreConflictError,
 )
 from beam_topics.model.inference.serving import Serving
-from beam_topics.model.inference.settings import CacheSettings, CoverageSettings
+from beam_topics.model.inference.settings import CacheSettings, CoverageSettings, LabelSettings
 from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learner_log.restoring import find_start
 from beam_topics.model.publishing.checkpoint_store import rollback
 from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.settings import SequenceSettings
-from beam_topics.model.times import duration_text
+from beam_topics.model.times import duration_text, to_iso
 from beam_topics.model.words.losses import wordless
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, UsageError, settings_of
 from beam_topics.pipelines.cli.options import (
     CoverageFileSettings,
     EventSettings,
@@ -45,26 +55,27 @@ from beam_topics.pipelines.cli.settings_from_options import (
     inference_settings_of,
     learn_options_of,
     learner_settings_of,
+    read_settings_of,
 )
-from beam_topics.pipelines.cli.settings_options import UsageError, settings_of
 from beam_topics.pipelines.cli.terminal import tell
-from beam_topics.pipelines.graphs.adding import (
-    additions_began,
-    is_keyed,
-    keys_to_add_to,
-    print_end,
-    print_keys,
-    print_start,
-)
 from beam_topics.pipelines.graphs.execute import run
 from beam_topics.pipelines.graphs.runners import streams
-from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.pipelines.graphs.sinks import to_kafka, write_mixtures
+from beam_topics.pipelines.graphs.sources import read_source
+from beam_topics.transforms import sequence
+from beam_topics.transforms.coverage import Coverage
+from beam_topics.transforms.infer import InferLabelled
 from beam_topics.transforms.kafka_sink import EVENTS
+from beam_topics.transforms.label import Label
 from beam_topics.transforms.learn import Learn
 from beam_topics.transforms.publish import Publish
-from beam_topics.transforms.sequence import Sequence
 from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
+
+_FINISH = (
+    "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"
+    " --add_documents and --resume_from=the number of the minibatch that it continued after."
+)
 
 
 class Learned(NamedTuple):
@@ -130,7 +141,7 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
         given = duration_text(run.silent_after)
         remedy = "Event time passes once in this job. Leave it out; --memory_mb bounds the memory."
         raise OptionError("--silent_after", given, "a length of time in a job that streams", remedy)
-    sequenced = documents | "Sequence" >> Sequence(learning, streams=streams)
+    sequenced = documents | "Sequence" >> sequence.Sequence(learning, streams=streams)
     candidates = sequenced.minibatches | "Learn" >> Learn(learning, streams=streams)
     published = candidates | "Publish" >> Publish(learning, streams=streams)
     return Learned(sequenced.minibatches, *published, sequenced.dead_letters)
@@ -165,7 +176,7 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
 
     Args:
         options: the parsed command line.
-        began: as :func:`beam_topics.pipelines.graphs.adding.additions_began` returns it.
+        began: as :func:`additions_began` returns it.
     """
     learning = learn_options_of(options)
     store = ModelStore(learning.store)
@@ -251,7 +262,7 @@ def check_words(counted: Mapping[str, int]) -> None:
         tell(said)
 
 
-def write_dead_letters(collections: Several[beam.PCollection], options: Options) -> None:
+def write_dead_letters(collections: Sequence[beam.PCollection], options: Options) -> None:
     """Write all dead letters into the folder ``--dead_letters``."""
     write = _write_lines(
         settings_of(options, OutputFileSettings).dead_letters, "dead-letters", options
@@ -310,3 +321,136 @@ def serving_of(options: Options, topics: int) -> Serving:
         none_share=mixtures.none_share,
         topic_names=mixtures.topic_names,
     )
+
+
+def build_train(pipeline: beam.Pipeline, options: Options) -> None:
+    """Build the graph: read, sequence, learn, publish."""
+    learning = learn_options_of(options)
+    blocks = Blocks(learning.sequence)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
+    check_store(options, learning)
+    learned = learn(documents, learning, streams=streams(options))
+    write_events(learned.events, options)
+    write_dead_letters([unreadable, learned.dead_letters], options)
+
+
+def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
+    """
+    learning = learn_options_of(options)
+    serving = serving_of(options, learning.settings.topic_count)
+    given = settings_of(options, LabelSettings)
+    blocks = Blocks(learning.sequence)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
+    check_store(options, learning)
+    learned = learn(documents, learning, streams=streams(options))
+    label = Label(
+        given.before_first_model, given.label_with, given.shards, streams=streams(options)
+    )
+    labelled = (learned.minibatches, learned.references) | "Label" >> label
+    inferred = labelled.documents | "Infer" >> InferLabelled(serving)
+    # The model is being trained: low coverage is no signal to train it, as it is in
+    # beam-topics infer.
+    known = Coverage(serving.window, retrain_below=None, streams=streams(options))
+    report_coverage(inferred.tallies | "Coverage" >> known, options)
+    write_events(learned.events, options)
+    write_mixtures(inferred.blocks, options, streams(options))
+    write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
+
+
+def train(options: Options) -> None:
+    """Run the graph of ``beam-topics train``, and check what it learned."""
+    run_and_check(build_train, options)
+
+
+def stream(options: Options) -> None:
+    """Run the graph of ``beam-topics stream``, and check what it learned."""
+    run_and_check(build_stream, options)
+
+
+def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
+    """Return the model keys that have a version and a checkpoint.
+
+    Args:
+        store: the model store.
+        keyed: whether the records name the model keys, which are then unknown before the run.
+
+    Raises:
+        OptionError: there is no such key.
+    """
+    found = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
+    keys = [key for key in found if store.has_versions(key)]
+    if not keys:
+        what = "version" if found else "checkpoint"
+        allowed = f"a model store that has learned documents, and {store.root} has no {what}"
+        first = "Leave it out for the first documents, or correct --model_store."
+        finish = "Its run was interrupted. Finish it first: run it again with --resume_from=latest."
+        raise OptionError("--add_documents", True, allowed, finish if found else first)
+    return keys
+
+
+def is_keyed(options: Options, learning: LearnOptions) -> bool:
+    """Return whether the records name the model keys, which are then unknown before the run."""
+    return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
+
+
+def additions_began(options: Options) -> int | None:
+    """Return the minibatch after which a run adds its documents.
+
+    None stands for a run that adds none, or for a store with a model for each key.
+    """
+    learning = learn_options_of(options)
+    store, run = ModelStore(learning.store), learning.run
+    if not run.add_documents or is_keyed(options, learning) or not store.has_checkpoints(""):
+        return None
+    return store.resume_point("", run.start, learning.settings.islands)[0].sequence
+
+
+def print_keys(keys: Sequence[str]) -> None:
+    """Print where the run continues, if there is a model for each key."""
+    tell(
+        f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any other key"
+        " starts a new model."
+    )
+
+
+def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
+    """Print where the run continues, if there is one model.
+
+    Args:
+        store: the model store.
+        entry: the entry of the checkpoint.
+        point: ``latest``, or the number of the checkpoint, to repeat a run that was interrupted.
+
+    Raises:
+        StoreConflictError: the store has a version that the newest checkpoint does not know.
+    """
+    newest = store.latest("")
+    if point == "latest" and newest is not None and newest.sequence > entry.sequence:
+        raise StoreConflictError(
+            f"{store.root} has version {newest.version}, and its newest checkpoint is of minibatch"
+            f" {entry.sequence}: the run before was interrupted. {_FINISH}"
+        )
+    told = (
+        f"--add_documents: continues after minibatch {entry.sequence:,}, which ends at"
+        f" {to_iso(entry.window_end)}."
+    )
+    # The end of an input publishes a version and writes a checkpoint after the same minibatch.
+    lost = f" The run before was interrupted, and what it read later was not learned. {_FINISH}"
+    tell(told + lost * (entry.offered < entry.sequence))
+
+
+def print_end(counted: Mapping[str, int]) -> None:
+    """Print how many documents were known or late, and how many keys started a model."""
+    if known := counted.get("known_documents", 0):
+        new = counted.get("documents", 0) - known
+        tell(f"{known:,} documents were known: they were learned before. {new:,} are new.")
+    if new := counted.get("new_keys", 0):
+        tell(f"{new:,} new keys started a model.")
+    if late := counted.get("late_documents", 0):
+        tell(
+            f"{late:,} documents belong to windows that were closed already, and were learned with"
+            " the next window."
+        )

@@ -19,10 +19,9 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.figures import Refused, Sources, figures_of, refused
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.settings_from_options import chosen_version, read_settings_of
-from beam_topics.pipelines.cli.settings_options import settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,

@@ -25,7 +25,13 @@ from beam_topics.model.compositions import Choice
 from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.options import Kinds, Record, option, options_of
 from beam_topics.model.times import duration_text
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import (
+    Options,
+    fields_given,
+    group,
+    settings_of,
+    settings_of_choice,
+)
 from beam_topics.pipelines.cli.options import (
     DAY,
     EventSettings,
@@ -34,12 +40,6 @@ from beam_topics.pipelines.cli.options import (
     TrendSettings,
 )
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.cli.settings_options import (
-    fields_given,
-    group,
-    settings_of,
-    settings_of_choice,
-)
 
 if TYPE_CHECKING:
     import apache_beam as beam

@@ -26,10 +26,10 @@ from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits
+from beam_topics.pipelines.cli.options import LimitSettings, ServiceSettings
 from beam_topics.pipelines.pages.page import check_installed, render
 from beam_topics.pipelines.service.limits import FIRST_WORDS, Rate, count_of, read, texts_of
 from beam_topics.pipelines.service.models import Loaded, Models
-from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 

@@ -26,7 +26,7 @@ from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from beam_topics.model.times import duration_text
-from beam_topics.pipelines.service.settings import LimitSettings
+from beam_topics.pipelines.cli.options import LimitSettings
 
 SECONDS = 10.0
 MOST_CLIENTS = 10_000

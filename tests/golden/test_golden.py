@@ -27,8 +27,7 @@ from hostile import manifest_path, pointed, resealed
 
 from beam_topics.model import __version__
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.classifier import Classifier
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import Classifier, ClassifierStore
 from beam_topics.model.learner_log import head
 from beam_topics.model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
 from beam_topics.model.learners import ParticleFilter, learner_for

@@ -137,7 +137,7 @@ def test_before_anything_is_learned_the_command_begins_again(tmp_path, capsys, m
     if when == "reading":
         monkeypatch.setattr(read.Emit, "emit_all", interrupt)
     else:
-        monkeypatch.setattr("beam_topics.pipelines.graphs.train.read_source", interrupt)
+        monkeypatch.setattr("beam_topics.pipelines.graphs.learning.read_source", interrupt)
     source = write(tmp_path / "two words.jsonl", rows(0, 30))
     argv = [f"--input={source}", *FLAGS, *places(tmp_path / "m")]
     assert train.main(argv) == 130

@@ -12,7 +12,7 @@ from beam_topics import TopicModel
 from beam_topics.model.inference import Gibbs3
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import evaluate, infer, label, report, stream, train
-from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.cli.groups import UsageError
 
 GIVEN = {"de": "Schiffe im Hafen ", "en": "Ships in the harbour ", "fr": "Bateaux dans le port "}
 COUNT, KEYS = 30, sorted(GIVEN)
@@ -165,9 +165,9 @@ def test_another_release_is_refused(root, capsys, monkeypatch):
 def test_serve_takes_the_model_of_the_language(root):
     pytest.importorskip("starlette")
     client = pytest.importorskip("starlette.testclient")
+    from beam_topics.pipelines.cli.options import LimitSettings
     from beam_topics.pipelines.service.app import Service
     from beam_topics.pipelines.service.models import Models
-    from beam_topics.pipelines.service.settings import LimitSettings
 
     models = Models(root, Gibbs3(), 2)
     with client.TestClient(Service(models, LimitSettings(), 60.0).app()) as served:

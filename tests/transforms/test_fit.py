@@ -8,7 +8,7 @@ from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.fitting import with_rank, without_rank
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.store import ModelStore

@@ -12,8 +12,8 @@ from blocks import mixture_block
 from collecting import run
 
 from beam_topics.model.mixtures import TopicMixture
-from beam_topics.model.reporting import bursts
-from beam_topics.model.reporting.bursts import LEAST, bursts_of
+from beam_topics.model.reporting import course
+from beam_topics.model.reporting.course import LEAST, bursts_of
 from beam_topics.model.times import parse_time
 from beam_topics.model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from beam_topics.transforms import stateful
@@ -260,7 +260,7 @@ def test_bursts_of_the_written_table(scatter):
 
 def test_the_measurement_of_bursts_finds_a_rule_with_wrong_probabilities(monkeypatch):
     """Planted: half of each probability, and a hundred times each."""
-    found = bursts._tail
+    found = course._tail
 
     def wrong(factor):
         def tail(counts, documents, quiet, at):
@@ -269,7 +269,7 @@ def test_the_measurement_of_bursts_finds_a_rule_with_wrong_probabilities(monkeyp
 
         return tail
 
-    monkeypatch.setattr(bursts, "_tail", wrong(0.5))
+    monkeypatch.setattr(course, "_tail", wrong(0.5))
     assert recall_and_alarms(0.15)[1] > 0.01
-    monkeypatch.setattr(bursts, "_tail", wrong(100))
+    monkeypatch.setattr(course, "_tail", wrong(100))
     assert recall_and_alarms(0.15)[0] < 0.9

@@ -18,10 +18,9 @@ from beam_topics.model.options import Kinds, Record, option
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
-from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.groups import Options, group, settings_of, settings_of_choice
 from beam_topics.pipelines.cli.options import DAY, InputSettings, KafkaClientSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.cli.settings_options import group, settings_of, settings_of_choice
 from beam_topics.pipelines.graphs.sinks import shared_by_sink
 from beam_topics.transforms.sources.kafka_client import KafkaSettings, Until, properties
 

@@ -5,8 +5,7 @@ import pytest
 from made import random_snapshot
 
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.inference.classifier import Classifier, Provenance
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import Classifier, ClassifierStore, Provenance
 
 V1, V2 = "000000000001-0123456789abcdef", "000000000002-0123456789abcdef"
 MADE = Provenance(

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.profile.unnamed import check_formats_known, formats_of
+from beam_topics.model.profile.sampling import check_formats_known, formats_of
 from beam_topics.model.reading.settings import ReadSettings
 
 MAIL = b"From: a@b\nSubject: tea\nMessage-ID: <1@x>\nLines: 3\n\nTea at four.\n"

@@ -9,7 +9,7 @@ from made import manifest_of
 
 from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.inference.classifier_store import ClassifierStore
+from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.publishing.checkpoint_store import MAGIC
 from beam_topics.model.publishing.local_files import LocalBlobs
 from beam_topics.model.publishing.manifest import CheckpointEntry

@@ -8,8 +8,7 @@ from reported import DAY, TOPICS, WORDS, mixture_rows, published, shares_of
 
 from beam_topics.model.publishing.catalogue import Catalogue, curves
 from beam_topics.model.publishing.succession import ranks_of
-from beam_topics.model.reporting.bursts import bursts_of
-from beam_topics.model.reporting.course import calendar_unit, period_start
+from beam_topics.model.reporting.course import bursts_of, calendar_unit, period_start
 from beam_topics.model.reporting.figures import (
     Sources,
     bursts_of_periods,

@@ -230,7 +230,7 @@ def test_help_says_what_is_required(capsys, flag):
     if flag == "--help=all":
         assert "--kafka_topic X the topic to read (required)" in text
         assert "host:port, with commas (required with --source=kafka)" in text
-    assert text.count("(required") == (5 if flag == "--help=all" else 2)
+    assert text.count("(required") == (4 if flag == "--help=all" else 2)
 
 
 def test_help_of_everything(capsys):

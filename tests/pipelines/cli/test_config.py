@@ -10,9 +10,8 @@ from beam_topics.pipelines import train
 from beam_topics.pipelines.cli import config
 from beam_topics.pipelines.cli.arguments import all_groups, arranged, as_yaml
 from beam_topics.pipelines.cli.command import parse
-from beam_topics.pipelines.cli.groups import names_of
+from beam_topics.pipelines.cli.groups import UsageError, names_of
 from beam_topics.pipelines.cli.settings_from_options import learn_options_of
-from beam_topics.pipelines.cli.settings_options import UsageError
 
 KNOWN = names_of(all_groups())
 

@@ -12,7 +12,7 @@ from beam_topics.pipelines import export, infer, label, report, show, stream, tr
 from beam_topics.pipelines.cli import arguments, profiling
 from beam_topics.pipelines.cli.arguments import arranged
 from beam_topics.pipelines.cli.config import options_of_text
-from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.cli.groups import UsageError
 
 FAKE = [f"--learner={fake_learner.Fake.kind}", "--topics=2"]
 ROWS = [

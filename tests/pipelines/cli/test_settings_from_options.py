@@ -25,6 +25,7 @@ from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSe
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
+from beam_topics.pipelines.cli.groups import settings_of
 from beam_topics.pipelines.cli.options import EventSettings, InferenceOptions, MethodOptions
 from beam_topics.pipelines.cli.settings_from_options import (
     check_outputs,
@@ -34,7 +35,6 @@ from beam_topics.pipelines.cli.settings_from_options import (
     read_settings_of,
     tokeniser_settings_of,
 )
-from beam_topics.pipelines.cli.settings_options import settings_of
 
 
 def sequence_settings_of(given):

@@ -20,7 +20,7 @@ from beam_topics.model.errors import OptionError, RefusedInputError, StoreConfli
 from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines import show, train
-from beam_topics.pipelines.cli.settings_options import UsageError
+from beam_topics.pipelines.cli.groups import UsageError
 from beam_topics.pipelines.estimator import documents, parameters
 
 TEXTS = [

@@ -25,9 +25,9 @@ from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore  # 
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.model.words.tokeniser import Tokeniser  # noqa: E402
 from beam_topics.pipelines import report  # noqa: E402
+from beam_topics.pipelines.cli.options import LimitSettings, ServiceSettings  # noqa: E402
 from beam_topics.pipelines.serve import config_of  # noqa: E402
 from beam_topics.pipelines.service.models import Models  # noqa: E402
-from beam_topics.pipelines.service.settings import LimitSettings, ServiceSettings  # noqa: E402
 
 SECOND = 1_000_000
 EVERY_SECOND = ServiceSettings(poll=SECOND)

@@ -7,7 +7,7 @@ from tiny_document import ROWS, TINY, TOKENS, p_value
 
 from beam_topics.model.gibbs.kernels.gibbs3 import sample_document
 from beam_topics.model.gibbs.kernels.records import ModelCounts
-from beam_topics.model.inference.corpus import sorted_rows
+from beam_topics.model.inference.gibbs2 import sorted_rows
 from beam_topics.model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")

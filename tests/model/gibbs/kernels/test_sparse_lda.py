@@ -6,8 +6,8 @@ from sparse_twin import slow_sparse, sorted_rows
 
 from beam_topics.model.gibbs.kernels import sparse_lda as sparse
 from beam_topics.model.gibbs.packed_counts import PackedCounts
-from beam_topics.model.inference.corpus import CorpusSampler, build_corpora
 from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.gibbs2 import CorpusSampler, build_corpora
 from beam_topics.model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")

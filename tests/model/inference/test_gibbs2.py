@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from corpus_twin import corpus_of
+from made import random_snapshot
 from scipy.optimize import minimize
 from scipy.special import digamma, gammaln
 
-from beam_topics.model.inference.gibbs2 import fit_alpha
+from beam_topics.model.inference.features import numbered
+from beam_topics.model.inference.gibbs2 import build_corpora, fit_alpha
 
 TRUE = np.array([0.1, 0.8, 0.3])
 
@@ -53,3 +56,20 @@ def test_without_tokens_and_with_a_topic_that_is_never_used():
     alpha = np.array([0.3, 0.2])
     assert fit_alpha(np.zeros((4, 2), np.int32), alpha).tolist() == alpha.tolist()
     assert np.all(fit_alpha(np.array([[5, 0], [9, 0]], np.int32), alpha, 50) > 0)
+
+
+def test_only_words_that_are_used_have_rows():
+    snapshot = random_snapshot(words=1000)
+    rows, (corpus, other) = build_corpora(
+        numbered(snapshot, corpus_of([5], words=9)),
+        numbered(snapshot, corpus_of([3], words=1200, seed=4)),
+    )
+    used = {
+        word
+        for block in (corpus_of([5], words=9), corpus_of([3], words=1200, seed=4))
+        for word in block.words
+    }
+    assert [snapshot.words[row] for row in rows] == sorted(
+        used & set(snapshot.words), key=snapshot.words.index
+    )
+    assert corpus.number != other.number

@@ -13,6 +13,7 @@ from beam_topics.model.options import Kinds, Record, option
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import parser_for
+from beam_topics.pipelines.cli.groups import check_settings, group, settings_of
 from beam_topics.pipelines.cli.options import (
     InputSettings,
     OutputFileSettings,
@@ -20,7 +21,6 @@ from beam_topics.pipelines.cli.options import (
     TokeniserOptions,
     TrainingOptions,
 )
-from beam_topics.pipelines.cli.settings_options import check_settings, group, settings_of
 from beam_topics.pipelines.graphs.beam_options import add_beam_options
 
 
