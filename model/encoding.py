@@ -131,7 +131,7 @@ def mixture_fields(mixture: TopicMixture) -> dict[str, Any]:
     else None where it was not computed.
     """
     shown = mixture.shown()
-    (found,) = shown.largest_rows(mixture.proportions[None], LEAST_SHARE)
+    found = shown.largest(mixture.proportions, least=LEAST_SHARE)
     return _fields(mixture, shown.ids, found)
 
 

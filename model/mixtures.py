@@ -24,8 +24,6 @@ from beam_topics.model.arrays import FloatArray, LongArray
 # Rounding may make a proportion larger than 1.
 MOST_PROPORTION = 1.0 + 1e-9
 _MOST_ID = 10**12
-# The least positive number.
-SMALLEST = 5e-324
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,8 @@ class Groups:
             found[:, list(self.hidden)] = 0.0
         order = np.argsort(-found, axis=1, kind="stable")
         ranked = np.take_along_axis(found, order, axis=1)
-        counts = np.maximum((ranked >= max(least, SMALLEST)).sum(axis=1), ranked[:, 0] > 0)
+        counts = ((ranked > 0) & (ranked >= least)).sum(axis=1)
+        counts = np.maximum(counts, ranked[:, 0] > 0)
         widest = int(counts.max(initial=0))
         rows = zip(order[:, :widest].tolist(), ranked[:, :widest].tolist(), strict=True)
         return [

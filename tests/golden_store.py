@@ -18,7 +18,6 @@ from streams import run_settings
 
 from beam_topics.model import wire
 from beam_topics.model.compositions import compose
-from beam_topics.model.documents.gathering import by_window
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.documents.sequencing import (
@@ -196,8 +195,8 @@ def links_of(stored, documents, added):
     else:
         head = SequenceHead(0, chain_start(stored.key, stored.options.tokeniser, settings))
     mirror, bag, links = Mirror(), ListBag(), []
-    for part in by_window(documents, settings):
-        head = add_documents(head, mirror, bag, part.to_bytes(), settings).head
+    if len(documents):
+        head = add_documents(head, mirror, bag, documents.to_bytes(), settings).head
     while head.pending.due is not None:
         for closed in close_windows(head, mirror, bag, time=head.pending.due, settings=settings):
             head = closed.head

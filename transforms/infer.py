@@ -50,7 +50,7 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.arrays import LongArray
-from beam_topics.model.documents.block import Block, key_in, times_in
+from beam_topics.model.documents.block import Block, key_and_count
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
@@ -236,7 +236,7 @@ class _Route(beam.DoFn):
         self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
-        if key_in(element) in self._keys:
+        if key_and_count(element)[0] in self._keys:
             yield element
         else:
             yield from map(self._refusals.refuse, without_model(element, list(self._keys)))
@@ -317,17 +317,18 @@ class _InferBatches(beam.DoFn):
         self._count = self._size = 0
 
     def gather(
-        self, served: ServedModel, key: str, data: bytes, time: int | None = None
+        self, served: ServedModel, key: str, count: int, data: bytes, time: int | None = None
     ) -> Iterator[Any]:
         """Keep documents of a key, and yield the outputs of those of which many wait.
 
         Args:
             served: Their model.
             key: Their key.
+            count: Their number.
             data: The bytes of a block.
             time: The time of their mixtures; None is that of each document.
         """
-        found, count = self._waiting.setdefault((served, key), _Parts()), len(times_in(data))
+        found = self._waiting.setdefault((served, key), _Parts())
         found.parts.append((data, time))
         found.documents += count
         self._count += count
@@ -360,9 +361,9 @@ class _InferByKey(_InferBatches):
         self._refusals = Refusals((UNKNOWN_KEY,))
 
     def process(self, element: bytes) -> Iterator[Any]:
-        key = key_in(element)
+        key, count = key_and_count(element)
         if (served := self._models.get(key)) is not None:
-            yield from self.gather(served, key, element)
+            yield from self.gather(served, key, count, element)
         else:
             yield from map(self._refusals.refuse, without_model(element, list(self._models)))
 
@@ -372,8 +373,8 @@ class _InferLabelled(_InferBatches):
         self, element: tuple[bytes, str], time: Timestamp = beam.DoFn.TimestampParam
     ) -> Iterator[Any]:
         data, version = element
-        key = key_in(data)
-        yield from self.gather(ServedModel(key, version), key, data, time.micros)
+        key, count = key_and_count(data)
+        yield from self.gather(ServedModel(key, version), key, count, data, time.micros)
 
 
 class _InferTogether(beam.DoFn):
@@ -497,7 +498,7 @@ class _ByKey(beam.PTransform):
 
 
 def _keyed(data: bytes) -> tuple[bytes, bytes]:
-    return key_in(data).encode(), data
+    return key_and_count(data)[0].encode(), data
 
 
 def _outputs(collection: beam.PCollection, fn: beam.DoFn) -> Inferred:

@@ -28,7 +28,7 @@ from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.documents.block import Block, columns_of, times_in
+from beam_topics.model.documents.block import Block, columns_of, key_and_count
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.inference.labelling import (
     NO_MODEL,
@@ -185,7 +185,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
 
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:
-            self._labelled.inc(len(times_in(pair[0])))
+            self._labelled.inc(key_and_count(pair[0])[1])
             self._event_time.reached(int(at.micros))
             yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:

@@ -31,7 +31,7 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import sequencing
-from beam_topics.model.documents.block import Block, key_in
+from beam_topics.model.documents.block import Block, key_and_count
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import ClosedWindow, SequenceHead
 from beam_topics.model.learner_log.options import LearnOptions
@@ -209,4 +209,4 @@ class Sequence(beam.PTransform):
 
 
 def _keyed(data: bytes) -> tuple[bytes, bytes]:
-    return key_in(data).encode(), data
+    return key_and_count(data)[0].encode(), data

@@ -155,9 +155,7 @@ class Block:
             rows: int[R], places of documents.
         """
         chosen = np.asarray(rows, np.int64)
-        places = chosen.tolist()
-        bounds = zip(self.offsets[chosen].tolist(), self.offsets[chosen + 1].tolist(), strict=True)
-        parts = [self.tokens[first:last] for first, last in bounds]
+        places, parts = chosen.tolist(), self.tokens_of(chosen)
         used, tokens = _numbers(
             np.concatenate(parts) if parts else self.tokens[:0], len(self.words)
         )
@@ -206,6 +204,15 @@ class Block:
                 groups=_marks(self.groups[here]),
                 arrived=self.arrived[here],
             )
+
+    def tokens_of(self, rows: LongArray) -> list[IntArray]:
+        """Return the tokens of some documents, int32[n] for each."""
+        bounds = zip(self.offsets[rows].tolist(), self.offsets[rows + 1].tolist(), strict=True)
+        return [self.tokens[first:last] for first, last in bounds]
+
+    def name(self, row: int) -> str:
+        """Return what tells a document from those of all keys, and names its draws."""
+        return f"{self.key}\0{self.ids[row]}"
 
     def words_of(self, row: int) -> list[str]:
         """Return the words of a document, in their order."""
@@ -317,9 +324,10 @@ def times_in(data: bytes) -> LongArray:
     return found
 
 
-def key_in(data: bytes) -> str:
-    """Return the model key of the bytes of a block."""
-    return str(checks.field(wire.header_of(Block.MAGIC, data), "key"))
+def key_and_count(data: bytes) -> tuple[str, int]:
+    """Return the model key and the number of documents of the bytes of a block."""
+    header = wire.header_of(Block.MAGIC, data)
+    return str(checks.field(header, "key")), len(checks.field(header, "ids"))
 
 
 def bounds_of(lengths: Iterable[int]) -> LongArray:

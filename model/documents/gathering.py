@@ -6,12 +6,9 @@ for the sequence hold documents of one window; blocks for inference those of any
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass
 
-import numpy as np
-
-from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.settings import SequenceSettings
 
@@ -75,10 +72,3 @@ class Gathering:
         found = list(self._groups.values())
         self._groups, self._tokens, self._documents, self._all_tokens = {}, {}, 0, 0
         return found
-
-
-def by_window(block: Block, windows: SequenceSettings) -> Iterator[Block]:
-    """Yield the documents of a block by their windows, in the order of these."""
-    numbers = np.array([windows.window_number(time) for time in block.timestamps.tolist()])
-    for number in np.unique(numbers):
-        yield block.take(np.flatnonzero(numbers == number))

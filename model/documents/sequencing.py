@@ -42,7 +42,6 @@ from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block, times_in
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.documents.gathering import by_window
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Mirror, PendingHead
 from beam_topics.model.errors import DamagedDataError, StoreConflictError
@@ -368,8 +367,8 @@ def sequence_documents(
         on_dead_letter: Called for each document whose id is repeated in its window.
     """
     mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
-    for part in by_window(documents, settings):
-        head = add_documents(head, mirror, bag, part.to_bytes(), settings).head
+    if len(documents):
+        head = add_documents(head, mirror, bag, documents.to_bytes(), settings).head
     while head.pending.due is not None:
         for closed in close_windows(head, mirror, bag, time=head.pending.due, settings=settings):
             head = closed.head

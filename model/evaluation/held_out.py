@@ -107,7 +107,7 @@ def _topic_counts(
     snapshot: Snapshot, document: Block, settings: EvaluationSettings
 ) -> Sequence[int]:
     phi, tokens = word_table(snapshot, document, unseen=False)
-    key0, key1 = random.stream_key(settings.seed, f"{document.key}\0{document.ids[0]}")
+    key0, key1 = random.stream_key(settings.seed, document.name(0))
     counts: Sequence[int] = held_out.sample_fixed(
         tokens, phi, snapshot.alpha, settings.sweeps, key0, key1
     )
@@ -221,7 +221,7 @@ def left_to_right(snapshot: Snapshot, document: Block, particles: int, seed: int
         seed: the seed; draws depend on (seed, key, document id) alone.
     """
     phi, tokens = word_table(snapshot, document, knows_unseen_words(snapshot))
-    key0, key1 = random.stream_key(seed, f"{document.key}\0{document.ids[0]}")
+    key0, key1 = random.stream_key(seed, document.name(0))
     p = held_out.left_to_right(
         tokens, phi, snapshot.alpha, float(snapshot.alpha.sum()), particles, key0, key1
     )

@@ -120,8 +120,7 @@ class NumberedDocuments:
 
     def draw_keys(self, seed: int) -> LongArray:
         """Return int64[D, 2], the keys of the draws of each document, by its id and model key."""
-        names = (f"{self.block.key}\0{name}" for name in self.block.ids)
-        keys = [random.stream_key(seed, name) for name in names]
+        keys = [random.stream_key(seed, self.block.name(row)) for row in range(len(self))]
         return np.array(keys, np.int64).reshape(-1, 2)
 
 

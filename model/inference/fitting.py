@@ -285,7 +285,7 @@ def make_pair(
         return None
     (proportions,) = inference_for(settings).infer(prepared, found)
     return Pair(
-        f"{document.key}\0{document.ids[0]}",
+        document.name(0),
         counts.rows,
         counts.occurrences.astype(np.float64),
         proportions,
@@ -299,7 +299,7 @@ def with_rank(document: bytes, seed: int) -> bytes:
     """
     found = Block.from_bytes(document)
     rank = hashlib.sha256(
-        f"{seed}\0{found.key}\0{found.ids[0]}".encode() + hashlib.sha256(found.content(0)).digest()
+        f"{seed}\0{found.name(0)}".encode() + hashlib.sha256(found.content(0)).digest()
     ).digest()
     return rank[:_RANK_BYTES] + document
 

@@ -13,7 +13,6 @@ from itertools import islice
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.documents.gathering import by_window
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.documents.sequencing import add_documents, check_newer, close_windows
@@ -113,8 +112,8 @@ def _links(
     if run.add_documents:
         documents = start.unknown(key, documents)
     PROGRESS.info("read", extra={"read": len(documents)})
-    for part in by_window(documents, settings):
-        head = add_documents(head, mirror, bag, part.to_bytes(), settings).head
+    if len(documents):
+        head = add_documents(head, mirror, bag, documents.to_bytes(), settings).head
     if run.add_documents:
         check_newer(key, head, mirror, bag, settings)
     while head.pending.due is not None:

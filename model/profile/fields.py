@@ -275,6 +275,46 @@ def _given(role: str, given: Collection[str]) -> bool:
     return any(name in given for name in SETTLED[role])
 
 
+def _weight(text: Field) -> float:
+    """Return the characters that a field has on average in a record."""
+    return text.length * text.filled
+
+
+def _ask_rivals(
+    fields: Sequence[Field],
+    records: Records,
+    texts: Mapping[str, Field],
+    body: str,
+    rivals: Sequence[str],
+) -> Question:
+    """Return the question which of several fields is the text.
+
+    Args:
+        fields: All fields.
+        records: A sample of the records.
+        texts: The fields that may be the text.
+        body: The one with most characters.
+        rivals: Those that have nearly as many.
+    """
+    both = [name for name in texts if name in (body, *rivals)]
+    sets = [[body], *([name] for name in rivals), both]
+    if _filled(records, both) < MOST and len(texts) > len(both):
+        others = [name for name in texts if name not in both]
+        sets.append([*both, *sorted(others, key=lambda name: -_weight(texts[name]))])
+    # A run that uses less than half of the records fails.
+    some = [each for each in sets if _filled(records, each) >= 0.5]
+    least = min(texts[name].filled for name in (body, *rivals))
+    if least < MOST:
+        some.sort(key=lambda each: -_filled(records, each))
+    likely = tuple(option("text_field", names_text(each)) for each in some)
+    text = f"the text may be in {listed((body, *rivals))}."
+    if least < MOST:
+        text += f" {1 - least:.0%} of the records lack one of them."
+    if not likely and f"{EACH}." not in body:
+        likely = (option("text_field", names_text(sets[-1])),)
+    return _ask_text(text, (body, *rivals), likely, fields)
+
+
 def _find_text(
     fields: Sequence[Field],
     records: Records,
@@ -296,16 +336,12 @@ def _find_text(
         texts.setdefault(default.name, default)
         body, rivals = default.name, []
     else:
-        ranked = sorted(texts, key=lambda name: -texts[name].length * texts[name].filled)
+        ranked = sorted(texts, key=lambda name: -_weight(texts[name]))
         if not ranked:
             found.questions.append(_no_text(fields, records))
             return
-        body, longest = ranked[0], texts[ranked[0]].length * texts[ranked[0]].filled
-        rivals = [
-            name
-            for name in ranked[1:]
-            if longest < _CLEARLY_LONGER * texts[name].length * texts[name].filled
-        ]
+        body, longest = ranked[0], _weight(texts[ranked[0]])
+        rivals = [name for name in ranked[1:] if longest < _CLEARLY_LONGER * _weight(texts[name])]
     found.body = body
     if EACH not in body and _are_mails(records, body):
         text = (
@@ -324,22 +360,7 @@ def _find_text(
     rivals = [name for name in rivals if name not in titles]
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
-        both = [name for name in texts if name in (body, *rivals)]
-        sets = [[body], *([name] for name in rivals), both]
-        if _filled(records, both) < MOST and len(texts) > len(both):
-            sets.append([*both, *(name for name in ranked if name not in both)])
-        # A run that uses less than half of the records fails.
-        some = [each for each in sets if _filled(records, each) >= 0.5]
-        least = min(texts[name].filled for name in (body, *rivals))
-        if least < MOST:
-            some.sort(key=lambda each: -_filled(records, each))
-        likely = tuple(option("text_field", names_text(each)) for each in some)
-        text = f"the text may be in {listed((body, *rivals))}."
-        if least < MOST:
-            text += f" {1 - least:.0%} of the records lack one of them."
-        if not likely and f"{EACH}." not in body:
-            likely = (option("text_field", names_text(sets[-1])),)
-        found.questions.append(_ask_text(text, (body, *rivals), likely, fields))
+        found.questions.append(_ask_rivals(fields, records, texts, body, rivals))
         return
     if f"{EACH}." in body:
         text = f"the text {body!r} is in an array: its elements are documents, or one text."

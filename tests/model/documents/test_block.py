@@ -8,7 +8,7 @@ from blocks import joined
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.documents.block import Block, key_in, times_in
+from beam_topics.model.documents.block import Block, key_and_count, times_in
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
@@ -41,7 +41,7 @@ def test_a_block_gives_its_documents_back(documents):
     assert [again.words_of(row) for row in range(len(again))] == [
         one.words_of(0) for one in documents
     ]
-    assert key_in(data) == "k"
+    assert key_and_count(data) == ("k", len(documents))
     assert times_in(data).tolist() == [int(one.timestamps[0]) for one in documents]
 
 

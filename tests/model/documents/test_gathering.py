@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.documents import gathering as module
-from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks, Gathering, by_window
+from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.settings import SequenceSettings
 
 DOCUMENTS = st.builds(
@@ -43,10 +42,3 @@ def test_blocks_end_by_their_tokens_too(monkeypatch):
     ended = [[[one.id for one in part] for part in gathering.add(item)] for item in items]
     assert ended == [[], [["a", "b"]], [], [["c"], ["d"]]]
     assert gathering.rest() == []
-
-
-def test_the_windows_of_a_block_are_its_parts_in_their_order():
-    documents = [Document(name, time, "") for name, time in (("a", 25), ("b", 3), ("c", 21))]
-    block = Block.of_words(documents, [["x"], ["y"], ["z"]])
-    parts = by_window(block, SequenceSettings(window=10))
-    assert [part.ids for part in parts] == [("b",), ("a", "c")]
