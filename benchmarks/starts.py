@@ -3,6 +3,7 @@
     python -m benchmarks.starts alerts --seeds 1 2
     python -m benchmarks.starts toys --seeds 1 2 3 4 5 --topics 50 auto
     python -m benchmarks.starts small --seeds 1 2 --sizes 300 1000 3000
+    python -m benchmarks.starts few --seeds 1 2 3
 
 ``alerts``: 400 lines of four templates, then 92 % such lines and 8 % newsgroup posts. A line has
 the accuracy of a linear SVM on the roots of mixtures, for 3,000 unseen posts, after 300, 1,000 and
@@ -10,6 +11,8 @@ the accuracy of a linear SVM on the roots of mixtures, for 3,000 unseen posts, a
 one token in 200 or more counts, and is *pure* if .95 of its tokens are of one subject. ``small``:
 posts in random order, and the first eight words of 5,000 abstracts (``--sizes 8``), with the
 accuracy for 3,000 unseen documents; ``late`` events come after the first tenth, and all are false.
+``few``: 30 to 290 documents of toys whose subjects have 20 words, with the nMI of the documents'
+topics and subjects.
 
 Each case is learned with births, without them (a number of topics alone), and, for toys and small
 data, by tomotopy with 200 sweeps if it is installed.
@@ -23,12 +26,15 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.compositions import compose
+from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import Array, State
@@ -36,6 +42,7 @@ from benchmarks.births_engine import Text, block_of, texts
 from benchmarks.corpora import minibatches
 
 SIZE, ALERTS, UNSEEN, LATER = 100, 400, 3000, (300, 1000, 4000)
+FEW = (30, 60, 120, 290)
 SHARE, SUBJECTS, EACH, PURE, COUNTS = 0.08, (3, 4, 8, 20), 200, 0.95, 0.005
 WORDS, ABSTRACTS, SWEEPS = 8, 5000, 200
 SERVICES = ("billing", "search", "login", "cart", "catalog", "mail", "gateway", "cache", "index")
@@ -71,12 +78,14 @@ def frequent(rows: Sequence[Text], least: int) -> list[Text]:
     return [Text(row.label, [word for word in row.words if word in known]) for row in rows]
 
 
-def steps(rows: Sequence[Text], seed: int, **options: Any) -> Iterator[tuple[Any, list[Any]]]:
+def steps(
+    rows: Sequence[Text], seed: int, size: int = SIZE, **options: Any
+) -> Iterator[tuple[Any, list[Any]]]:
     """Yield (state, events) after each minibatch."""
     settings = compose(LEARNER, {"learner": "gibbs", "seed": seed, **options})
     learner = learner_for(settings)
     state = learner.init(settings, "", 0)
-    for minibatch in minibatches(block_of(rows), SIZE):
+    for minibatch in minibatches(block_of(rows), size):
         yield state, list(learner.step(state, minibatch).events)
 
 
@@ -215,7 +224,19 @@ def small(args: argparse.Namespace, seed: int) -> Iterator[dict[str, Any]]:
                 yield {**found, "accuracy": accuracy(list(model.used_vocabs), phi, unseen)}
 
 
+def few(args: argparse.Namespace, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the figures of documents that are fewer than choose for good."""
+    for subjects, count, topics in product(args.subjects, FEW, args.topics):
+        rows = toy(subjects, 20, seed)[:count]
+        options = {"topics": topics if topics == "auto" else int(topics)}
+        live = list(steps(rows, seed, 10, **options))[-1][0].live
+        agreed = nmi([row.label for row in rows], topics_of_documents(live).tolist())
+        about = {"subjects": subjects, "documents": count, "seed": seed, **options}
+        yield {**about, "nmi": round(agreed, 3), "used": int((live.totals > 0).sum())}
+
+
 CASES = {
+    "few": (few, ["50", "auto"]),
     "alerts": (alerts, ["5", "50", "auto"]),
     "toys": (toys, ["50", "auto"]),
     "small": (small, ["50", "auto"]),

@@ -38,8 +38,6 @@ _FOUND = re.compile(r"train: (--.*?) \(")
 # Options that every input has are not shown.
 _SHOWN = re.compile(r"--(input|model_store|dead_letters)=\S+")
 _SECONDS = 600
-# The documents from which on topics are to be the subjects, and the least nMI of fewer ones.
-_MANY, _LEAST_OF_FEW = 300, 0.4
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,10 @@ class Outcome:
     def meets(self, wanted: Input) -> bool:
         """Return whether a person would be content."""
         refused = wanted.documents == 0
-        # The default of 50 topics divides the subjects of few documents.
-        few = wanted.documents < _MANY
-        least = min(wanted.least, _LEAST_OF_FEW) if few else wanted.least
         return (
             (self.status in (2, 3) if refused else self.status == 0)
             and self.documents == wanted.documents
-            and (self.nmi is None or self.nmi >= least)
+            and (self.nmi is None or self.nmi >= wanted.least)
             and (wanted.subjects is None or self.nmi is not None)
             and (not wanted.timed or refused or "--time_from=order" not in self.found)
             and all(word in self.output for word in wanted.said)

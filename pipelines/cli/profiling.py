@@ -171,11 +171,8 @@ def remarks_of(profile: Profile, topics: str | None) -> list[str]:
 
     Args:
         profile: what was found.
-        topics: the number of topics, or ``auto``, as it is given; None for the default.
+        topics: the number of topics, or ``auto``, as it is given; None if the documents choose.
     """
-    # Imported here: only programs that learn have topics.
-    from beam_topics.model.learners.base import LearnerSettings
-
-    number = topics or str(LearnerSettings.topics)
+    number = topics or ""
     few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""
     return [*profile.remarks, *([few] if few else [])]

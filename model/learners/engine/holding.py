@@ -22,7 +22,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
-from beam_topics.model.learners.engine.start import first_model
+from beam_topics.model.learners.engine.start import CHOOSING, first_model
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
@@ -65,7 +65,7 @@ class GibbsState:
             last call; not saved.
         learned: the model of an archive, if it was made since the last minibatch; not saved.
         nursery: what births need, if topics are born.
-        first: T, the topics with which learning began; 0 while too few documents came to choose it
+        first: T, the topics with which learning began, by the last choice; 0 before the first one
             (:mod:`beam_topics.model.learners.engine.start`).
     """
 
@@ -107,15 +107,20 @@ class GibbsState:
         """Return alpha of each topic."""
         return self.settings.alpha_of(self.first or self.live.topics)
 
+    @property
+    def is_choosing(self) -> bool:
+        """Return whether T may be chosen again, by all documents; so all are at hand."""
+        return self.settings.chooses_first and self.documents < CHOOSING
+
     def have_topics(self, count: int) -> None:
-        """Add topics until there are so many, before T is chosen."""
+        """Add topics until there are so many."""
         self.live.add_topics(max(count - self.live.topics, 0), 0.0)
         self.live.alpha[: self.live.topics] = self.alpha
 
-    def choose_topics(self) -> None:
+    def choose_topics(self, documents: int) -> None:
         """Choose T by the first documents; the model begins anew, with all documents at hand."""
         assert self.nursery
-        self.live = first_model(self.live, self.settings, self.pool)
+        self.live = first_model(self.live, documents, self.settings, self.pool)
         self.first = self.live.topics
         self.nursery.alpha = self.alpha
 
@@ -164,8 +169,7 @@ class GibbsState:
     def keep_sample(self) -> None:
         """Let documents leave that are more than the settings allow."""
         schedule = self.settings.schedule
-        # All documents choose how many topics there are.
-        if not isinstance(schedule, StreamSchedule) or not self.first:
+        if not isinstance(schedule, StreamSchedule) or self.is_choosing:
             return
         if len(self.marks) <= schedule.reservoir:
             return

@@ -12,6 +12,7 @@ vocabulary leaves one share of G, a0 / (W + 1) tables, for a word to come.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ from beam_topics.model.learners.engine.holding import (
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.nursery import Nursery, Stream
 from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
-from beam_topics.model.learners.engine.start import CHOOSING, topics_for
+from beam_topics.model.learners.engine.start import CHOOSING, LOOKS
 from beam_topics.model.learners.engine.state import Array, State, first_strength
 from beam_topics.model.learners.engine.stream import learn
 from beam_topics.model.scaled import Scaled
@@ -195,14 +196,15 @@ def _learn(state: GibbsState, arrived: Array, ids: Sequence[str]) -> Learned:
     """Learn the documents that arrived."""
     if state.nursery is None:
         return _learned(state, arrived, state.documents)
-    if state.first:
-        return _follow(state, state.nursery, arrived, ids)
-    count = CHOOSING - int(arrived[0])
-    first = _begin(state, state.nursery, arrived[:count], ids[:count])
-    if len(arrived) <= count:
-        return first
-    rest = _follow(state, state.nursery, arrived[count:], ids[count:])
-    return Learned(first.fit + rest.fit, first.tokens + rest.tokens, rest.events)
+    before, chooses = state.documents - len(arrived), state.settings.chooses_first
+    looks = [look - before for look in LOOKS if chooses and before < look < state.documents]
+    found = Learned()
+    for first, end in pairwise([0, *looks, len(arrived)]):
+        step = _begin if chooses and before + end <= CHOOSING else _follow
+        part = step(state, state.nursery, arrived[first:end], ids[first:end])
+        fit, tokens = found.fit + part.fit, found.tokens + part.tokens
+        found = Learned(fit, tokens, found.events + part.events)
+    return found
 
 
 def _learned(state: GibbsState, arrived: Array, seen: int, reach: Array | None = None) -> Learned:
@@ -216,17 +218,16 @@ def _learned(state: GibbsState, arrived: Array, seen: int, reach: Array | None =
 
 
 def _begin(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[str]) -> Learned:
-    """Learn some of the first documents; when all of these are there, choose how many topics."""
+    """Learn some of the first documents; when enough are there, choose how many topics."""
     seen = int(arrived[-1]) + 1
     everyone = np.arange(seen)
-    if state.settings.learns_topics:
-        state.have_topics(topics_for(seen, state.settings.max_topics))
     # The others of the minibatch come later.
     learned = _learned(state, arrived, seen, everyone)
+    if seen in LOOKS:
+        state.choose_topics(seen)
+        _learned(state, everyone, seen, everyone)
     nursery.uses = np.zeros((2, state.live.size), np.int64)
     if seen == CHOOSING:
-        state.choose_topics()
-        _learned(state, everyone, seen, everyone)
         remember(_stream(state, nursery, everyone[seen:], ids)._replace(seen=seen), everyone)
     return learned
 

@@ -3,22 +3,21 @@
 Few documents say little about the number of topics, and a model of too many topics predicts worse
 than one of too few: of three subjects it makes fifty fragments. So a stream begins in three steps.
 
-1. Until 300 documents have come, the model has T topics. With ``--topics=auto`` it has the most
-   topics K of the list 1, 2, 3, 4, 6, 8, ... for which there are six documents each
-   (:func:`topics_for`). Topics are added, and none goes.
-2. The 300 documents choose a model (:func:`first_model`). For each K of the list, up to T, a chain
-   learns two thirds of them in 40 sweeps, S = 1. The other third judges: g_d(K) is the probability
-   of the tokens of document d at odd places, given those at even places. K is *good* if it is at
-   most s standard errors behind the best K',
+1. Until 10 documents have come, the model has T topics, or one with ``--topics=auto``.
+2. The first 10, 20, 40, 80, 160 and 300 documents choose a model (:func:`first_model`). For each K
+   of 1, 2, 3, 4, 6, 8, ... up to T, a chain learns two thirds of them in 40 sweeps, S = 1; fewer
+   than 300 compare every second K. The other third judges: g_d(K) is the probability of the tokens
+   of document d at odd places, given those at even places. K is *good* if it is at most s standard
+   errors behind the best K',
 
        sum over d of [g_d(K') - g_d(K)] <= s (sd of these differences) sqrt(number of d).
 
-   ``auto`` takes the least good K with s = 1/4. A number T takes the greatest with s = 2, because
-   so many are wanted.
+   ``auto`` takes the least good K with s = 1/4. A number T takes the greatest, because so many are
+   wanted: with s = 1/4 and, where 300 choose for good, with s = 2.
 3. A chain has fragments, so topics *dissolve* (:func:`dissolve`), the smallest first, whose end
-   leaves all 300 documents together no more than 1/4 behind. A topic that documents have learned
-   serves them better than others do, so a topic of a subject of its own stays. The model goes on
-   from the chain (:func:`begin_anew`), and learns the 300 documents as if they were its first
+   leaves all of the documents together no more than 1/4 behind. A topic that documents have
+   learned serves them better than others do, so a topic of a subject of its own stays. The model
+   goes on from the chain (:func:`begin_anew`), and learns the documents as if they were its first
    minibatch. Topics get other numbers then.
 
 Later documents get what is left of T topics, or more topics of ``auto``, where no topic explains
@@ -41,11 +40,14 @@ from beam_topics.model.learners.engine.state import Array, State
 
 # Numbers of topics that are compared.
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
-# Documents that choose; those of them that chains learn; the sweeps of a chain.
-CHOOSING, LEARNED, SWEEPS = 300, 200, 40
-# Documents for each topic before that; standard errors behind the best that are as good as none,
-# and those that are enough to have fewer topics than a number that is given.
-EACH, BEHIND, SURE = 6, 0.25, 2.0
+# Documents that choose, and those that choose for good.
+LOOKS = (10, 20, 40, 80, 160, 300)
+CHOOSING = LOOKS[-1]
+# The share of them that chains learn; the sweeps of a chain.
+LEARNED, SWEEPS = 2 / 3, 40
+# Standard errors behind the best that are as good as none, and those that are enough to have fewer
+# topics for good than a number that is given.
+BEHIND, SURE = 0.25, 2.0
 
 
 def numbers_up_to(most: int) -> list[int]:
@@ -53,34 +55,34 @@ def numbers_up_to(most: int) -> list[int]:
     return [k for k in NUMBERS if k < most] + ([most] if most <= NUMBERS[-1] else [])
 
 
-def topics_for(documents: int, most: int) -> int:
-    """Return the topics of a model of fewer than :data:`CHOOSING` documents."""
-    return max([k for k in numbers_up_to(most) if k * EACH <= documents], default=1)
-
-
-def first_model(live: State, settings: Gibbs, pool: Executor | None) -> State:
-    """Return the model that the first :data:`CHOOSING` documents choose.
+def first_model(live: State, documents: int, settings: Gibbs, pool: Executor | None) -> State:
+    """Return the model that the first documents choose.
 
     Args:
-        live: the model; its first documents are these.
+        live: the model; it may hold later documents, too.
+        documents: how many choose, one of :data:`LOOKS`.
         settings: the settings.
         pool: threads for the chains.
     """
-    if not live.offsets[LEARNED]:
+    learned = int(LEARNED * documents)
+    if not live.offsets[learned]:
         # No word can choose.
         return live
-    numbers, behind = numbers_up_to(settings.most_first), BEHIND
-    if not settings.learns_topics:
-        numbers, behind = numbers[::-1], SURE
-    texts = texts_of(live, np.arange(LEARNED, CHOOSING))
+    is_last = documents == CHOOSING
+    numbers, behind = numbers_up_to(settings.most_first)[:: -1 if is_last else -2], BEHIND
+    if settings.learns_topics:
+        numbers = numbers[::-1]
+    elif is_last:
+        behind = SURE
+    texts = texts_of(live, np.arange(learned, documents))
 
     def judged(i: int) -> tuple[State, Array]:
-        chain = chain_of(live, settings, numbers[i])
+        chain = chain_of(live, settings, numbers[i], learned)
         return chain, completion(chain, texts)
 
     chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
     chain = chains[first_good(np.array(found), behind)]
-    dissolve(chain, texts_of(live, np.arange(CHOOSING)))
+    dissolve(chain, texts_of(live, np.arange(documents)))
     return begin_anew(live, chain, settings)
 
 
@@ -96,11 +98,11 @@ def first_good(found: Array, most: float = BEHIND) -> int:
     return int(np.argmax(behind.sum(axis=1) <= most * errors))
 
 
-def chain_of(live: State, settings: Gibbs, topics: int) -> State:
-    """Return a model of K topics that has learned the first documents."""
+def chain_of(live: State, settings: Gibbs, topics: int, documents: int) -> State:
+    """Return a model of K topics that has learned so many documents."""
     chain = emptied(live, topics, settings.alpha_of(topics))
     chain.name = f"{live.name}\0{topics} topics"
-    chain.add_documents(*tokens_of(live, LEARNED))
+    chain.add_documents(*tokens_of(live, documents))
     sweep(chain, SWEEPS)
     return chain
 

@@ -17,7 +17,7 @@ from beam_topics.model.learners.engine.epoch import MOST_COUNT
 from beam_topics.model.learners.engine.holding import GibbsState
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs, StreamSchedule
-from beam_topics.model.learners.engine.start import CHOOSING, emptied
+from beam_topics.model.learners.engine.start import CHOOSING, LOOKS, emptied
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import SMALL, places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
@@ -102,7 +102,7 @@ def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
     state.first = checks.whole(f"first {name}", checks.field(header, "first"), 0, count + 1)
     if settings.chooses_first:
         documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
-        checks.equal(f"first {name}", state.first > 0, documents >= CHOOSING)
+        checks.equal(f"first {name}", state.first > 0, documents >= LOOKS[0])
     else:
         checks.equal(f"first {name}", state.first, settings.first_topics)
     if settings.chooses_first:
@@ -224,7 +224,7 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
     checks.whole(f"documents at hand of {name}", len(state.marks), 0, most)
-    if not state.first:
+    if state.is_choosing:
         checks.equal(f"documents at hand of {name}", len(state.marks), state.documents)
     if not state.is_archive:
         checks.within(f"marks of {name}", state.marks, 0, state.documents)
