@@ -66,9 +66,9 @@ class TokeniserSettings(Record):
         absent=LIBRARY,
     )
     word_forms: tuple[str, ...] = option(
-        ("codes", "digits", "signs"),
+        ("capitals", "codes", "digits", "signs"),
         "what else is a word, with commas: digits (5G), codes (GPT-4), signs (C++, R&D, x-ray),"
-        " numbers, compounds, hashtags, names, emoji, marks; or letters",
+        " capitals (US, IT, WHO), numbers, compounds, hashtags, names, emoji, marks; or letters",
         unit="names",
         absent=("marks",),
     )
