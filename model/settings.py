@@ -73,7 +73,9 @@ class TokeniserSettings(Record):
         absent=("marks",),
     )
     segmenter: str = option(
-        "words", "how texts are cut: words (at spaces), chinese, japanese or thai", absent="words"
+        "words",
+        "how texts are cut: words (at spaces), chinese, japanese, korean or thai",
+        absent="words",
     )
     lemmas: str = option(
         "none", "none, or the language whose lemmas take the place of words", absent="none"
