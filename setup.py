@@ -71,6 +71,7 @@ setup(
             "pythainlp>=5.3,<6",
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
+            "kiwipiepy>=0.22,<1",
             "simplemma>=1,<3",
         ],
         # TopicModel. Workers of a pipeline do not need it, so it is no requirement.
@@ -118,6 +119,7 @@ setup(
             "pythainlp>=5.3,<6",
             "fugashi>=1.3,<2",
             "unidic-lite>=1,<2",
+            "kiwipiepy>=0.22,<1",
             "simplemma>=1,<3",
             # Beam YAML and its files of JSON.
             "apache-beam[yaml]==2.77.*",

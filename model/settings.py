@@ -66,14 +66,16 @@ class TokeniserSettings(Record):
         absent=LIBRARY,
     )
     word_forms: tuple[str, ...] = option(
-        ("codes", "digits", "signs"),
+        ("capitals", "codes", "digits", "signs"),
         "what else is a word, with commas: digits (5G), codes (GPT-4), signs (C++, R&D, x-ray),"
-        " numbers, compounds, hashtags, names, emoji, marks; or letters",
+        " capitals (US, IT, WHO), numbers, compounds, hashtags, names, emoji, marks; or letters",
         unit="names",
         absent=("marks",),
     )
     segmenter: str = option(
-        "words", "how texts are cut: words (at spaces), chinese, japanese or thai", absent="words"
+        "words",
+        "how texts are cut: words (at spaces), chinese, japanese, korean or thai",
+        absent="words",
     )
     lemmas: str = option(
         "none", "none, or the language whose lemmas take the place of words", absent="none"

@@ -1,7 +1,7 @@
 """The language of a text by py3langid: as the key of a document, and for a sample of texts.
 
 :func:`language_of` gives the languages of a sample with the options that they call for: their stop
-words, and a segmenter for texts without spaces between words.
+words, and a segmenter for texts without spaces between words, or with particles at their ends.
 
 >>> found = language_of(["Der Hafen war voller Schiffe, als der Sturm vom Meer kam."])
 >>> found.code, found.share, found.options
@@ -73,7 +73,7 @@ _UNSPACED = {
     "my": regex.compile(r"\p{Myanmar}"),
     "zh": regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]"),
 }
-_SEGMENTER = {"th": "thai", "zh": "chinese", "ja": "japanese"}
+_SEGMENTER = {"th": "thai", "zh": "chinese", "ja": "japanese", "ko": "korean"}
 
 
 @dataclass(frozen=True)

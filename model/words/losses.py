@@ -47,7 +47,7 @@ _UNSPACED = {
 }
 _SAID = {
     "stop_words": "are stop words (--stop_words=none keeps them)",
-    "digits": "have digits (--word_forms=codes,digits,numbers,signs keeps them)",
+    "digits": "have digits (--word_forms=capitals,codes,digits,numbers,signs keeps them)",
     "short": "are shorter than --min_word_length (1 keeps all)",
     "long": "are longer than --max_word_length",
     "stripped": "are removed by --strip (leave it out)",

@@ -1,12 +1,13 @@
-"""Cut texts of languages that have no spaces between words, and lemmas, by optional packages.
+"""Cut texts of languages whose words have no spaces between them, and lemmas, by optional packages.
 
 A segmenter has a name and is given as ``name`` on the command line. The settings of a model hold
 ``name==release`` with the release of its library and dictionary, because another release gives
 other words; a model that was learned with another one is refused.
 
-A segmenter gets the runs of the characters of its scripts (Thai; Han, Hiragana and Katakana), in
-pieces of at most 1,000 characters, so its memory and time are bounded. All other text is cut at
-what is no letter: jieba cuts other letters one by one.
+A segmenter gets the runs of the characters of its scripts (Thai; Han, Hiragana and Katakana;
+Hangul with its spaces), in pieces of at most 1,000 characters, so its memory and time are bounded.
+All other text is cut at what is no letter: jieba cuts other letters one by one. The Korean one
+leaves out particles and endings, and gives verbs in the form of a dictionary.
 
 =========  =========================================  ==============================
 name       cuts                                       library
@@ -15,6 +16,7 @@ words      at what is no letter, mark or digit        none
 chinese    by a dictionary and a hidden Markov model  jieba
 japanese   by a dictionary and a conditional field    fugashi (MeCab), unidic-lite
 thai       by the fewest words of a dictionary        pythainlp (newmm, safe mode)
+korean     by a dictionary and a language model       kiwipiepy, kiwipiepy_model
 =========  =========================================  ==============================
 
 The lemma of a word is that of the tables of simplemma: "harbours" becomes "harbour". The settings
@@ -26,7 +28,9 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import regex
 
@@ -39,6 +43,12 @@ _EAST_ASIAN = regex.compile(
     "\N{IDEOGRAPHIC CLOSING MARK}]{1,1000}"
 )
 _THAI = regex.compile(r"\p{Thai}{1,1000}")
+# A space tells where a Korean word begins. What stands behind another script is a run of its own.
+_KOREAN = regex.compile(
+    r"(?<=[\p{Latin}\p{Han}\p{N}])\p{Hangul}{1,1000}|\p{Hangul}[\p{Hangul} ]{0,999}"
+)
+# Tags of particles, endings, the copula, auxiliary verbs, and what makes a verb of a noun.
+_AFFIXES = ("J", "E", "VC", "VX", "XS")
 Cut = Callable[[str], list[str]]
 
 
@@ -73,11 +83,30 @@ def _thai() -> Cut:
     return lambda text: [word for word in segment(text, safe_mode=True) if word.strip()]
 
 
+@cache
+def _korean() -> Cut:
+    """Return the one analyser of the process, which takes 300 MB, for one thread at a time."""
+    from kiwipiepy import Kiwi
+
+    analyser, lock = Kiwi(num_workers=1), threading.Lock()
+
+    def cut(text: str) -> list[str]:
+        if len(text) == 1:
+            # A particle behind another script would be read as a verb.
+            return [text]
+        with lock:
+            found = analyser.tokenize(text)
+        return [word.lemma for word in found if not word.tag.startswith(_AFFIXES)]
+
+    return cut
+
+
 # The function that makes a segmenter, what it is given, and the packages that it needs.
 _SEGMENTERS: dict[str, tuple[Callable[[], Cut], regex.Pattern[str], tuple[str, ...]]] = {
     "chinese": (_chinese, _EAST_ASIAN, ("jieba",)),
     "japanese": (_japanese, _EAST_ASIAN, ("fugashi", "unidic-lite")),
     "thai": (_thai, _THAI, ("pythainlp",)),
+    "korean": (_korean, _KOREAN, ("kiwipiepy", "kiwipiepy_model")),
 }
 NAMES = (WORDS, *_SEGMENTERS)
 

@@ -144,7 +144,7 @@ def _stop_list(name: str, file: str | None) -> tuple[str, tuple[str, ...]]:
 def _read_stop_words(path: str) -> tuple[str, ...]:
     text = read_text("--stop_words_file", path, "a UTF-8 text file, one word a line")
     lines = (line.strip() for line in text.splitlines())
-    words = {_plain(line, True) for line in lines if line and not line.startswith("#")}
+    words = {_listed(line, True) for line in lines if line and not line.startswith("#")}
     if not words:
         allowed, remedy = (
             "a file with at least one word",
@@ -152,6 +152,11 @@ def _read_stop_words(path: str) -> tuple[str, ...]:
         )
         raise OptionError("--stop_words_file", path, allowed, remedy)
     return tuple(sorted(words))
+
+
+def _listed(word: str, points: bool) -> str:
+    """Return a stop word as a text has it: US of a list is the word in capitals."""
+    return word if word in word_forms.CAPITALS.values() else _plain(word, points)
 
 
 def _plain(text: str, points: bool) -> str:
@@ -211,6 +216,8 @@ class Tokeniser:
         if self._function is not None:
             return text
         text = without_addresses(without_line_hyphens(text))
+        if "capitals" in self.settings.word_forms:
+            text = word_forms.marked_capitals(text)
         return word_forms.hyphens_before_capitals(text)
 
     @property
@@ -296,16 +303,17 @@ class _Words(dict[str, str]):
         return kept
 
     def _kept(self, word: str) -> str:
+        word = word.strip("'")
         if self._settings.function == "none":
             word = word_forms.unmarked(word)
-        word = self._base(word.strip("'"))
+        word = self._base(word)
         if self._is_out(word):
             return ""
         return word if self._stem is None else str(self._stem.stemWord(word))
 
     def _base(self, word: str) -> str:
-        """Return a word without affixes, or its lemma; a stop word as it is."""
-        if word in self._stop:
+        """Return a word without affixes, or its lemma; a stop word, or US, as it is."""
+        if word in self._stop or word.isupper():
             return word
         if "'" in word:
             word = self._without_affix(word)
@@ -344,4 +352,4 @@ def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
     words: Iterable[str] = settings.stop_list
     if settings.stop_words != "file":
         words = stop_lists.stop_words_of(settings.stop_words, settings.stop_lists)
-    return frozenset(_plain(word, "marks" in settings.word_forms) for word in words)
+    return frozenset(_listed(word, "marks" in settings.word_forms) for word in words)

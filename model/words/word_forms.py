@@ -18,18 +18,22 @@ hashtags   #harbour, which is not harbour                               harbour
 names      @harbour, which is not harbour                               harbour
 emoji      an emoji, whatever its tone of skin                          are left out
 marks      with the marks of vowels of Arabic and Hebrew                without the marks
+capitals   US, IT and WHO in capitals between words that are not        us, it, who
 letters    of letters, which are always words
 =========  ===========================================================  =======================
 
 A joining sign is replaced by a capital letter before the text is cut: a text in lower case has
 none. So one way of cutting serves all forms, and :func:`unmarked` gives the word as it was.
-:func:`hyphens_before_capitals` finds those of 737-MAX before the text is in lower case.
+:func:`hyphens_before_capitals` finds those of 737-MAX, and :func:`marked_capitals` US, before the
+text is in lower case.
 
 >>> joined = joiner(("codes", "signs"))
 >>> [unmarked(word) for word in joined("gpt-4, r&d and state-of-the-art").split(" ")]
 ['gpt-4,', 'r&d', 'and', 'state-of-the-art']
 >>> joined("gpt-4")
 'gptH4'
+>>> marked_capitals("the US told us. WHO CARES").replace(_CAPITALS, "|")
+'the |US told us. WHO CARES'
 """
 
 from __future__ import annotations
@@ -44,9 +48,19 @@ from beam_topics.model.errors import OptionError
 # A hyphen between three digits and capitals, while a text is put in lower case.
 _HYPHEN = "\x1f"
 _BEFORE_CAPITALS = re.compile(r"-(?<=\d{3}-)(?=[A-Z]{2,3}(?!\w|-[A-Za-z]))")
+# What stands before US, while a text is put in lower case, and the words that it stands before.
+_CAPITALS = "\x1e"
+CAPITALS = {"us": "US", "it": "IT", "who": "WHO"}
+# No part of a word, a code, a sign or an address. A pattern begins with its letters, to be fast.
+_ACRONYMS = {
+    word: re.compile(rf"{word}(?<![\w.&@#]{word})(?<!\w['’]{word})(?![\w&@#]|['’]\w|\.\w|-\w*\d)")
+    for word in CAPITALS.values()
+}
+# Two capitals in the word before, and in the word after.
+_BEFORE, _AFTER = re.compile(r"[A-Z]{2}[^A-Za-z]{0,9}\Z"), re.compile(r"[^A-Za-z]{0,9}[A-Z]{2}")
 _MARKS = dict(zip("-.&+#@_()", "HDAPSTULR", strict=True))
-_MARKED = str.maketrans({**_MARKS, _HYPHEN: "H"})
-_UNMARKED = str.maketrans({mark: sign for sign, mark in _MARKS.items()})
+_MARKED = str.maketrans({**_MARKS, _HYPHEN: "H", _CAPITALS: "C"})
+_UNMARKED = str.maketrans({"C": "", **{mark: sign for sign, mark in _MARKS.items()}})
 # Marks of vowels and of recitation, and the stroke that makes words longer.
 _POINTS = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
@@ -79,6 +93,7 @@ _RULES = {
         ("+", rf"(?<={_BOTH}\+)\+(?!{_LETTER}|\+)"),
         ("#", rf"(?<=\b{_LETTER}\#)(?![\w#])"),
     ),
+    "capitals": ((_CAPITALS, ""),),
     "compounds": (("-", rf"(?<={_BOTH}-)(?={_BOTH})"),),
     "hashtags": (("#", rf"(?<![\w&]\#)(?=\w*{_LETTER})\w+"),),
     "names": (("@", rf"(?<![\w&]@)(?=\w*{_LETTER})\w+"),),
@@ -104,6 +119,22 @@ def resolved(forms: Sequence[str]) -> tuple[str, ...]:
 def hyphens_before_capitals(text: str) -> str:
     """Return a text that tells :func:`joiner` the hyphens of words such as 737-MAX."""
     return _BEFORE_CAPITALS.sub(_HYPHEN, text) if "-" in text else text
+
+
+def marked_capitals(text: str) -> str:
+    """Return a text that tells :func:`joiner` which of US, IT and WHO are no words of grammar.
+
+    A heading or a phrase in capitals has another word of capitals beside them.
+    """
+
+    def marked(found: re.Match[str]) -> str:
+        beside = _BEFORE.search(text, max(0, found.start() - 11), found.start())
+        return found[0] if beside or _AFTER.match(text, found.end()) else _CAPITALS + found[0]
+
+    for word, pattern in _ACRONYMS.items():
+        if word in text:
+            text = pattern.sub(marked, text)
+    return text
 
 
 def joiner(forms: Sequence[str]) -> Callable[[str], str]:
@@ -135,6 +166,8 @@ def _marked(found: re.Match[str]) -> str:
 def unmarked(word: str) -> str:
     """Return a word as it was before :func:`joiner`; an emoji loses its tone of skin."""
     if not word.islower():
+        if capitals := word[:1] == "C" and CAPITALS.get(word[1:]):
+            return capitals
         word = word.translate(_UNMARKED)
     return word if word.isascii() else _TONES.sub("", word)
 

@@ -26,7 +26,7 @@ def flags(folder, program=train):
     ("program", "text", "advice"),
     [
         (train, "we are here", "--stop_words=none"),
-        (stream, "12 3450", "--word_forms=codes,digits,numbers,signs"),
+        (stream, "12 3450", "--word_forms=capitals,codes,digits,numbers,signs"),
     ],
 )
 def test_no_word_is_no_success(tmp_path, capsys, program, text, advice):

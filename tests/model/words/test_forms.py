@@ -43,6 +43,8 @@ PIECES = [
     "401(k)",
     " &amp;",
     " reddit.com/a",
+    " US",
+    "'IT' ",
 ]
 PIECES += [
     "a" * 15 + "b",

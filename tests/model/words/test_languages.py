@@ -132,7 +132,7 @@ def test_lemmas_take_the_place_of_words():
     [
         (
             {"segmenter": "lao"},
-            "--segmenter: .*lao.* one of words, chinese, japanese, thai",
+            "--segmenter: .*lao.* one of words, chinese, japanese, thai, korean",
         ),
         ({"segmenter": "words==1"}, "--segmenter: .*allowed is one of words"),
         ({"lemmas": "xx"}, "--lemmas: .*xx.* allowed is none, or one of"),

@@ -22,7 +22,7 @@ KHMER = "\u1781\u17d2\u1789\u17bb\u17c6" * 10
             "12 3450 7",
             {},
             {"digits": 2, "short": 1},
-            "=codes,digits,numbers",
+            "=capitals,codes,digits,numbers",
             {"word_forms": ("digits", "numbers")},
         ),
         ("x \u00e9 z", {"stop_words": "none"}, {"short": 3}, "(1 keeps all)", {"min_length": 1}),
@@ -54,7 +54,7 @@ def test_the_largest_share_comes_first():
     assert explained({"digits": 1, "stop_words": 300, "short": 99}) == (
         "75 % of the words are stop words (--stop_words=none keeps them); 25 % are shorter than"
         " --min_word_length (1 keeps all); under 1 % have digits"
-        " (--word_forms=codes,digits,numbers,signs keeps them)"
+        " (--word_forms=capitals,codes,digits,numbers,signs keeps them)"
     )
 
 

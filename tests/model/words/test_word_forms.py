@@ -49,6 +49,34 @@ def test_what_is_joined_and_what_is_not(text, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The US told us, and WHO asks who has IT: it.", "US told WHO asks IT"),
+        ("US-led and non-US; the 'US' or «US» of é, and US$8 of\nUS.", "US led US US US US US"),
+        # Headings and phrases in capitals.
+        ("IT DEPARTMENT: WHO IS IT? TELL US!\nThe harbour", "department harbour"),
+        # Parts of other words, codes, signs and addresses.
+        ("US's IT'S USA U.S. US&A IT-2 #US @IT it.US/a WHO_x", "usa u.s us&a it-2"),
+        ("\x1eabc", "abc"),
+    ],
+)
+def test_capitals_that_are_no_words_of_grammar(text, expected):
+    cut = Tokeniser(tokeniser_settings(stop_words="en"))
+    assert [word for word in cut.words(text) if word != "é"] == expected.split()
+
+
+def test_without_the_form_capitals_are_words_of_grammar(tmp_path):
+    text = "The US told WHO of IT"
+    assert words(text, "codes") == ["the", "us", "told", "who", "of", "it"]
+    for option in ({"lemmas": "en"}, {"stemmer": "english"}):
+        assert {"US", "WHO", "IT"} < {*words(text, **option)}
+    path = tmp_path / "stop.txt"
+    path.write_text("US\nit\n", encoding="utf-8")
+    cut = Tokeniser(tokeniser_settings(stop_words_file=str(path)))
+    assert cut.words("US and us, IT and it") == ["and", "us", "IT", "and"]
+
+
+@pytest.mark.parametrize(
     ("forms", "text", "expected"),
     [
         ("letters", "GPT-4 covid19 x-ray R&D 1984", "gpt ray"),
