@@ -38,6 +38,7 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import OptionError
+from beam_topics.model.escaping import cell
 from beam_topics.model.learners.seeds import MOST_TOKENS
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reporting.relevance import topic_shares, word_statistics
@@ -81,11 +82,14 @@ def columns(shown: Shown, words: int | None = None) -> dict[str, list[Any]]:
 
 
 def to_csv(shown: Shown, words: int | None = None) -> bytes:
-    """Return the table as CSV (RFC 4180) in UTF-8; numbers have all of their digits."""
+    """Return the table as CSV (RFC 4180) in UTF-8.
+
+    Numbers have all of their digits. Text that a spreadsheet would compute begins with ``'``.
+    """
     found, out = columns(shown, words), io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(found)
-    writer.writerows(zip(*found.values(), strict=True))
+    writer.writerows(map(cell, row) for row in zip(*found.values(), strict=True))
     return out.getvalue().encode()
 
 

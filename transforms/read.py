@@ -142,7 +142,7 @@ class Emit(beam.DoFn):
                 it came from.
         """
         if isinstance(item, DeadLetter):
-            self._records.inc()
+            self._records.inc(item.count)
             return self._refusals.refuse(item, dead_time)
         if self._tokeniser is not None:
             return self._block([self._tokeniser.with_key(item)])
@@ -233,7 +233,7 @@ class _ReadFiles(Emit):
             with open_stored(path) as stream:
                 for item in read_file(stream, path, self._settings, number, self._folder):
                     yield item
-                    number += 1
+                    number += item.count if isinstance(item, DeadLetter) else 1
 
 
 class _ParseMessage(Emit):

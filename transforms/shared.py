@@ -115,7 +115,7 @@ class Refusals:
             letter: The dead letter.
             at: Its event time. None gives it the time of the element that it came from.
         """
-        self._counters[letter.reason].inc()
+        self._counters[letter.reason].inc(letter.count)
         before, example = self._reported.get(letter.reason), Example.of(letter)
         if before is None or example.order() < before.order():
             self._reported[letter.reason] = example

@@ -80,15 +80,20 @@ class DeadLetter:
             counters.
         detail: A sentence for a person.
         record: The first :data:`RECORD_CHARACTERS` characters of the record.
+        count: The number of records that it stands for; ``record`` is the first of several.
     """
 
     source: str
     reason: str
     detail: str
     record: str
+    count: int = 1
 
     RECORD_CHARACTERS = 2000
 
     def as_json(self) -> str:
-        """Return the dead letter as canonical JSON."""
-        return wire.canonical_json(asdict(self))
+        """Return the dead letter as canonical JSON, with its count where it is not 1."""
+        facts = asdict(self)
+        if self.count == 1:
+            del facts["count"]
+        return wire.canonical_json(facts)

@@ -28,7 +28,7 @@ from itertools import chain
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import HEAD, HeldRecord, cut_lines, is_json_object
-from beam_topics.model.reading.parsing import TOO_LARGE, dead_letter, too_large
+from beam_topics.model.reading.parsing import NOT_JSON, TOO_LARGE, dead_letter, too_large
 
 _BEGINS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _EMPTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\]\s*")
@@ -41,6 +41,9 @@ _GOES_ON = (b"{", b"[", b",")
 _INNER_ARRAY = re.compile(rb":\s*\[\s*\{")
 
 _STRUCTURE = re.compile(rb'["{}\[\],]')
+# Within an item, and between objects, a comma says nothing.
+_BRACKET = re.compile(rb'["{}\[\]]')
+_COMMAS = re.compile(rb"(?:\s*+,)++")
 _IN_STRING = re.compile(rb'["\\]')
 
 
@@ -154,6 +157,12 @@ def _read_inner(
         yield from _read_array(following, name, max_bytes, is_inner=True)
 
 
+def _after_commas(chunk: bytes, position: int) -> int:
+    """Return the position behind a run of commas with nothing but blanks between them."""
+    found = _COMMAS.match(chunk, position)
+    return position if found is None else found.end()
+
+
 class _Items(HeldRecord):
     """Cut chunks into the items of an array, or into objects that follow each other.
 
@@ -196,6 +205,9 @@ class _Items(HeldRecord):
                     start = position
             elif self._depth == self._outer == 1 and mark in b",]":
                 self._hold(chunk[start : position - 1])
+                if mark == b"," and not self.held.strip():
+                    begin, position = position, _after_commas(chunk, position)
+                    yield self._empty(chunk.count(b",", begin, position) + 1)
                 yield from self.end()
                 start = position
                 if mark == b"]":
@@ -205,16 +217,23 @@ class _Items(HeldRecord):
         self._hold(chunk[start:])
         self.line += chunk.count(b"\n")
 
+    def _empty(self, number: int) -> DeadLetter:
+        """Return the dead letter for items without a character, and count them as one."""
+        letter = dead_letter(self._place, NOT_JSON, f"{number:,} empty items before a comma", b",")
+        self._number += 1
+        return letter
+
     def _next(self, chunk: bytes, position: int) -> int:
         """Return the position of the next structural character, or -1 if the chunk has none.
 
-        Outside of strings this is a quote, a bracket or a comma; in a string it is the closing
-        quote.
+        Outside of strings this is a quote, a bracket or a comma between items; in a string it is
+        the closing quote.
         """
         while True:
             if self._escaped and position < len(chunk):
                 self._escaped, position = False, position + 1
-            found = (_IN_STRING if self._in_string else _STRUCTURE).search(chunk, position)
+            outside = _STRUCTURE if self._depth == self._outer == 1 else _BRACKET
+            found = (_IN_STRING if self._in_string else outside).search(chunk, position)
             if found is None:
                 return -1
             if found[0] != b"\\":

@@ -61,6 +61,8 @@ _NO_DATE = (
     "the path of the file has no date. Read such files alone, with --time_from=order or"
     " --timestamp_field."
 )
+# The dead letters of a file; those beyond them become one for each reason.
+MOST_REFUSED = 10_000
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
 
@@ -167,6 +169,8 @@ def read_file(
 ) -> Iterator[Document | DeadLetter]:
     """Yield everything in one file.
 
+    The dead letters beyond the first 10,000 become one for each reason, which counts them.
+
     Args:
         stream: As of :class:`Source`.
         name: As of :class:`Source`.
@@ -174,7 +178,33 @@ def read_file(
         first: The number of its first item.
         folder: As of :class:`Source`.
     """
-    source = Source(stream, name, settings, folder)
+    left = MOST_REFUSED
+    rest: dict[str, tuple[DeadLetter, DeadLetter, int]] = {}
+    for item in _read(Source(stream, name, settings, folder), first):
+        if isinstance(item, Document):
+            yield item
+        elif left:
+            left -= 1
+            yield item
+        else:
+            begin, _, count = rest.get(item.reason, (item, item, 0))
+            rest[item.reason] = begin, item, count + 1
+    for begin, end, count in rest.values():
+        yield begin if count == 1 else _together(begin, end, count)
+
+
+def _together(begin: DeadLetter, end: DeadLetter, count: int) -> DeadLetter:
+    """Return one dead letter for several of one reason."""
+    detail = (
+        f"{count:,} records in one dead letter, because the file has more than {MOST_REFUSED:,}."
+        f" The first: {begin.detail}"
+    )
+    return replace(begin, source=f"{begin.source} to {end.source}", detail=detail, count=count)
+
+
+def _read(source: Source, first: int) -> Iterator[Document | DeadLetter]:
+    """Yield everything in one file, each dead letter with its own place."""
+    name, settings = source.name, source.settings
     table, shown, within = _open(source), writable(name), len(writable(source.path))
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
     items: Iterable[Item | Document] = [table] if isinstance(table, DeadLetter) else []

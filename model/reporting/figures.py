@@ -117,7 +117,7 @@ def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
         letter = _letter(place, line)
         first = Refused(letter.reason, 0, letter.source, letter.detail)
         one = found.setdefault(letter.reason, first)
-        one.count += 1
+        one.count += letter.count
         one.source, one.detail = min((one.source, one.detail), (letter.source, letter.detail))
     return sorted(found.values(), key=lambda one: (-one.count, one.reason))
 

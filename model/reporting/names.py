@@ -45,7 +45,6 @@ it is shown as text everywhere.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,6 +56,7 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import OptionError
+from beam_topics.model.escaping import harmless
 from beam_topics.model.publishing.catalogue import MOST_NAME
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
@@ -79,7 +79,6 @@ USUAL_LENGTH = 100.0
 STEM = 5
 # Relevant words that a function of the user gets, and their lambda.
 WORDS, LAMBDA = 20, 0.6
-_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 Bits = npt.NDArray[np.uint8]
 Namer = Callable[[Mapping[str, Any]], str]
@@ -390,11 +389,11 @@ def _asked(namer: Namer, facts: Mapping[str, Any]) -> str:
     except Exception as error:
         given = f"{type(error).__name__}: {error}"
         raise OptionError(f"--namer: {where}", given, "a function that returns", remedy) from error
-    if not isinstance(name, str) or not name.strip() or len(name) > MOST_NAME or _acts(name):
+    if (
+        not isinstance(name, str)
+        or not 0 < len(name.strip()) <= MOST_NAME
+        or name != harmless(name)
+    ):
         allowed = f"one line of text of 1 to {MOST_NAME} characters, without control characters"
         raise OptionError(f"--namer: {where}", f"{name!r:.100}", allowed, remedy)
     return name.strip()
-
-
-def _acts(text: str) -> bool:
-    return any(unicodedata.category(character) in _CONTROL for character in text)

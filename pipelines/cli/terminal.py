@@ -7,7 +7,6 @@ text (:func:`plain`), never as markup or control characters.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from beam_topics.model.escaping import harmless
 from beam_topics.model.evaluation.coherence import MIXED, Judged
 from beam_topics.model.publishing.succession import topic_of
 from beam_topics.model.snapshot import Snapshot
@@ -39,7 +39,6 @@ CURVES = (
     " not counted."
 )
 _BARS = "▁▂▃▄▅▆▇█"
-_BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 def tell(text: str) -> None:
@@ -48,18 +47,8 @@ def tell(text: str) -> None:
 
 
 def plain(text: str) -> Text:
-    """Return text that cannot act on the terminal.
-
-    Characters that move the cursor, change colours or reverse the writing direction become U+FFFD.
-    """
-    return Text("".join("\ufffd" if _acts(c) else c for c in text))
-
-
-def _acts(character: str) -> bool:
-    return (
-        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
-        or unicodedata.bidirectional(character) in _BIDI
-    )
+    """Return text that cannot act on the terminal."""
+    return Text(harmless(text))
 
 
 def sparkline(values: Iterable[float]) -> str:

@@ -13,6 +13,7 @@ import pytest
 from exported import documents, learned
 
 from beam_topics.model.errors import OptionError
+from beam_topics.model.escaping import cell
 from beam_topics.model.evaluation.held_out import Score, first_moment
 from beam_topics.model.exports import (
     rounding,
@@ -239,6 +240,18 @@ def test_a_word_with_a_comma_or_a_quote_survives(exported):
     odd = Shown(exported.catalogue, exported.manifest, model)
     rows = list(csv.DictReader(io.StringIO(to_csv(odd).decode())))
     assert 'a,"b"' in {row["word"] for row in rows}
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠")
+def test_no_cell_is_a_formula_or_moves_a_terminal(exported, sign):
+    words = (f"{sign}1+1", *exported.snapshot.words[1:])
+    topic = exported.ids[0]
+    catalogue = Catalogue().with_entries([topic], name=f"{sign}A\x1b[2J\n\u202e")
+    shown = Shown(catalogue, exported.manifest, replace(exported.snapshot, words=words))
+    rows = list(csv.DictReader(io.StringIO(to_csv(shown).decode())))
+    assert f"'{sign}1+1" in {row["word"] for row in rows}
+    assert {row["name"] for row in rows} == {f"'{sign}A\ufffd[2J\ufffd\ufffd", ""}
+    assert cell(-1) == -1 and cell(-0.5) == -0.5 and cell("a-b") == "a-b"
 
 
 def test_gensim_is_needed_for_its_form(exported, monkeypatch):

@@ -16,6 +16,7 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.sequencing import sequence_documents
 from beam_topics.model.errors import OptionError
+from beam_topics.model.reading import files
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.transforms.read import ParseMessages, ReadDocuments, check_patterns
@@ -242,6 +243,17 @@ def test_the_order_as_time(tmp_path):
         (3_000_000, "b0"),
     ]
     assert [letter["reason"] for letter in dead] == ["missing_text"]
+
+
+def test_dead_letters_in_one_count_as_their_records(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_REFUSED", 1)
+    (tmp_path / "a.jsonl").write_bytes(b"{}\n" * 4)
+    (tmp_path / "b.jsonl").write_bytes(jsonl({"id": "b", "text": "x"}))
+    settings = ReadSettings(time_from="order")
+    documents, dead, counters = read(ReadDocuments([str(tmp_path / "*")], settings, None))
+    assert [time for time, _ in documents] == [4_000_000]
+    assert sorted(letter.get("count", 1) for letter in dead) == [1, 3]
+    assert (counters["records_read"], counters["dead_missing_id"]) == (5, 4)
 
 
 def test_messages_from_elsewhere():

@@ -71,8 +71,16 @@ def test_lines_after_an_array_are_lines():
     ]
 
 
+def test_commas_without_items_are_one_dead_letter():
+    first, letter, last = read(b'[{"a": 1}, ,\n,,{"b": [,,]},]', 1000)
+    assert first == ("a item 1", b'{"a": 1}') and last == ("a item 3", b'{"b": [,,]}')
+    assert (letter.source, letter.reason) == ("a item 2", "not_json")
+    assert letter.detail == "3 empty items before a comma"
+    assert len(read(b'[{"a": 1}' + b"," * 3_000_000 + b"{}]", 3_000_020)) == 3
+
+
 def test_what_is_no_object_is_an_item_too():
-    made = read(b'[{}, 1, "a, ]", [2, [3]], , }, null,]')
+    made = read(b'[{}, 1, "a, ]", [2, [3]], }, null,]')
     assert [item for _, item in made] == [b"{}", b"1", b'"a, ]"', b"[2, [3]]", b"}", b"null"]
     assert [place for place, _ in made] == [f"a item {number}" for number in range(1, 7)]
 

@@ -7,6 +7,7 @@ import pytest
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
+from beam_topics.model.reading import files
 from beam_topics.model.reading.files import check_formats, format_of, read_file
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reading.time_forms import read_time
@@ -55,6 +56,22 @@ def test_avro_times_by_logical_type():
         "a.avro",
     )
     assert made == [Document("1", 1_500_000, "x")]
+
+
+def test_dead_letters_beyond_those_of_a_file_are_one_for_each_reason(monkeypatch):
+    monkeypatch.setattr(files, "MOST_REFUSED", 2)
+    found = read(b"{}\n[]\n{}\n{\n{}\n" + jsonl({"id": 1, "timestamp": 0, "text": "x"}), "a.jsonl")
+    assert [
+        (one.source, one.reason, one.count) for one in found if isinstance(one, DeadLetter)
+    ] == [
+        ("a.jsonl:1", "missing_id", 1),
+        ("a.jsonl:2", "wrong_type", 1),
+        ("a.jsonl:3 to a.jsonl:5", "missing_id", 2),
+        ("a.jsonl:4", "not_json", 1),
+    ]
+    beginning = "2 records in one dead letter, because the file has more than 2. The first: the rec"
+    assert found[-2].detail.startswith(beginning) and found[-2].record == "{}"
+    assert found[2].id == "1"
 
 
 def test_the_order_as_time_counts_every_item():

@@ -6,7 +6,10 @@ from beam_topics.model.reporting.figures import refused
 
 
 def lines(*letters):
-    return [(f"d:{n}", DeadLetter(*one, "").as_json().encode()) for n, one in enumerate(letters, 1)]
+    return [
+        (f"d:{n}", DeadLetter(*one[:3], "", *one[3:]).as_json().encode())
+        for n, one in enumerate(letters, 1)
+    ]
 
 
 def test_dead_letters_are_counted_by_reason_with_the_first_as_example():
@@ -19,6 +22,7 @@ def test_dead_letters_are_counted_by_reason_with_the_first_as_example():
 
 def test_equal_ones_count_once():
     assert refused(lines(("a", "r", "x"), ("a", "r", "x")))[0].count == 1
+    assert refused(lines(("a", "r", "x", 7), ("b", "r", "x")))[0].count == 8
     assert refused([]) == []
 
 

@@ -85,6 +85,7 @@ def test_words_are_shown_as_they_are_and_never_obeyed():
 
 def test_control_and_bidirectional_characters_are_replaced():
     assert plain("a\x1b[2Jb\r\u202ec\u2028").plain == "a\ufffd[2Jb\ufffd\ufffdc\ufffd"
+    assert plain("a\u200f\u200e\u061c\n").plain == "a\ufffd\ufffd\ufffd\ufffd"
     assert plain("déjà\u200cvu — 言葉").plain == "déjà\u200cvu — 言葉"
 
 
