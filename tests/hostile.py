@@ -19,7 +19,7 @@ def stored(root):
         snapshot = store.put_snapshot(random_snapshot(sequence, sequence=sequence))
         settings = {"tokeniser": TokeniserSettings(stop_words="none").to_json()}
         parent = store.publish(
-            manifest_of(sequence, parent, snapshot=snapshot, changes=[], settings=settings)
+            manifest_of(sequence, parent, snapshot=snapshot, settings=settings)
         ).version
         versions.append(parent)
     return store, versions

@@ -53,7 +53,6 @@ def manifest_of(sequence, parent=None, **others):
         "chain": "c",
         "settings": {"learner": {"topics": 3, "words": ["a", "b"]}},
         "topic_order": [],
-        "changes": [{"topic": 1, "entered": {"w1": 2}, "left": {"w2": 12, "w3": None}}],
         "documents": 10,
         "tokens": 100,
         "words": 20,

@@ -48,7 +48,7 @@ def published(root, versions=6, topics=TOPICS, words=WORDS, step=30 * DAY):
             event_time=number * step,
             snapshot=store.put_snapshot(snapshot),
             settings=settings,
-            changes=[{"topic": 1, "entered": {words[0]: 1, words[9]: 2}, "left": {words[8]: None}}],
+            new_words=[{"topic": 1, "words": [words[0]], "came": [9.0], "had": [number - 1.0]}],
             islands=1,
             topic_tokens=generator.integers(1, 100, topics).astype(float).tolist(),
             events=[noted.to_json()] if number % 2 else [],

@@ -138,10 +138,8 @@ class Manifest(_Sealed):
             needed.
         topic_ids: The id of the topic in each place
             (:mod:`beam_topics.model.publishing.succession`). [] if each is the number of its place.
-        changes: The words that entered and left the first ten of each topic since the parent
-            (:func:`beam_topics.model.publishing.succession.changes`), by its id.
-        new_words: For topics that have such words, ``topic``, its id, and ``words``, those of the
-            entered ones that are new (:func:`beam_topics.model.publishing.succession.new_words`).
+        new_words: The words that are new since the parent, with their counts
+            (:func:`beam_topics.model.publishing.succession.new_words`), by the id of their topic.
         documents: The number of documents learned so far.
         tokens: The number of tokens learned so far.
         words: The size of the vocabulary.
@@ -185,7 +183,6 @@ class Manifest(_Sealed):
     chain: str
     settings: dict[str, Any]
     topic_order: list[int]
-    changes: list[dict[str, Any]]
     documents: int
     tokens: int
     words: int
@@ -307,10 +304,12 @@ class Manifest(_Sealed):
             counts = np.array(getattr(self, field_name) or [], np.float64)
             checks.measures(f"field {field_name} of {name}", counts)
         events_from_json(self.events, f"field events of {name}", ignore_unknown=True)
-        for change in self.changes:
-            checks.record(_Change, change, f"field changes of {name}", ignore_unknown=True)
         for one in self.new_words:
-            checks.record(_NewWords, one, f"field new_words of {name}", ignore_unknown=True)
+            where = f"field new_words of {name}"
+            checks.record(_NewWords, one, where, ignore_unknown=True)
+            for what in ("came", "had"):
+                checks.sized(f"{what} in {where}", one[what], len(one["words"]))
+                checks.measures(f"{what} in {where}", np.array(one[what], np.float64))
 
     def _check_choice(self, name: str) -> None:
         checks.whole(f"field island of {name}", self.island, 0, max(1, self.islands))
@@ -358,20 +357,13 @@ class _Replaced:
 
 
 @dataclass(frozen=True)
-class _Change:
-    """One item of :func:`beam_topics.model.publishing.succession.changes`."""
-
-    topic: int
-    entered: dict[str, int]
-    left: dict[str, int | None]
-
-
-@dataclass(frozen=True)
 class _NewWords:
     """One item of :func:`beam_topics.model.publishing.succession.new_words`."""
 
     topic: int
     words: list[str]
+    came: list[float]
+    had: list[float]
 
 
 def _alike(name: str, theirs: Any, ours: Any) -> bool:

@@ -216,7 +216,6 @@ class Publisher:
             chain=best.chain,
             settings=self._options.manifest_settings,
             topic_order=topics.order,
-            changes=topics.changes(),
             new_words=topics.new_words(),
             documents=best.documents,
             tokens=best.tokens,

@@ -29,27 +29,27 @@ topics which were replaced is .28 or less, of 23 of them .24 or less.
 is its place in the order of :meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the
 first.
 
-A word that entered is *new* if its share in what was learned since the parent is at least
-:data:`TWICE` its share in the whole past, and larger by an exact test of two Poisson counts. There
-were K tokens of the word among N in all topics together, and k came among n. Of K + k tokens that
-are spread alike over N + n, k or more are among the n with the probability I_q(k, K + 1) of a
-binomial distribution with q = n / (N + n). It has to be below :data:`LEVEL`, divided by the number
-of words and topics of the version. So less than one version in a hundred has a word that is new by
-chance. Topics are counted together because a learner draws topics of the past again: a word that
-moves from one topic to another is not new.
+**New words.** There were K tokens of a word among N in all topics together, and k came among n
+since the parent. The word is *new* if k is at least K, if its share k / n is at least :data:`NEW`
+times K / N, and if it is larger by an exact test of two Poisson counts. Of K + k tokens that are
+spread alike over N + n, k or more are among the n with the probability I_q(k, K + 1) of a binomial
+distribution with q = n / (N + n). It has to be below :data:`LEVEL`, divided by the number of words
+of the version. So less than one version in a hundred has a word that is new by chance. Topics are
+counted together because a learner draws topics of the past again: a word that moves from one topic
+to another is not new. The counts are those of the models. A word that left the vocabulary counts as
+one that never came, and the documents by which ``gibbs`` judges births come when it learns them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.events import (
     BIRTH,
     DEATH,
@@ -191,7 +191,7 @@ def place_of(topic: int, ids: Sequence[int]) -> int | None:
 TOP_WORDS = 10
 LEVEL = 0.01
 # The least factor by which the share of a new word grows.
-TWICE = 2.0
+NEW = 10.0
 
 # For each word, its rank by the id of the topic, which is a text as in JSON.
 Ranks = dict[str, dict[str, int]]
@@ -255,41 +255,58 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
     return found
 
 
-def new_words(
-    before: Snapshot, after: Snapshot, changed: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return the topics that have new words, each with its ``topic`` and ``words``.
+def new_words(before: Snapshot, after: Snapshot) -> list[dict[str, Any]]:
+    """Return the new words of a version by the topic that has most of their tokens.
 
     Args:
         before: The previous version.
         after: The new version.
-        changed: The result of :func:`changes`.
+
+    Returns:
+        For each topic with such words: ``topic``; at most :data:`TOP_WORDS` ``words``, those first
+        of which most came; ``came``, k of each; and ``had``, K of each.
     """
     # Imported here, because readers of versions need no test.
     from scipy.special import betainc
 
-    level, found = LEVEL / (len(after.words) * after.topic_count), []
     past = float(before.totals.sum())
     n = float(after.totals.sum()) - past
-    for one in changed if n > 0 else []:
-        words = []
-        for word in one["entered"]:
-            row = after.row_of(word)
-            had = _count(before, _row(before, word, row))
-            k = min(_count(after, row) - had, n)
-            grew = k > 0 and k * past >= TWICE * had * n
-            if grew and betainc(k, had + 1, n / (past + n)) < level:
-                words.append(word)
-        if words:
-            found.append({"topic": one["topic"], "words": words})
-    return found
+    if n <= 0:
+        return []
+    now, rows = _word_tokens(after), _rows_before(before, after)
+    had = np.where(rows >= 0, _word_tokens(before)[rows], 0.0)
+    came = np.clip(now - had, 0.0, n)
+    least = np.maximum(had, NEW * had * n / past) if past else had
+    grew = np.flatnonzero((came > 0) & (came >= least))
+    chance = betainc(came[grew], had[grew] + 1, n / (past + n))
+    found: dict[int, dict[str, Any]] = {}
+    for row in sorted(
+        grew[chance < LEVEL / len(now)].tolist(), key=lambda row: (-came[row], after.words[row])
+    ):
+        at = slice(after.offsets[row], after.offsets[row + 1])
+        topic = int(after.topics[at][after.counts[at].argmax()])
+        one = found.setdefault(topic, {"topic": topic, "words": [], "came": [], "had": []})
+        if len(one["words"]) < TOP_WORDS:
+            one["words"].append(after.words[row])
+            one["came"].append(float(came[row]))
+            one["had"].append(float(had[row]))
+    return [found[topic] for topic in sorted(found)]
 
 
-def _count(snapshot: Snapshot, row: int) -> float:
-    """Return the tokens of the word of a row."""
-    if row < 0:
-        return 0.0
-    return float(snapshot.counts[snapshot.offsets[row] : snapshot.offsets[row + 1]].sum())
+def _word_tokens(snapshot: Snapshot) -> FloatArray:
+    """Return the tokens of each word, float64[W]."""
+    words = len(snapshot.words)
+    by_word = np.repeat(np.arange(words), np.diff(snapshot.offsets))
+    return np.bincount(by_word, snapshot.counts, words).astype(np.float64)
+
+
+def _rows_before(before: Snapshot, after: Snapshot) -> LongArray:
+    """Return the row of each word of a model in the one before it, int64[W]; -1 for none."""
+    known, words = len(before.words), len(after.words)
+    if _begins_with(after.words, before.words):
+        # A learner appends new words.
+        return np.where(np.arange(words) < known, np.arange(words), -1)
+    return before.known_rows(after.words)
 
 
 def _row(snapshot: Snapshot, word: str, likely: int) -> int:
@@ -358,30 +375,13 @@ class Succession:
         """Return counts of the candidate's topics by the places of the version."""
         return [counts[topic] for topic in self.order or range(len(counts))]
 
-    def changes(self) -> list[dict[str, Any]]:
-        """Return the words that entered and left topics, by id; births and deaths are none."""
+    def new_words(self) -> list[dict[str, Any]]:
+        """Return the new words of topics by id."""
         if self.before is None:
             return []
         ids = self.turnover.ids
-        turned = {topic % len(ids) for topic in self.turnover.born + self.turnover.died}
-        return [
-            {**one, "topic": ids[one["topic"]]}
-            for one in self._changed
-            if one["topic"] not in turned
-        ]
-
-    @cached_property
-    def _changed(self) -> list[dict[str, Any]]:
-        return [] if self.before is None else changes(self.before, self.after)
-
-    def new_words(self) -> list[dict[str, Any]]:
-        """Return the new words of topics by id; a topic that was born has none."""
-        if self.before is None:
-            return []
-        found = new_words(self.before, self.after, self._changed)
-        ids, born = self.turnover.ids, set(self.turnover.born)
-        named = [{**one, "topic": ids[one["topic"]]} for one in found]
-        return [one for one in named if one["topic"] not in born]
+        found = new_words(self.before, self.after)
+        return [{**one, "topic": ids[one["topic"]]} for one in found]
 
     def events(self, candidate: Candidate) -> list[dict[str, Any]]:
         """Return what the learner noted under the ids of the version, then births and deaths."""

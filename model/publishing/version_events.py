@@ -80,7 +80,6 @@ def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:
 
 def _of_words(manifest: Manifest) -> Event:
     topics = [one["topic"] for one in manifest.new_words]
-    left = {one["topic"]: list(one["left"]) for one in manifest.changes}
     return Event(
         WORDS_CHANGED,
         _sum(manifest.topic_documents, topics),
@@ -90,7 +89,6 @@ def _of_words(manifest: Manifest) -> Event:
         sequence=manifest.sequence,
         time=manifest.event_time,
         words=[list(one["words"]) for one in manifest.new_words],
-        words_before=[left.get(topic, []) for topic in topics],
     )
 
 
@@ -143,7 +141,21 @@ def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
 
 def line_of(manifest: Manifest, event: Event) -> str:
     """Return what an event of a version says."""
+    if event.kind == WORDS_CHANGED:
+        return f"new words: {_counted(manifest)}"
     return manifest.replacement() if event.kind == CHAIN_REPLACED else _told(event)
+
+
+def _counted(manifest: Manifest) -> str:
+    """Return the new words of which most came, with their counts and topics."""
+    found = [
+        (-came, word, f"{word} {came:,.0f} ({had:,.0f} before, topic {one['topic']})")
+        for one in manifest.new_words
+        for word, came, had in zip(one["words"], one["came"], one["had"], strict=True)
+    ]
+    rest = len(found) - _SHOWN_TOPICS
+    told = [line for _, _, line in sorted(found)[:_SHOWN_TOPICS]]
+    return ", ".join(told + [f"{rest} more"] * (rest > 0))
 
 
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
@@ -171,8 +183,6 @@ def _told(event: Event) -> str:
     if event.kind == DEATH:
         topics = _number(len(event.topics), "topic")
         return f"{topics} died: {_topics(replace(event, words=event.words_before))}"
-    if event.kind == WORDS_CHANGED:
-        return f"new words in {_number(len(event.topics), 'topic')}: {_topics(event)}"
     if event.kind == SUPERSEDED:
         versions = _number(figures.get("versions"), "version")
         return f"supersedes {versions} that the job does not come to again after a restore"

@@ -20,6 +20,7 @@ because a report asks for hundreds of words.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -144,21 +145,28 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         found = sources.model_of(manifest)
         return None if found is None else shown.of_version(manifest, found)
 
-    followed = follow(sources.history, model_of, ranked, columns.strings(), limits.models)
+    listed = columns.strings()
+    told = {w for m in sources.history for one in m.new_words for w in one["words"]} - {*listed}
+    words = [*listed, *sorted(told)]
+    followed = follow(sources.history, model_of, ranked, words, limits.models)
+    since = dict(zip(words, followed.since, strict=True))
     return {
         "form": FORM,
         "model": _model(sources),
         "versions": _versions(sources.history, came, limits.points),
         "topics": _topics(sources, came, statistics, limits) | _entries(shown),
         "terms": columns.terms,
-        "words": {**columns.words(), "since": _times(sources.history, followed.since)},
+        "words": {
+            **columns.words(),
+            "since": _times(sources.history, followed.since[: len(listed)]),
+        },
         "ranks": {
             "versions": followed.versions,
             "time": _times(sources.history, followed.versions),
             "words": [[shortened(w, limits.name) for w in words] for words in ranked],
             "topics": followed.ranks,
         },
-        "periods": _periods(sources, came, limits),
+        "periods": _periods(sources, came, since, limits),
         "labelled": _labelled(sources),
         "documents": document_columns(sources.labelled, sources.texts, limits),
         "events": _events(sources.history, shown, limits),
@@ -449,8 +457,13 @@ def ranks_in(
     return found
 
 
-def _periods(sources: Sources, came: Sequence[Came | None], limits: Limits) -> dict[str, Any]:
-    """Return what came in each period, and which words entered and left the first ten."""
+def _periods(
+    sources: Sources,
+    came: Sequence[Came | None],
+    since: Mapping[str, int | None],
+    limits: Limits,
+) -> dict[str, Any]:
+    """Return what came in each period, and which words were new."""
     history, shown = sources.history, sources.shown
     found = periods(history, came, len(shown.ids))
     return {
@@ -459,45 +472,35 @@ def _periods(sources: Sources, came: Sequence[Came | None], limits: Limits) -> d
         "versions": [len(period.versions) for period in found],
         "time": [history[period.versions[-1]].event_time // _MILLISECOND for period in found],
         "shares": [period.shares for period in found],
-        "changes": [
-            net_changes(
-                [change for n in period.versions for change in shown.changes(history[n])], limits
-            )
-            for period in found
-        ],
+        "new": [_new_words(sources, period.versions, since, limits) for period in found],
     }
 
 
-def net_changes(changes: Iterable[dict[str, Any]], limits: Limits) -> list[list[Any]]:
-    """Return which words are new and gone in the first ten of topics after some versions.
+def _new_words(
+    sources: Sources, versions: Sequence[int], since: Mapping[str, int | None], limits: Limits
+) -> list[list[Any]]:
+    """Return the words that are new in some versions, each once, those first of which most came.
 
     Args:
-        changes: The changes of all of them, in their order.
+        sources: What the report is made of.
+        versions: The numbers of the versions.
+        since: The first version that has each word, as its number in the history.
         limits: How much of them is returned.
 
     Returns:
-        For each topic with such words: its number, the words that entered, and those that left.
+        For each word: its group, the word, the tokens that came with the version in which it is new
+        and those before, the time of that version, and that of the first one that has the word.
     """
-    moved: dict[int, dict[str, int]] = {}
-    ranks: dict[tuple[int, str], int] = {}
-    for change in changes:
-        topic, words = change["topic"], moved.setdefault(change["topic"], {})
-        for word, rank in change["entered"].items():
-            words[word] = words.get(word, 0) + 1
-            ranks[topic, word] = rank
-        for word in change["left"]:
-            words[word] = words.get(word, 0) - 1
-    found = []
-    for topic, words in sorted(moved.items()):
-        new = [w for _, w in sorted((ranks[topic, w], w) for w, n in words.items() if n > 0)]
-        gone = sorted(w for w, n in words.items() if n < 0)
-        if new or gone:
-            found.append([topic, *(_first(some, limits) for some in (new, gone))])
-    return found
-
-
-def _first(words: Sequence[str], limits: Limits) -> list[str]:
-    return [shortened(word, limits.name) for word in words[: limits.changed]]
+    found: dict[str, list[Any]] = {}
+    of_topic: Counter[int] = Counter()
+    told = [(*one, n) for n in versions for one in sources.shown.new_words(sources.history[n])]
+    for group, word, came, had, n in sorted(told, key=lambda one: (-one[2], one[1], one[4])):
+        if word not in found and of_topic[group] < limits.changed:
+            of_topic[group] += 1
+            first = since.get(word) if had else n
+            times = _times(sources.history, [n, n if first is None else min(first, n)])
+            found[word] = [group, shortened(word, limits.name), came, had, *times]
+    return list(found.values())
 
 
 def _labelled(sources: Sources) -> dict[str, Any] | None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -94,16 +93,13 @@ class Shown:
         found = came_to(manifest, self.topics)
         return found and found._replace(tokens=self.groups.sums(found.tokens))
 
-    def changes(self, manifest: Manifest) -> list[dict[str, Any]]:
-        """Return the words that entered and left groups with a version.
-
-        They are known of topics that are groups by themselves.
-        """
+    def new_words(self, manifest: Manifest) -> list[tuple[int, str, float, float]]:
+        """Return the new words of a version: group, word, tokens that came, and tokens before."""
         return [
-            {**one, "topic": group}
-            for one in manifest.changes
+            (group, *counted)
+            for one in manifest.new_words
             for group in self.groups_of([one["topic"]])
-            if int((self.of == group).sum()) == 1
+            for counted in zip(one["words"], one["came"], one["had"], strict=True)
         ]
 
     def curves(self, history: Sequence[Manifest], most: int) -> Curves:

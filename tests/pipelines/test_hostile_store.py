@@ -49,8 +49,9 @@ def test_show_prints_no_control_characters_of_a_manifest(made, capsys):
     path = manifest_path(store, versions[2])
     resealed(
         path,
-        changes=[{"topic": 1, "entered": {"w\x1b[2J": 1}, "left": {}}],
-        new_words=[{"topic": 1, "words": ["w\x1b[2J", "\u202eevil"]}],
+        new_words=[
+            {"topic": 1, "words": ["w\x1b[2J", "\u202eevil"], "came": [2, 1], "had": [0, 0]}
+        ],
     )
     version = Manifest.from_json(path.read_bytes()).version
     path.rename(manifest_path(store, version))

@@ -28,7 +28,6 @@ def published(root):
             event_time=(number + 1) * DAY,
             snapshot=store.put_snapshot(random_snapshot(number, sequence=number + 1)),
             settings=settings,
-            changes=[],
             islands=1,
             topic_tokens=came,
             replaced=replaced if number == 2 else None,
@@ -71,13 +70,13 @@ def test_the_last_versions_with_events_are_listed_in_their_order(tmp_path, capsy
             snapshot=store.put_snapshot(random_snapshot(number, sequence=number)),
             settings={"tokeniser": TokeniserSettings(stop_words="none").to_json()},
             events=[told.to_json()],
-            new_words=[{"topic": 1, "words": ["a"]}] * (number == 7),
+            new_words=[{"topic": 1, "words": ["a"], "came": [9.0], "had": [0.0]}] * (number == 7),
         )
         parent = store.publish(manifest).version
     told = [line for line in printed(store, capsys).splitlines() if "1 topic born" in line]
     assert [line[:10] for line in told] == [f"1970-01-{n + 1:02}" for n in range(3, 8)]
     assert "with 99 documents: 1" in told[0]
-    assert told[-1].endswith("; new words in 1 topic: 1 (a)")
+    assert told[-1].endswith("; new words: a 9 (0 before, topic 1)")
 
 
 def test_chosen_topics_are_listed_with_more_words(tmp_path, capsys):

@@ -17,7 +17,7 @@ def store(tmp_path):
         entry = CheckpointEntry("", 0, day, f"c{day}", day * DAY, day, "digest")
         store.put_checkpoint(entry, b"state %d" % day)
         digest = store.put_snapshot(random_snapshot(day, sequence=day))
-        values = {"snapshot": digest, "event_time": day * DAY, "changes": []}
+        values = {"snapshot": digest, "event_time": day * DAY}
         values |= {"topic_tokens": [1.0, 2.0, 3.0, 4.0, 5.0]}
         parent = store.publish(manifest_of(day, parent, **values)).version
     return store

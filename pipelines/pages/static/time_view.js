@@ -22,11 +22,15 @@ function timeView(name) {
 }
 
 function newWords(n) {
-  const found = D.periods.changes[n].filter(([, entered]) => entered.length);
-  if (!found.length) return h("p", {}, "No word came into the first ten words of a topic.");
-  const share = z => (D.periods.shares[n] ? D.periods.shares[n][z] : 0);
-  const items = found.sort((a, b) => share(b[0]) - share(a[0])).map(([z, entered]) => h("li", {}, topicLink(z), ": ", foreign(entered.join(", "))));
-  return [h("p.note", {}, "Words that came into the first ten words of a topic and were there at the end."), folded(items, 12, "ul.plain")];
+  const found = D.periods.new[n].filter(([z]) => !D.topics.hidden[z]);
+  if (!found.length) return h("p", {}, "No word is new by the test.");
+  const items = found.map(one => h("li", {}, newWord(one), ", ", topicLink(one[0])));
+  return [h("p.note", {}, "Half of all tokens of a new word or more came with one version, and its share there is at least ten times its share in all that came before, by a test (level .01 for all words of a version)."),
+    folded(items, 12, "ul.plain")];
+}
+
+function newWord([, word, came, had, time, first]) {
+  return [h("span.entered", {}, foreign(word)), ` ${whole(came)} up to ${date(time)}, ${had ? `${whole(had)} before, the first by ${date(first)}` : "none before"}`];
 }
 
 function periodTable(n) {

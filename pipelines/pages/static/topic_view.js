@@ -83,14 +83,12 @@ function typical(topic) {
 
 function history(topic) {
   const found = [];
-  D.periods.changes.forEach((changes, n) => changes.filter(([z]) => z === topic).forEach(([, entered, left]) => found.push([D.periods.time[n], h("li", {},
-    link(`time/${encodeURIComponent(D.periods.name[n])}`, D.periods.name[n]), entered.length > 0 && [": ", h("span.entered", {}, "came "), foreign(entered.join(", "))],
-    left.length > 0 && ["; ", h("span.left", {}, "went "), foreign(left.join(", "))])])));
+  D.periods.new.forEach(words => words.filter(([z]) => z === topic).forEach(one => found.push([one[4], h("li", {}, "new word ", newWord(one))])));
   D.events.filter(event => event.topics.includes(topic) && event.kind !== "words_changed").forEach(event => found.push([event.time,
     h("li", {}, h("time", {}, date(event.time)), " ", h("span.tag", {}, event.kind.replaceAll("_", " ")))]));
-  if (!found.length) return h("p", {}, "Its first ten words are those of the first version.");
+  if (!found.length) return h("p", {}, "No word is new by the test, and nothing else was noted.");
   const items = found.map((one, n) => [one, n]).sort(([a, i], [b, j]) => b[0] - a[0] || i - j).map(([[, item]]) => item);
-  return [h("p.note", {}, "Words that came into its first ten words, and that went out of them, the newest first."), folded(items, 10, "ul.history")];
+  return [h("p.note", {}, "New words, and what the stream did, the newest first."), folded(items, 10, "ul.history")];
 }
 
 /* Return a list whose later items are folded away. */

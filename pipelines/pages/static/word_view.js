@@ -11,7 +11,7 @@ function wordView(word) {
     section("Topics", table({ caption: "Where the tokens of the word are", sorted: 1,
       columns: [{ name: "Topic" }, { name: "Share of the word", number: true }, { name: "" }, { name: "Rank by relevance", number: true }],
       rows: w.topics[word].map(([z, share]) => [cell(topicLink(z), D.topics.name[z]), cell(percent(share), share), cell(bar(share), share), rankCell(z, word)]) })),
-    section("In the first ten words of a topic", wordHistory(w.text[word])),
+    section("New, and in the first ten words of a topic", wordHistory(w.text[word])),
   ];
 }
 
@@ -23,11 +23,8 @@ function rankCell(topic, word) {
 
 function wordHistory(text) {
   const found = [];
-  D.periods.changes.forEach((changes, n) => changes.forEach(([z, entered, left]) => {
-    if (entered.includes(text)) found.push(h("li", {}, D.periods.name[n], ": came into ", topicLink(z)));
-    if (left.includes(text)) found.push(h("li", {}, D.periods.name[n], ": went out of ", topicLink(z)));
-  }));
+  D.periods.new.forEach(words => words.filter(one => one[1] === text).forEach(one => found.push(h("li", {}, "new: ", newWord(one), ", ", topicLink(one[0])))));
   const now = TOPICS.filter(z => D.topics.first[z].includes(text));
   return [now.length > 0 && h("p", {}, "Now in ", now.map((z, n) => [n ? ", " : "", topicLink(z)]), "."),
-    found.length ? folded(found.reverse(), 12, "ul.plain") : h("p.note", {}, "No change was noted.")];
+    found.length ? folded(found.reverse(), 12, "ul.plain") : h("p.note", {}, "It was new in no version, by the test.")];
 }

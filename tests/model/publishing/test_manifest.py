@@ -161,12 +161,13 @@ WRONG = [
     ),
     *((name, wrong) for name in ("settings",) for wrong in ([], None, 3)),
     *(
-        ("changes", wrong)
+        ("new_words", wrong)
         for wrong in (
             3,
             [3],
-            [{"topic": "\x1b[2J", "entered": {}, "left": {}}],
-            [{"topic": 1, "entered": {"w": "x"}, "left": {}}],
+            [{"topic": "\x1b[2J", "words": [], "came": [], "had": []}],
+            [{"topic": 1, "words": ["w"], "came": [], "had": [0.0]}],
+            [{"topic": 1, "words": ["w"], "came": [1.0], "had": [-1.0]}],
         )
     ),
     *(("publish_every", wrong) for wrong in ({"days": 1}, {"windows": 0}, {"period": "1d"}, [])),

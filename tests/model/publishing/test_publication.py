@@ -1,7 +1,6 @@
 import itertools
 import json
 from dataclasses import replace
-from functools import partial
 from math import exp
 
 import numpy as np
@@ -18,7 +17,6 @@ from beam_topics.model.publishing import publication, succession
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.publishing.succession import changes
 from beam_topics.model.scaled import Scaled
 
 LINKS = links_of(documents(40))
@@ -240,16 +238,13 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
     )
 
 
-def test_the_manifest_says_which_words_entered_and_left_a_topic(tmp_path, monkeypatch):
-    monkeypatch.setattr(succession, "changes", partial(changes, count=2))
+def test_the_manifest_says_which_words_are_new(tmp_path, monkeypatch):
+    new = {"topic": 1, "words": ["w"], "came": [9.0], "had": [0.0]}
+    monkeypatch.setattr(succession, "new_words", lambda before, after: [new])
     (offers,) = candidates_of(tmp_path, 1)
-    manifests = [manifest for _, manifest in Receiver(tmp_path, 1).send(*offers).versions]
-    store = ModelStore(str(tmp_path))
-    assert manifests[0].changes == []
-    for before, after in zip(manifests, manifests[1:], strict=False):
-        models = (store.get_snapshot(manifest) for manifest in (before, after))
-        assert after.changes == succession.changes(*models)
-    assert any(manifest.changes for manifest in manifests)
+    first, *others = [one for _, one in Receiver(tmp_path, 1).send(*offers).versions]
+    assert first.new_words == [] and others
+    assert all(manifest.new_words == [new] for manifest in others)
 
 
 def test_islands_that_disagree_are_refused(tmp_path):

@@ -64,21 +64,24 @@ def grown(past, came, tokens_past, tokens_came):
     rows = [[counts["rest"], 0], [counts["old"] // 2, counts["old"] - counts["old"] // 2]]
     rows.append([counts["up"], 0])
     after = snapshot_of(rows, words=("rest", "old", "up"))
-    change = [{"topic": 0, "entered": {word: 2}, "left": {}}]
-    return new_words(before, after, change)
+    return new_words(before, after)
 
 
 @pytest.mark.parametrize(
     ("past", "came", "tokens_past", "tokens_came", "found"),
     [
-        # In the level for 3 words and 2 topics: (100 / 1100) ** 3 is 7.5e-4, and ** 2 8.3e-3.
+        # In the level for 3 words: (100 / 1100) ** 3 is 7.5e-4, and ** 2 8.3e-3.
         (0, 3, 1000, 100, ["up"]),
         (0, 2, 1000, 100, []),
-        # As frequent as before, and hardly more, and clearly more but not twice as frequent.
+        # As frequent as before, and twice as frequent.
         (100, 10, 1000, 100, []),
-        (100, 15, 1000, 100, []),
-        (10_000, 1500, 100_000, 10_000, []),
-        (100, 40, 1000, 100, ["old"]),
+        (1000, 200, 100_000, 10_000, []),
+        # Ten times as frequent, and hardly less.
+        (3, 30, 100, 100, ["old"]),
+        (4, 30, 100, 100, []),
+        # Much more frequent, but most of its tokens came before.
+        (20, 20, 10_000, 100, ["old"]),
+        (40, 39, 10_000, 100, []),
         # Half of everything came now, so a word of five tokens proves little.
         (0, 5, 100, 100, []),
         # It lost tokens, or nothing came.
@@ -90,7 +93,19 @@ def test_a_word_is_new_by_a_test_against_the_whole_past(
     past, came, tokens_past, tokens_came, found
 ):
     told = grown(past, came, tokens_past, tokens_came)
-    assert told == ([{"topic": 0, "words": found}] if found else [])
+    assert [(one["words"], one["came"], one["had"]) for one in told] == [
+        ([word], [came], [past]) for word in found
+    ]
+
+
+def test_the_words_of_which_most_came_are_named_first_and_few_of_a_topic():
+    words = tuple(f"w{n:02}" for n in range(15))
+    before = snapshot_of([[1000, 0]], words=("old",))
+    rows = [[5 + n % 12, 0] for n in range(14)] + [[0, 9], [1000, 0]]
+    found = new_words(before, snapshot_of(rows, words=(*words, "old")))
+    first = ["w11", "w10", "w09", "w08", "w07", "w06", "w05", "w04", "w03", "w02"]
+    assert [(one["topic"], one["words"]) for one in found] == [(0, first), (1, ["w14"])]
+    assert found[0]["came"] == [16, 15, 14, 13, 12, 11, 10, 9, 8, 7]
 
 
 def test_words_of_a_steady_stream_are_hardly_ever_new():
@@ -103,6 +118,5 @@ def test_words_of_a_steady_stream_are_hardly_ever_new():
         before = snapshot_of(np.stack([past, 0 * past], axis=1).astype(float), words=words)
         now = np.stack([came, past], axis=1).astype(float)
         after = snapshot_of(now, words=words)
-        every = [{"topic": 0, "entered": dict.fromkeys(words, 1), "left": {}}]
-        false += bool(new_words(before, after, every))
+        false += bool(new_words(before, after))
     assert false <= 100 * LEVEL

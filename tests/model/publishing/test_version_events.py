@@ -23,34 +23,26 @@ TOLD = Event(
 REPLACED = {"island": 1, "particle": 1, "versions": 3, "since": DAY}
 
 
-def change(topic, new):
-    return {
-        "topic": topic,
-        "entered": {f"n{rank}": rank for rank in range(new, 0, -1)},
-        "left": {f"o{number}": None for number in range(new)},
-    }
-
-
 def new(topic, count):
-    return {"topic": topic, "words": [f"n{rank}" for rank in range(1, count + 1)]}
+    words = [f"n{rank}" for rank in range(1, count + 1)]
+    came = [30.0 - rank for rank in range(count)]
+    return {"topic": topic, "words": words, "came": came, "had": [2.0] * count}
 
 
 def version(**others):
-    values = {"event_time": 2 * DAY, "changes": [], "topic_tokens": [5.5, 1.0, 2.0]}
+    values = {"event_time": 2 * DAY, "topic_tokens": [5.5, 1.0, 2.0]}
     return manifest_of(4, **{**values, "topic_documents": [2, 1, 0], **others})
 
 
 def test_a_version_without_anything_new_has_no_events():
     assert events_of(version()) == [] and records_of(version()) == []
-    assert events_of(version(changes=[change(0, 9)])) == []
-    assert summary_of(version(changes=[change(0, 9)])) == ""
+    assert summary_of(version()) == ""
 
 
 def test_what_follows_from_the_manifest():
     made = version(
         events=[TOLD.to_json()],
         replaced=REPLACED,
-        changes=[change(0, 5), change(1, 4), change(2, 9)],
         new_words=[new(0, 5), new(2, 1)],
     )
     told, chain, words = events_of(made)
@@ -65,7 +57,6 @@ def test_what_follows_from_the_manifest():
     assert (words.kind, words.topics) == ("words_changed", [0, 2])
     assert (words.documents, words.tokens) == (2, 7.5)
     assert words.words == [["n1", "n2", "n3", "n4", "n5"], ["n1"]]
-    assert words.words_before[0] == ["o0", "o1", "o2", "o3", "o4"]
 
 
 def test_sizes_that_are_not_known_are_none():
@@ -127,8 +118,10 @@ def test_the_wording_of_lines_of_a_version():
     made = version(replaced=REPLACED, new_words=[new(2, 9)])
     chain, words = (line_of(made, event) for event in events_of(made))
     assert chain == made.replacement()
-    assert words == ("new words in 1 topic: 2 (n1 n2 n3)")
+    assert words == (
+        "new words: n1 30 (2 before, topic 2), n2 29 (2 before, topic 2), n3 28 (2 before, topic"
+        " 2), n4 27 (2 before, topic 2), n5 26 (2 before, topic 2), 4 more"
+    )
     assert summary_of(made) == (
-        f"1970-01-03, {made.documents} documents: {made.replacement()}; new words in 1 topic: 2 (n1"
-        " n2 n3)"
+        f"1970-01-03, {made.documents} documents: {made.replacement()}; {words}"
     )

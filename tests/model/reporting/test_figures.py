@@ -14,7 +14,6 @@ from beam_topics.model.reporting.figures import (
     bursts_of_periods,
     figures_of,
     groups_of,
-    net_changes,
     spread,
 )
 from beam_topics.model.reporting.mixtures import Limits, read_mixtures, shortened
@@ -175,18 +174,17 @@ def test_groups_and_spreads_hold_the_ends():
     assert spread(100, 3) == [0, 50, 99] and spread(1, 5) == [0] and spread(2, 1) == [0]
 
 
-def test_words_that_came_and_went_again_are_no_change():
-    def change(entered, left):
-        return {"topic": 1, "entered": entered, "left": left}
-
-    found = [change({"a": 9, "b": 1}, {"x": 12}), change({"x": 3, "c": 2}, {"b": None, "y": 11})]
-    assert net_changes(found, LIMITS) == [[1, ["c", "a"], ["y"]]]
-    assert net_changes(found[:1], LIMITS) == [[1, ["b", "a"], ["x"]]]
-    assert net_changes([], LIMITS) == []
+def test_a_new_word_is_told_once_with_counts_and_dates(made):
+    sources, _, _, figures = made
+    (first, *_) = told = [one for words in figures["periods"]["new"] for one in words]
+    time = sources.history[0].event_time // 1000
+    assert first == [1, WORDS[0], 9.0, 0.0, time, time]
+    # In later periods it is told again, since the first version has it.
+    assert [one[-1] for one in told] == [time] * len(told)
 
 
 def test_events_are_those_of_the_versions(made):
-    events = made[3]["events"]
+    events = [e for e in made[3]["events"] if e["kind"] != "words_changed"]
     assert [e["time"] for e in events] == [n * 30 * DAY // 1000 for n in (1, 3, 5)]
     assert all(e["kind"] == "change" and e["topics"] == [1] for e in events)
 

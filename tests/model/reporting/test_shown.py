@@ -51,29 +51,27 @@ def test_a_group_has_the_counts_of_its_parts():
     assert own[:, 2] == pytest.approx(mean, abs=1e-12)
 
 
-def test_what_came_and_changed_is_of_groups():
+def test_what_came_and_is_new_is_of_groups():
     manifest = manifest_of(
         3, topic_tokens=[1.0, 2.0, 3.0, 4.0, 5.0],
-        changes=[{"topic": t, "entered": {"w": 1}, "left": {}} for t in (0, 1, 2)],
+        new_words=[{"topic": t, "words": ["w"], "came": [t], "had": [0]} for t in (0, 1, 2)],
     )  # fmt: skip
     found = shown_of(MERGED)
     came = found.came(manifest)
     assert came.tokens.tolist() == [1, 3, 11] and came.elsewhere == 0
-    assert [change["topic"] for change in found.changes(manifest)] == [0, 1]
+    assert found.new_words(manifest) == [(0, "w", 0, 0), (2, "w", 1, 0), (1, "w", 2, 0)]
     assert found.came(manifest_of(3)) is None
 
 
 def test_topics_that_died_belong_to_no_group():
-    tokens, changes = (
-        [1.0, 2.0, 3.0, 4.0, 5.0],
-        [{"topic": t, "entered": {}, "left": {"w": 1}} for t in (0, 2)],
-    )
-    manifest, snapshot = manifest_of(3, topic_tokens=tokens, changes=changes), random_snapshot(2)
+    tokens = [1.0, 2.0, 3.0, 4.0, 5.0]
+    new = [{"topic": t, "words": ["w"], "came": [1], "had": [0]} for t in (0, 2)]
+    manifest, snapshot = manifest_of(3, topic_tokens=tokens, new_words=new), random_snapshot(2)
     found = shown_of(Catalogue().merged([1, 5], into=4), [5, 1, 7, 3, 4], snapshot)
     assert found.ids == [7, 3, 4] and found.of.tolist() == [2, 2, 0, 1, 2]
     assert found.came(manifest).tokens.tolist() == [0, 4, 7]
     assert found.came(manifest).elsewhere == 4
-    assert found.changes(manifest) == [] and found.groups_of([0, 5, 2, 7, 1]) == [2, 0]
+    assert found.new_words(manifest) == [] and found.groups_of([0, 5, 2, 7, 1]) == [2, 0]
     whole, part = found.snapshot, found.of_version(manifest, snapshot)
     rows = np.arange(len(snapshot.words))
     counts = snapshot.rows(rows)
