@@ -34,6 +34,7 @@ from beam_topics.model.errors import DamagedDataError
 LARGEST = 2**52
 # The largest measure that is stored: products of two of them are still finite.
 HUGE = 2.0**400
+LATEST_TIME = 2**62
 _MOST_DEPTH = 32
 _MOST_SHOWN = 60
 _INT64 = 2**63
@@ -108,6 +109,14 @@ def ascending(name: str, values: Array, strictly: bool = False) -> None:
     if wrong.any():
         at = int(wrong.argmax())
         refuse(name, f"{values[at + 1]} after {values[at]}", "an ascending order")
+
+
+def span(name: str, values: Sequence[int]) -> None:
+    """Refuse what is neither empty nor a first and a last time in microseconds."""
+    if values:
+        sized(name, values, 2)
+        last = whole(name, values[1], -LATEST_TIME, LATEST_TIME)
+        whole(name, values[0], -LATEST_TIME, last + 1)
 
 
 def sized(name: str, values: Collection[Any] | Array, length: int) -> None:

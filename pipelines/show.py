@@ -75,7 +75,7 @@ def show(options: Options) -> None:
     drawn = shown.curves(history, _CURVE)
     ordered = is_ordered(store.root)
     period = "the order of the records" if ordered else f"{day(drawn.first)} to {day(drawn.last)}"
-    until = "" if ordered else f", up to {day(chosen.event_time)}"
+    until = "" if ordered else f", up to {day(chosen.until)}"
     out = console()
     out.print(
         topic_table(
@@ -124,7 +124,7 @@ def is_ordered(root: str) -> bool:
 def version_row(manifest: Manifest) -> tuple[object, ...]:
     """Return the figures of a version, in the order of :data:`VERSION_COLUMNS`."""
     return (
-        day(manifest.event_time),
+        day(manifest.until),
         manifest.documents,
         manifest.tokens,
         manifest.words,

@@ -52,7 +52,7 @@ def list_versions(options: Options) -> None:
     rows = [
         (
             one.version,
-            day(one.event_time),
+            day(one.until),
             one.documents,
             one.words,
             "yes" if store.has_model(one) else "expired",

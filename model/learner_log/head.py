@@ -68,6 +68,8 @@ class LearnerHead:
             (:class:`beam_topics.model.events.Event` as JSON).
         base: The newest version of the store when the run began, "" for none. A run writes nothing
             before it has come to this version, and a checkpoint does not have it.
+        times: The times of the earliest and the latest document so far, in microseconds; empty for
+            none.
     """
 
     sequence: int
@@ -90,6 +92,7 @@ class LearnerHead:
     arrived: bytes = b""
     events: tuple[dict[str, Any], ...] = ()
     base: str = ""
+    times: tuple[int, ...] = ()
 
     MAGIC = b"BTh3"
 
@@ -133,6 +136,7 @@ class LearnerHead:
             checks.whole(f"{name} of a learner's head", getattr(self, name), 0, self.sequence + 1)
         checks.measures("arrived of a learner's head", wire.array_from_bytes(self.arrived, "<f8"))
         events_from_json(self.events, "events of a learner's head")
+        checks.span("times of a learner's head", self.times)
         checks.sized("chain of a learner's head", self.chain, wire.DIGEST_BYTES)
         checks.sized("fingerprint of a learner's head", self.fingerprint, wire.DIGEST_BYTES)
         if self.checkpoint:

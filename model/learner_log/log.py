@@ -37,6 +37,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from beam_topics.model import wire
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import Bag, ListBag
@@ -102,8 +104,11 @@ def passed(
     What depends on the learner is left as it is.
     """
     begin = options.sequence.window_start(minibatches[0].window_end)
+    documents = np.concatenate([minibatch.timestamps for minibatch in minibatches])
+    times = [*head.times, *documents.tolist()]
     return replace(
         head,
+        times=(min(times), max(times)) if times else (),
         log_count=head.log_count + len(minibatches),
         log_tokens=head.log_tokens + tokens_of(minibatches),
         window_end=minibatches[-1].window_end,

@@ -140,6 +140,7 @@ def offer(
         topic_documents=documents.astype(int).tolist(),
         events=[event.to_json() for event in events],
         base="",
+        times=head.times,
     )
     after = _offered(replace(head, counted=counted, arrived=b""), summary, candidate)
     return after, replace(candidate, base=head.base)

@@ -281,7 +281,7 @@ class Curves:
     """The share of each topic in the tokens that came, in equal periods of event time.
 
     Attributes:
-        first: the event time of the first version, in microseconds.
+        first: the time of the latest document of the first version, in microseconds.
         last: that of the last one.
         shares: float64[periods, T]; NaN in periods without a version that says what came.
     """
@@ -353,13 +353,13 @@ def curves(history: Sequence[Manifest], topics: int, most: int) -> Curves:
     Raises:
         DamagedDataError: a version has another number of topics.
     """
-    first, last = mass_of([manifest.event_time for manifest in history])
+    first, last = mass_of([manifest.until for manifest in history])
     periods = min(most, len(history))
     came = np.zeros((periods, topics))
     totals = np.zeros((periods, 1))
     for manifest in history:
         if arrived := came_to(manifest, history[-1].ids(topics)):
-            at = (manifest.event_time - first) * periods // max(1, last - first)
+            at = (manifest.until - first) * periods // max(1, last - first)
             place = min(max(0, at), periods - 1)
             came[place] += arrived.tokens
             totals[place] += arrived.tokens.sum() + arrived.elsewhere

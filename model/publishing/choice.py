@@ -185,6 +185,7 @@ class Candidate:
             (:class:`beam_topics.model.events.Event` as JSON), with the topic numbers of the
             snapshot.
         base: The newest version of the store when the run of the learner began, "" for none.
+        times: The times of the earliest and the latest document so far, in microseconds.
     """
 
     key: str
@@ -213,6 +214,7 @@ class Candidate:
     topic_documents: list[int]
     events: list[dict[str, Any]]
     base: str
+    times: tuple[int, ...] = ()
 
     MAGIC = b"BTk1"
 
@@ -233,6 +235,7 @@ class Candidate:
         if found.base:
             sequence_of(found.base, "base of a candidate")
         found.standing()
+        checks.span("times of a candidate", found.times)
         events_from_json(found.events, "events of a candidate")
         for name in ("topic_tokens", "topic_documents"):
             checks.measures(f"{name} of a candidate", np.array(getattr(found, name), np.float64))

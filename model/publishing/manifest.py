@@ -25,7 +25,6 @@ from beam_topics.model.times import to_iso
 from beam_topics.model.wire import seal, unseal
 
 # The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
-_LATEST_TIME = 2**62
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
@@ -169,6 +168,8 @@ class Manifest(_Sealed):
             deaths.
         publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
             microseconds of event time}``; empty if it is not known.
+        times: The times of the earliest and the latest document so far, in microseconds; empty if
+            they are not known.
         stored: The bytes that the manifest was read from, empty for a new one. It is not stored.
     """
 
@@ -202,6 +203,7 @@ class Manifest(_Sealed):
     publish_every: dict[str, int] = field(default_factory=dict)
     topic_ids: list[int] = field(default_factory=list)
     new_words: list[dict[str, Any]] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
     stored: bytes = field(default=b"", init=False, compare=False, repr=False)
 
     @classmethod
@@ -247,6 +249,11 @@ class Manifest(_Sealed):
         """
         return f"{self.sequence:012d}-{hashlib.sha256(self.to_json()).hexdigest()[:16]}"
 
+    @property
+    def until(self) -> int:
+        """The time of the latest document; the end of its window if it is not known."""
+        return self.times[1] if self.times else self.event_time
+
     def ids(self, topics: int) -> list[int]:
         """Return the id of the topic in each place.
 
@@ -276,7 +283,9 @@ class Manifest(_Sealed):
     def check(self, name: str) -> None:
         for field_name in ("sequence", "island", "islands", "documents", "tokens", "words"):
             checks.whole(f"field {field_name} of {name}", getattr(self, field_name))
-        checks.whole(f"field event_time of {name}", self.event_time, -_LATEST_TIME, _LATEST_TIME)
+        checks.whole(
+            f"field event_time of {name}", self.event_time, -checks.LATEST_TIME, checks.LATEST_TIME
+        )
         checks.hexadecimal(f"field snapshot of {name}", self.snapshot)
         if sorted(self.topic_order) != list(range(len(self.topic_order))):
             checks.refuse(f"field topic_order of {name}", self.topic_order, "a permutation")
@@ -304,6 +313,7 @@ class Manifest(_Sealed):
             counts = np.array(getattr(self, field_name) or [], np.float64)
             checks.measures(f"field {field_name} of {name}", counts)
         events_from_json(self.events, f"field events of {name}", ignore_unknown=True)
+        checks.span(f"field times of {name}", self.times)
         for one in self.new_words:
             where = f"field new_words of {name}"
             checks.record(_NewWords, one, where, ignore_unknown=True)
@@ -320,7 +330,7 @@ class Manifest(_Sealed):
             for what in ("island", "particle"):
                 checks.whole(f"{what} in field replaced of {name}", before[what])
             checks.whole(f"versions in field replaced of {name}", before["versions"], 1)
-            since, bound = f"since in field replaced of {name}", _LATEST_TIME
+            since, bound = f"since in field replaced of {name}", checks.LATEST_TIME
             checks.whole(since, before["since"], -bound, bound)
 
     def standing(self) -> Standing:

@@ -235,6 +235,7 @@ class Publisher:
             topic_documents=topics.placed(best.topic_documents),
             events=topics.events(best),
             topic_ids=topics.stored_ids(),
+            times=list(best.times),
         )
 
     def _model(self, version: Manifest) -> Snapshot:

@@ -166,7 +166,7 @@ def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
         more: Events of the version that do not follow from the manifest.
     """
     told = "; ".join(line_of(manifest, event) for event in (*events_of(manifest), *more))
-    begin = f"{to_iso(manifest.event_time)[:10]}, {_number(manifest.documents, 'document')}"
+    begin = f"{to_iso(manifest.until)[:10]}, {_number(manifest.documents, 'document')}"
     return f"{begin}: {told}" if told else ""
 
 

@@ -1,7 +1,7 @@
 """The course of topics: periods of the calendar, what is new, rising or gone, and bursts.
 
 The tokens of a version are those that came since its parent (``Manifest.topic_tokens``). They
-belong to the period in which the window of the version ends.
+belong to the period of the latest document among them.
 
 **Bursts** are windows of trends in which a topic has more documents than the windows before
 explain. Let n_i be the number of documents of window i, and c_i = n_i times the topic's mean share:
@@ -46,9 +46,9 @@ _RECENT = 5
 _FLOOR = 1e-3
 # Ratios of the recent share to the share before. The lower bounds are their inverses.
 _CHANGED, _BORN = 1.5, 10.0
-_DAY = 86_400_000_000
+DAY = 86_400_000_000
 _UNITS = ("day", "month", "year", "decade", "century")
-_LENGTHS = dict(zip(_UNITS, (_DAY, 30 * _DAY, 365 * _DAY, 3652 * _DAY, 36524 * _DAY), strict=True))
+_LENGTHS = dict(zip(_UNITS, (DAY, 30 * DAY, 365 * DAY, 3652 * DAY, 36524 * DAY), strict=True))
 MEMORY, LEAST, LONGEST = 30, 6, 5
 LEVEL = 0.008
 LEAST_DISPERSION = 0.2
@@ -124,7 +124,7 @@ class Period:
 
 def calendar_unit(history: Sequence[Manifest]) -> str:
     """Return the unit of the calendar that suits the versions."""
-    return unit_of([manifest.event_time for manifest in history])
+    return unit_of([manifest.until for manifest in history])
 
 
 def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: int) -> list[Period]:
@@ -136,7 +136,7 @@ def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: in
         topics: T.
     """
     # A window that ends at midnight belongs to the day before.
-    times = [manifest.event_time - 1 for manifest in history]
+    times = [manifest.until - (not manifest.times) for manifest in history]
     unit = calendar_unit(history)
     found: dict[str, Period] = {}
     for number, time in enumerate(times):
@@ -174,13 +174,13 @@ def movements(
         came: What came with each of them.
         topics: T.
     """
-    first, last = history[0].event_time, history[-1].event_time
+    first, last = history[0].until, history[-1].until
     since = min(last - (last - first) // _RECENT, last - 1)
     # The last column is of topics that died.
     parts = np.zeros((2, topics + 1))
     for manifest, arrived in zip(history, came, strict=True):
         if arrived is not None:
-            part = int(manifest.event_time > since)
+            part = int(manifest.until > since)
             parts[part] += np.append(arrived.tokens, arrived.elsewhere)
     before, recent = (_shares(part) for part in parts)
     return since, [

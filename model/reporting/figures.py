@@ -35,6 +35,7 @@ from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.version_events import events_of, line_of
 from beam_topics.model.reporting.course import (
+    DAY,
     LEVEL,
     calendar_unit,
     judged,
@@ -186,8 +187,8 @@ def _model(sources: Sources) -> dict[str, Any]:
         "documents": last.documents,
         "tokens": last.tokens,
         "words": last.words,
-        "first": first.event_time // _MILLISECOND,
-        "last": last.event_time // _MILLISECOND,
+        "first": (last.times or [first.event_time])[0] // _MILLISECOND,
+        "last": last.until // _MILLISECOND,
         "release": last.release,
         "learner": str(settings.get("kind", "")),
     }
@@ -201,7 +202,7 @@ def _versions(
     last = [history[group[-1]] for group in groups]
     return {
         "name": [m.version for m in last],
-        "time": [m.event_time // _MILLISECOND for m in last],
+        "time": [m.until // _MILLISECOND for m in last],
         "documents": [m.documents for m in last],
         "tokens": [m.tokens for m in last],
         "words": [m.words for m in last],
@@ -470,7 +471,9 @@ def _periods(
         "unit": calendar_unit(history),
         "name": [period.name for period in found],
         "versions": [len(period.versions) for period in found],
-        "time": [history[period.versions[-1]].event_time // _MILLISECOND for period in found],
+        "time": _times(history, [period.versions[-1] for period in found]),
+        # A day later it would be over.
+        "unfinished": period_of(history[-1].until + DAY, calendar_unit(history)) == found[-1].name,
         "shares": [period.shares for period in found],
         "new": [_new_words(sources, period.versions, since, limits) for period in found],
     }
@@ -543,7 +546,7 @@ def bursts_of_periods(
 def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[dict[str, Any]]:
     found = [
         {
-            "time": event.time // _MILLISECOND,
+            "time": min(event.time, manifest.until) // _MILLISECOND,
             "kind": event.kind,
             "version": manifest.version,
             "topics": shown.groups_of(event.topics),
@@ -556,4 +559,4 @@ def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[d
 
 
 def _times(history: Sequence[Manifest], numbers: Sequence[int | None]) -> list[int | None]:
-    return [None if n is None else history[n].event_time // _MILLISECOND for n in numbers]
+    return [None if n is None else history[n].until // _MILLISECOND for n in numbers]

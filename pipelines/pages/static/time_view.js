@@ -9,7 +9,7 @@ function timeView(name) {
     p.name.map((one, at) => h("option", { selected: at === n }, one)));
   const labelled = D.labelled ? D.labelled.name.indexOf(p.name[n]) : -1;
   return [
-    h("h1", {}, `What came in ${p.name[n]}`),
+    h("h1", {}, `What came in ${p.name[n]}${n === last && p.unfinished ? `, unfinished: up to ${date(p.time[n])}` : ""}`),
     h("p.steps", {}, h("label", { for: "period" }, `${p.unit[0].toUpperCase()}${p.unit.slice(1)} `), choice,
       n > 0 && link(`time/${encodeURIComponent(p.name[n - 1])}`, "← " + p.name[n - 1]), n < last && link(`time/${encodeURIComponent(p.name[n + 1])}`, p.name[n + 1] + " →")),
     h("p.lead", {}, `${plural(p.versions[n], "version")} of the model, up to ${date(p.time[n])}`,

@@ -45,6 +45,14 @@ def test_the_counts_of_candidates_add_up_to_what_came(tmp_path):
         before = offer.documents, offer.tokens
 
 
+def test_candidates_have_the_times_of_documents_and_not_of_windows(tmp_path):
+    for offer in learned(tmp_path):
+        batches = (link.minibatch() for link in LINKS if link.sequence <= offer.sequence)
+        times = [time for batch in batches for time in batch.timestamps.tolist()]
+        assert offer.times == (min(times), max(times))
+        assert offer.times[1] < offer.event_time
+
+
 def test_counts_of_a_head_are_checked(tmp_path):
     session = Session(learn_options(tmp_path, fake_settings()), "", 0, LiveLearners())
     head, _ = session.first()

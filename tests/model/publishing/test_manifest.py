@@ -170,6 +170,7 @@ WRONG = [
             [{"topic": 1, "words": ["w"], "came": [1.0], "had": [-1.0]}],
         )
     ),
+    *(("times", wrong) for wrong in ([1], [2, 1], [1, 2**70], ["x", 1], 3)),
     *(("publish_every", wrong) for wrong in ({"days": 1}, {"windows": 0}, {"period": "1d"}, [])),
     *(("topic_order", wrong) for wrong in (["a"], [1, 1], [1, 2], 3, None)),
     *(("snapshot", wrong) for wrong in ("../../dev/zero", "A" * 64, "a" * 63, None)),

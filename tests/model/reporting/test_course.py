@@ -94,6 +94,20 @@ def test_a_window_that_ends_at_midnight_belongs_to_the_period_before():
     assert found.name == "2013-12-31"
 
 
+def test_a_version_belongs_to_the_period_of_its_latest_document():
+    # Windows end in 2020, and no document is of 2020.
+    versions = [(6, "2018-12-24", "2018-12-20"), (7, "2020-01-03", "2019-12-20")]
+    history = [
+        manifest_of(n, event_time=parse_time(end), times=[0, parse_time(last)], topic_tokens=[n])
+        for n, end, last in versions
+    ]
+    found = [(one.name, one.tokens.tolist()) for one in periods_of(history, 1)]
+    assert found == [("2018", [6.0]), ("2019", [7.0])]
+    drawn = curves(history, 1, 2)
+    assert (drawn.first, drawn.last) == tuple(parse_time(last) for _, _, last in versions)
+    assert moved(history, 1)[0] < drawn.last
+
+
 def test_movements_compare_the_last_fifth_with_the_time_before():
     before, recent = [400.0, 100.0, 250.0, 249.5, 0.5], [20.0, 400.0, 250.0, 100.0, 230.0]
     since, found = moved(history_of([before] * 9 + [recent] * 2), 5)

@@ -1,6 +1,7 @@
 """The figures of a report equal those of the manifests, the model and the mixtures."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from beam_topics.model.reporting.figures import (
 )
 from beam_topics.model.reporting.mixtures import Limits, read_mixtures, shortened
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.times import parse_time
 
 LIMITS = Limits(words=8, ranked=4, typical=3, sample=6)
 
@@ -172,6 +174,26 @@ def test_groups_and_spreads_hold_the_ends():
     assert [list(g) for g in groups_of(5, 2)] == [[0, 1], [2, 3, 4]]
     assert groups_of(3, 9) == [range(1), range(1, 2), range(2, 3)]
     assert spread(100, 3) == [0, 50, 99] and spread(1, 5) == [0] and spread(2, 1) == [0]
+
+
+@pytest.mark.parametrize(("last", "unfinished"), [("06-29T12", True), ("06-30T12", False)])
+def test_dates_are_those_of_documents_and_the_last_period_may_be_unfinished(made, last, unfinished):
+    *others, newest = made[0].history
+    times = [parse_time("1969-05-01"), parse_time(f"1970-{last}")]
+    end = parse_time("1970-07-30")
+    sources = replace(
+        made[0],
+        history=[*others, replace(newest, event_time=end, times=times)],
+        model_of=lambda manifest: made[0].model_of(made[0].history[manifest.sequence - 1]),
+    )
+    figures = figures_of(sources, LIMITS)
+    first, until = (time // 1000 for time in times)
+    assert (figures["model"]["first"], figures["model"]["last"]) == (first, until)
+    assert figures["versions"]["time"][-1] == figures["periods"]["time"][-1] == until
+    assert figures["periods"]["name"][-1] == "1970-06"
+    assert figures["periods"]["unfinished"] == unfinished
+    # The window of the last event ends with that of its version.
+    assert max(event["time"] for event in figures["events"]) <= until
 
 
 def test_a_new_word_is_told_once_with_counts_and_dates(made):
