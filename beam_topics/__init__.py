@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from beam_topics.model.publishing.catalogue import CatalogueStore
     from beam_topics.model.publishing.manifest import Manifest
+    from beam_topics.model.publishing.snapshot import Snapshot
     from beam_topics.model.publishing.store import ModelStore
-    from beam_topics.model.snapshot import Snapshot
     from beam_topics.pipelines.estimator import read_mixtures
     from beam_topics.pipelines.estimator.topic_model import TopicModel
 
@@ -28,7 +28,7 @@ _MODULES = {
     "CatalogueStore": "beam_topics.model.publishing.catalogue",
     "Manifest": "beam_topics.model.publishing.manifest",
     "ModelStore": "beam_topics.model.publishing.store",
-    "Snapshot": "beam_topics.model.snapshot",
+    "Snapshot": "beam_topics.model.publishing.snapshot",
     "TopicModel": "beam_topics.pipelines.estimator.topic_model",
     "read_mixtures": "beam_topics.pipelines.estimator",
 }

@@ -31,14 +31,14 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.events import BIRTH
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import State
+from beam_topics.model.publishing.events import BIRTH
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import frequent, minibatches, records, stop_words
 
 LONGEST, LEAST, MOST, SIZE = 200, 5, 0.1, 300

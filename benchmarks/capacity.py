@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.publishing.snapshots import snapshot_to_file
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import minibatches
 from benchmarks.scale.made_up import made_up_words
 

@@ -46,8 +46,8 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.evaluation.coherence import coherence, judge_words, most_telling
 from beam_topics.model.evaluation.held_out import svm_accuracy
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.snapshot import Snapshot
 from benchmarks.corpora import (
     block_of,
     content_words,

@@ -22,7 +22,7 @@ from beam_topics.model.gibbs.kernels.sparse_lda import longest_document
 from beam_topics.model.inference.gibbs2 import Corpus
 from beam_topics.model.kernels.jit import kernel, page_kernel
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 
 
 class DenseFixed(NamedTuple):

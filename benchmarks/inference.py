@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import (
@@ -36,10 +35,11 @@ from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
 from beam_topics.model.inference.gibbs2 import Corpus, CorpusSampler, build_corpora, fit_alpha
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.mixtures import TopicMixture
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.settings.compositions import compose
 from beam_topics.pipelines.cli.terminal import thin
 from benchmarks.corpora import block_of, frequent, part, records, shuffled, stop_words, vocabulary
 

@@ -28,10 +28,11 @@ from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.documents.sequencing import SequenceHead, add_documents, close_windows
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import DURATION_UNITS
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from benchmarks.corpora import records
 

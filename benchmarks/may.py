@@ -25,12 +25,12 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters
 from beam_topics.model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import minibatch, newsgroups, part, shuffled, vocabulary
 from benchmarks.experiments import experiment
 from benchmarks.ledger import Ledger, Result, Run

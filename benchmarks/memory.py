@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import abstracts, minibatches, vocabulary
 
 PASSES = 10

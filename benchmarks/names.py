@@ -19,9 +19,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.names import (
     Counted,
     Expected,
@@ -30,7 +30,7 @@ from beam_topics.model.reporting.names import (
     words_of,
 )
 from beam_topics.model.reporting.relevance import word_statistics
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import block_of, may_words, minibatches, records, stop_words, texts_of
 from benchmarks.vocabulary import Splits, mixtures, newsgroups
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.held_out import svm_accuracy
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.settings.compositions import compose
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from benchmarks.corpora import minibatches, records
 from benchmarks.vocabulary import mixtures

@@ -18,7 +18,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.serving import NoneShares, base_probabilities
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 from benchmarks.corpora import texts_of
 from benchmarks.names import learned, without_headers
 from benchmarks.vocabulary import newsgroups

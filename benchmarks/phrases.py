@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.coherence import coherence
 from beam_topics.model.evaluation.held_out import svm_accuracy
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.settings.compositions import compose
 from beam_topics.model.words.phrases import JOINER
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.comparison import fold_in

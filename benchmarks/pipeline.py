@@ -12,14 +12,15 @@ import os
 import tempfile
 from pathlib import Path
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.documents.sequencing import chain_start, sequence_documents
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.compositions import compose
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines import train
 from benchmarks.corpora import records

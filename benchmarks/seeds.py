@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import block_of, letters_of, minibatches, part, records, stop_words
 from benchmarks.names import without_headers
 

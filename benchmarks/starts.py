@@ -31,13 +31,13 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.engine.holding import topics_of_documents
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, texts_of
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.settings.compositions import compose
 from benchmarks.births_engine import Text, block_of, texts
 from benchmarks.corpora import minibatches
 

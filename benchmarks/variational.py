@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
+from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import minibatches, part, texts_of
 from benchmarks.speed import seconds
 from benchmarks.vocabulary import TOPICS, de_news

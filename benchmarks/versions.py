@@ -17,13 +17,14 @@ from typing import Any
 import fastavro
 import numpy as np
 
-from beam_topics.model import wire
-from beam_topics.model.compositions import compose
+from beam_topics.model.documents.settings import SequenceSettings
+from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, Gibbs, learner_for
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.held import Held
 from beam_topics.model.publishing.publication import Publisher, PublishHead
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.publishing.snapshots import (
     MAGIC,
     Facts,
@@ -33,10 +34,9 @@ from beam_topics.model.publishing.snapshots import (
 )
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import changes, match_topics
-from beam_topics.model.scaled import Scaled
-from beam_topics.model.settings import SequenceSettings
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
-from beam_topics.model.wire import unpack_columns
+from beam_topics.model.settings.compositions import compose
+from beam_topics.model.stored import wire
+from beam_topics.model.stored.wire import unpack_columns
 from beam_topics.model.words.tokeniser import tokeniser_settings
 from benchmarks.corpora import minibatches
 from benchmarks.newcomers import abstracts

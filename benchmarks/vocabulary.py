@@ -21,15 +21,15 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.coherence import TOP_WORDS, Reference
 from beam_topics.model.evaluation.held_out import svm_accuracy
 from beam_topics.model.inference import METHOD, PublishedModel
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.settings.compositions import compose
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from benchmarks.corpora import block_of, data_folder, frequent, minibatches, records, vocabulary
 from benchmarks.inference import prepared_for

@@ -27,7 +27,7 @@ _EXAMPLE = re.compile(r"^( *>>> .*(?:\n.*\S.*)*)", re.MULTILINE)
 _LIST = re.compile(r"^((?![*-] | {2}).*\S)\n(?=[*-] )", re.MULTILINE)
 _NAMED = {"parameters": "Arguments", "attributes": "Attributes", "raises": "Raises"}
 _MOST = 88
-# What declares a field of settings (model/options.py).
+# What declares a field of settings (model/settings/options.py).
 _DECLARATIONS = ("nested", "option", "part")
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
@@ -25,7 +24,8 @@ from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.jit import remove_stale_caches
 from beam_topics.model.learners import Gibbs, LocalBirths, StreamSchedule, learner_for
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.settings.compositions import compose
 
 # Documents of a minibatch, and minibatches: the first topics are chosen after 300 documents.
 _SIZE, _MINIBATCHES = 20, 30

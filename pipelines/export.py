@@ -2,7 +2,7 @@
 
 ``beam-topics export --model_store=models --format=csv --output=topics.csv``
 
-:mod:`beam_topics.model.exports` has the forms, and what each of them holds.
+:mod:`beam_topics.model.reporting.exports` has the forms, and what each of them holds.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from beam_topics.model import exports
 from beam_topics.model.errors import OptionError, OutputError
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting import exports
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, flags, settings_of

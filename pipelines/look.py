@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from beam_topics.model.options import names_text
 from beam_topics.model.reading.paths import is_path
+from beam_topics.model.settings.options import names_text
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown

@@ -31,23 +31,23 @@ from hypothesis import strategies as st
 from learner_options import REAL_LEARNERS, inferring, made
 from made import manifest_of
 
-from beam_topics.model import wire
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.encoding import mixtures_to_avro, mixtures_to_json_lines
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.inference import PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learners import learner_for
-from beam_topics.model.mixtures import Groups
 from beam_topics.model.publishing import snapshots
 from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.settings import SequenceSettings
-from beam_topics.model.trends import Trends, added_up
-from beam_topics.model.wire import seal
+from beam_topics.model.reporting.trends import Trends, added_up
+from beam_topics.model.stored import wire
+from beam_topics.model.stored.wire import seal
 
 SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.

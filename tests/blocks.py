@@ -11,7 +11,7 @@ from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.inference import inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 
 
 def joined(documents: Sequence[Block]) -> Block:

@@ -20,11 +20,12 @@ from apache_beam.runners.dataflow.dataflow_runner import DataflowRunner
 from apache_beam.runners.portability.stager import Stager
 from made import manifest_of, random_snapshot
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import Gibbs
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, evaluate, fit_classifier, infer, stream, train
 
 DATAFLOW = [

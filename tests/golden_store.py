@@ -16,8 +16,6 @@ import numpy as np
 from blocks import mixtures_of_documents
 from streams import run_settings
 
-from beam_topics.model import wire
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.documents.sequencing import (
@@ -26,6 +24,7 @@ from beam_topics.model.documents.sequencing import (
     chain_start,
     close_windows,
 )
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.fitting import fit_classifier, make_pair
@@ -37,15 +36,17 @@ from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.base import LEARNERS
-from beam_topics.model.options import record_from_json
 from beam_topics.model.publishing.blobs import escape_key
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
-from beam_topics.model.wire import unseal
+from beam_topics.model.settings.compositions import compose
+from beam_topics.model.settings.options import record_from_json
+from beam_topics.model.stored import wire
+from beam_topics.model.stored.wire import unseal
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -8,8 +8,8 @@ from pathlib import Path
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.wire import seal
+from beam_topics.model.stored.wire import seal
+from beam_topics.model.words.settings import TokeniserSettings
 
 
 def stored(root):

@@ -1,8 +1,8 @@
 """Settings for tests: a learner's of options by name, a method's of fields."""
 
-from beam_topics.model.compositions import compose, placements
 from beam_topics.model.inference import METHOD
 from beam_topics.model.learners import LEARNER, learner_names
+from beam_topics.model.settings.compositions import compose, placements
 
 # Without the learner of the tests, which is registered where they import it.
 REAL_LEARNERS = tuple(name for name in learner_names() if name != "fake")

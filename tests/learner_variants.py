@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from learner_options import REAL_LEARNERS, made
 
-from beam_topics.model.compositions import placements
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.variational.settings import VariationalSettings
-from beam_topics.model.options import Record, options_of
+from beam_topics.model.settings.compositions import placements
+from beam_topics.model.settings.options import Record, options_of
 
 # Taken where they belong.
 SMALL = {

@@ -4,11 +4,11 @@ import hashlib
 
 import numpy as np
 
+from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.scaled import Scaled
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.words.settings import TokeniserSettings
 
 
 def snapshot_of(counts, words=None, alpha=0.5, beta=0.1, key="", sequence=3, prior=None, **others):

@@ -5,10 +5,10 @@ import json
 import numpy as np
 from made import manifest_of, snapshot_of
 
-from beam_topics.model.events import Event
+from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import to_iso
+from beam_topics.model.words.settings import TokeniserSettings
 
 DAY = 86_400_000_000
 TOPICS = 5

@@ -125,9 +125,9 @@ def test_the_guides_name_options_that_exist():
 
 
 def test_a_wrong_name_is_found():
-    assert missing_paths("see `model/no_such.py` and `model/wire.py`") == ["model/no_such.py"]
-    named = "`beam_topics.model.wire.pack`, `beam_topics.model.wire.nothing`, `model.wire`"
-    assert missing_modules(named) == ["beam_topics.model.wire.nothing", "model.wire"]
+    assert missing_paths("see `model/no_such.py` and `model/errors.py`") == ["model/no_such.py"]
+    named = "`beam_topics.model.errors.OptionError`, `beam_topics.model.errors.no`, `model.wire`"
+    assert missing_modules(named) == ["beam_topics.model.errors.no", "model.wire"]
     assert missing_options("`--topics=3 --topisc=3`", {"topics"}) == ["topisc"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 # Their examples define records, and the names of types are looked up in the module.
-NOT_RUN = ("beam_topics.model.compositions", "beam_topics.model.options")
+NOT_RUN = ("beam_topics.model.settings.compositions", "beam_topics.model.settings.options")
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
     ".".join(["beam_topics", *path.relative_to(ROOT).with_suffix("").parts])

@@ -164,7 +164,7 @@ RULES = {
     relative_imports: ("model/a.py", "from . import b\n"),
     kernels_that_know_what_is_above_them: (
         "model/kernels/a.py",
-        "from beam_topics.model.wire import pack\n",
+        "from beam_topics.model.stored.wire import pack\n",
     ),
     papers_outside_their_room: (
         "model/learners/a.py",

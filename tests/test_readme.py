@@ -13,7 +13,7 @@ import pytest
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.pipelines import train
 from beam_topics.pipelines.__main__ import COMMANDS as SUBCOMMANDS
 from beam_topics.pipelines.cli.command import parse

@@ -29,7 +29,7 @@ from apache_beam.transforms.window import GlobalWindows
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.coverage import CoverageReport, Tally
 from beam_topics.model.inference.settings import RETRAIN_BELOW
-from beam_topics.model.wire import canonical_json
+from beam_topics.model.stored.wire import canonical_json
 from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import SummingDoFn
 

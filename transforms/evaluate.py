@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import apache_beam as beam
 
-from beam_topics.model import wire
 from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import coherence_figures
@@ -24,6 +23,7 @@ from beam_topics.model.evaluation.held_out import classification_figures, evalua
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import ranks_of
+from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
 
 _LEARNED = ("documents", "tokens", "words")

@@ -66,9 +66,9 @@ from beam_topics.model.inference.coverage import Tally
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
-from beam_topics.model.snapshot import Snapshot
 from beam_topics.transforms.coverage import TALLIES, sharded
 from beam_topics.transforms.read import Documents, documents_of
 from beam_topics.transforms.shared import DEAD_LETTERS, LAST_TIME, NAMESPACE, Refusals

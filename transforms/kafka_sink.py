@@ -6,10 +6,10 @@
 
 The value of a message is the line that a file would have. The key of a mixture's message is the
 JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
-number, and that of a row of trends the list of :data:`beam_topics.model.trends.TREND_KEY`. Readers
-drop repeated messages by this key, and a compacted topic drops them by itself. A bundle ends when
-the brokers have acknowledged all of its messages. If they refuse one, the bundle fails and the
-runner retries it.
+number, and that of a row of trends the list of
+:data:`beam_topics.model.reporting.trends.TREND_KEY`. Readers drop repeated messages by this key,
+and a compacted topic drops them by itself. A bundle ends when the brokers have acknowledged all of
+its messages. If they refuse one, the bundle fails and the runner retries it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from beam_topics.model import wire
-from beam_topics.model.encoding import mixture_to_json, row_key
 from beam_topics.model.errors import SourceError
-from beam_topics.model.mixtures import TopicMixture
-from beam_topics.model.trends import TREND_KEY
+from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.reporting.encoding import mixture_to_json, row_key
+from beam_topics.model.reporting.trends import TREND_KEY
+from beam_topics.model.stored import wire
 from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.sources.kafka_client import client_library, producer_of
 

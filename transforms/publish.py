@@ -28,10 +28,10 @@ from apache_beam.transforms.userstate import BagStateSpec
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.events import Event
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.publishing.blobs import sequence_of
 from beam_topics.model.publishing.choice import Candidate
+from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.expiry import Expiry
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead

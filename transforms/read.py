@@ -43,7 +43,7 @@ from beam_topics.model.learner_log.progress import counted
 from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
 from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, EventTime, Refusals, Wordless
 

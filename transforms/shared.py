@@ -33,9 +33,9 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.reading.refused import Example
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.losses import MOST_TEXTS, REASONS, Losses
+from beam_topics.model.words.settings import TokeniserSettings
 
 # The namespace of all counters, distributions and string sets of this project.
 NAMESPACE = "beam_topics"

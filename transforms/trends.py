@@ -4,9 +4,8 @@
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
 These sums wait in state for the end of their window (:mod:`beam_topics.transforms.stateful`), where
-they are added up. They are sums of whole numbers (:mod:`beam_topics.model.trends`), so the table is
-exact on every
-runner: it does not depend on bundles, workers or retries.
+they are added up. They are sums of whole numbers (:mod:`beam_topics.model.reporting.trends`), so
+the table is exact on every runner: it does not depend on bundles, workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
 (expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
@@ -18,11 +17,11 @@ documents without a known word: they have no topic, and count in the ``documents
 ``part`` is ``window_end``, unless mixtures came after their window had been closed: they are in
 another part of it, which is named after the window that was open then. A row is named by (key,
 window_start, group, topic, part). Parts add up: documents and tokens as they are, mean shares
-weighted by documents (:func:`beam_topics.model.trends.whole_rows`). A job that does not stream
-writes one part of each window. Each part has a bound of its own.
+weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that does not
+stream writes one part of each window. Each part has a bound of its own.
 
 Rows go to files or to Kafka (:mod:`beam_topics.transforms.kafka_sink`), at least once.
-Readers drop repeated rows by :data:`beam_topics.model.trends.TREND_KEY`.
+Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
-from beam_topics.model import wire
-from beam_topics.model.encoding import json_lines
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.reporting.encoding import json_lines
+from beam_topics.model.reporting.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
+from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.model.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
 from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.stateful import SummingDoFn
 from beam_topics.transforms.write import Encoder

@@ -2,9 +2,9 @@
 
     records: bytes -> paths of the files written
 
-:mod:`beam_topics.model.encoding` makes the bytes of a file. A reader sees a whole file or none. On
-a local disk a file is written under a temporary name in its folder and then renamed. Object stores
-do this by themselves. There are three ways.
+:mod:`beam_topics.model.reporting.encoding` makes the bytes of a file. A reader sees a whole file or
+none. On a local disk a file is written under a temporary name in its folder and then renamed.
+Object stores do this by themselves. There are three ways.
 
 :class:`WriteRecords` collects the records of a bundle. It writes them when the bundle ends, or
 earlier when they reach 32 MB. The records of a file are sorted, encoded and appended in parts of
@@ -64,7 +64,9 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.pending import PendingHead
-from beam_topics.model.encoding import (
+from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
+from beam_topics.model.publishing.local_files import write_beside
+from beam_topics.model.reporting.encoding import (
     MARKER_BYTES,
     content_name,
     continued,
@@ -75,8 +77,6 @@ from beam_topics.model.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
-from beam_topics.model.publishing.local_files import write_beside
 from beam_topics.model.times import to_compact_iso
 from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import PeriodDoFn

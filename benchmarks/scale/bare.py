@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.documents.sequencing import chain_start, sequence_documents
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.inference import MaxEnt, PublishedModel, inference_for
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.features import numbered
@@ -26,7 +26,8 @@ from beam_topics.model.inference.serving import BATCH
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.files import ReadSettings, read_file
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.compositions import compose
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 
 _MONTH = 30 * 86_400_000_000

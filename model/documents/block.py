@@ -28,9 +28,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.documents.document import DeadLetter, Document
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import to_iso
 
 Marks = tuple[str | None, ...]

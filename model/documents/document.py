@@ -2,15 +2,15 @@
 
 Each is immutable and has explicit, deterministic bytes. Times are whole microseconds since
 1970-01-01 UTC and may be negative. Values are checked where a record is read
-(:mod:`beam_topics.model.checks`), so later stages need not check them.
+(:mod:`beam_topics.model.stored.checks`), so later stages need not check them.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks, wire
 
 
 @dataclass(frozen=True, slots=True)

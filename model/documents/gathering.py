@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.documents.settings import SequenceSettings
 
 # A block ends with the document that reaches one of them.
 BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents.block import Block, columns_of
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks, wire
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

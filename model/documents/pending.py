@@ -32,8 +32,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from beam_topics.model import checks
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks
 
 _DUE = struct.Struct("<q")
 _HEAD = struct.Struct("<qqBqqq")

@@ -37,16 +37,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block, times_in
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Mirror, PendingHead
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, StoreConflictError
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import to_iso
+from beam_topics.model.words.settings import TokeniserSettings
 
 # Reasons of dead letters: a document that came again as it is, one that a later one replaces, and
 # another text with an id of the window.

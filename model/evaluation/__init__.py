@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beam_topics.model.options import Record, option
+from beam_topics.model.settings.options import Record, option
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 
 
 def nmi(labels: Sequence[Hashable], clusters: Sequence[Hashable]) -> float:

@@ -38,7 +38,7 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 
 TOP_WORDS = 10
 MIXED = 1.1

@@ -46,7 +46,7 @@ from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.kernels import random
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 
 Figures = dict[str, float | int | bool | None]
 

@@ -29,15 +29,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from beam_topics.model.compositions import Choice
-from beam_topics.model.options import Implementations, Kinds, Record
+from beam_topics.model.settings.compositions import Choice
+from beam_topics.model.settings.options import Implementations, Kinds, Record
 
 if TYPE_CHECKING:
     from beam_topics.model.arrays import FloatArray
     from beam_topics.model.documents.block import Block
     from beam_topics.model.inference.classifier import Classifier
     from beam_topics.model.inference.features import NumberedDocuments
-    from beam_topics.model.snapshot import Snapshot
+    from beam_topics.model.publishing.snapshot import Snapshot
 
 CLASSIFIER = "classifier"
 TRAINING = "training"

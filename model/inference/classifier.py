@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference.features import FEATURES
 from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified, sequence_of
 from beam_topics.model.publishing.local_files import blobs_at
-from beam_topics.model.snapshot import Snapshot
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.stored import checks, wire
+from beam_topics.model.stored.wire import seal, unseal
 
 SingleArray = npt.NDArray[np.float32]
 # The largest weight. Sums over a document's words are then finite in 32 bits.

@@ -20,10 +20,10 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import to_iso
 
 # The types of steps between words, as they are stored; the last one is that of words.

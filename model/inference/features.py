@@ -14,7 +14,7 @@ from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.kernels.first_uses import number_in_documents
 from beam_topics.model.kernels import random
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.words.known_words import first_uses
 
 # The feature of a word that occurs n times. Square roots are correctly rounded on every processor;

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from beam_topics.model import __version__, checks, wire
+from beam_topics.model import __version__
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
@@ -45,6 +45,7 @@ from beam_topics.model.inference.classifier import (
 from beam_topics.model.inference.features import feature_values, numbered
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.stored import checks, wire
 
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05

@@ -28,7 +28,7 @@ change.
 
 >>> from beam_topics.model.documents.block import Block
 >>> from beam_topics.model.documents.document import Document
->>> from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+>>> from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 >>> words, alpha = ("ship", "sea"), np.array([0.1, 0.1])
 >>> prior = TopicWordPrior.flat(0.2, 2, 2, topics=2)
 >>> facts = dict(key="", sequence=0, event_time=0, fingerprint="")
@@ -67,7 +67,7 @@ from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.mixture_blocks import posterior_means
 from beam_topics.model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
 from beam_topics.model.kernels import random
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
 # above the number of documents in a corpus.

@@ -16,7 +16,7 @@ from beam_topics.model.inference.base import PreparedModel, PublishedModel, regi
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.mixture_blocks import posterior_means
 from beam_topics.model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 
 
 def counts_of(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, ModelCounts]:

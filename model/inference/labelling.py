@@ -20,12 +20,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.documents.pending import Bag, Mirror, PendingHead
 from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.tokeniser import Tokeniser
 
 NO_MODEL = "no_model"

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.inference.base import InferenceSettings, inference_for
 from beam_topics.model.inference.features import NumberedDocuments
-from beam_topics.model.mixtures import MOST_PROPORTION, Groups, TopicMixture, named_groups
+from beam_topics.model.inference.mixtures import MOST_PROPORTION, Groups, TopicMixture, named_groups
+from beam_topics.model.stored import checks, wire
 
 # What a block has for each document; some are empty.
 _COLUMNS = ("ids", "labels", "document_groups", "timestamps", "times")

@@ -50,13 +50,13 @@ from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.labelling import PRIOR
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
-from beam_topics.model.mixtures import Groups
-from beam_topics.model.options import MEGABYTE, Record
+from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.settings.options import MEGABYTE, Record
 
 # Beyond this power of two a ratio is 0 or infinite for the share.
 _MOST_EXPONENT = 1000

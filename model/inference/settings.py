@@ -12,7 +12,7 @@ from typing import Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import InferenceSettings, implemented_in
-from beam_topics.model.options import Record, option
+from beam_topics.model.settings.options import Record, option
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
 
 Kept = Literal["average", "last"]

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.events import events_from_json
 from beam_topics.model.learners.base import ALGORITHM_VERSION, LearnerSettings
 from beam_topics.model.publishing.blobs import sequence_of
+from beam_topics.model.publishing.events import events_from_json
+from beam_topics.model.stored import checks, wire
 
 _CHECKPOINT = b"BTl1"
 # Chain, fingerprint, witness, arrivals and seal; candidates come before the seal.
@@ -65,7 +65,7 @@ class LearnerHead:
             the bytes of float64[C, 2, T]
             (:meth:`beam_topics.model.learners.base.Learner.arrivals`); empty for none.
         events: What the stream did since the last candidate
-            (:class:`beam_topics.model.events.Event` as JSON).
+            (:class:`beam_topics.model.publishing.events.Event` as JSON).
         base: The newest version of the store when the run began, "" for none. A run writes nothing
             before it has come to this version, and a checkpoint does not have it.
         times: The times of the earliest and the latest document so far, in microseconds; empty for

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.stored import checks, wire
 
 Hashes = npt.NDArray[np.uint64]
 # The time, the id and the words of a document.

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from beam_topics.model.learner_log.head import LearnerHead
-from beam_topics.model.options import MEGABYTE
+from beam_topics.model.settings.options import MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)

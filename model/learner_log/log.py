@@ -39,11 +39,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from beam_topics.model import wire
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import Bag, ListBag
 from beam_topics.model.errors import DamagedDataError, MemoryLimitError
-from beam_topics.model.events import Event, collected
 from beam_topics.model.learner_log import offering
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
@@ -54,7 +52,9 @@ from beam_topics.model.learner_log.progress import Outcome, Step
 from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
 from beam_topics.model.learners.base import LearnsRuns, StepInfo
 from beam_topics.model.publishing.choice import Candidate
+from beam_topics.model.publishing.events import Event, collected
 from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.stored import wire
 
 _RUN = b"BTA1"
 # The largest run. A learner is measured once a run, and the costs of a call are small beside it.

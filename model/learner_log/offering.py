@@ -17,17 +17,17 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.events import Event, events_from_json, renumbered
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import Replayer
 from beam_topics.model.learners.base import Learner, LearnerSettings, Summary
 from beam_topics.model.publishing.choice import Candidate, Standing, choose
+from beam_topics.model.publishing.events import Event, events_from_json, renumbered
 from beam_topics.model.publishing.held import CANDIDATES
 from beam_topics.model.publishing.succession import match_topics
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import window_number
 
 # What a candidate takes over from a summary.

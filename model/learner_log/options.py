@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LEARNER, LearnerSettings
-from beam_topics.model.options import Record, StoredOption, option
 from beam_topics.model.publishing.settings import Keep, PublishSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.options import Record, StoredOption, option
 from beam_topics.model.times import duration_text
+from beam_topics.model.words.settings import TokeniserSettings
 
 if TYPE_CHECKING:
     from beam_topics.model.publishing.store import Binding
@@ -188,6 +189,6 @@ class LearnOptions:
     def settings_digest(self) -> str:
         """The SHA-256 of the settings, hex."""
         # Imported here, because options are listed without NumPy.
-        from beam_topics.model import wire
+        from beam_topics.model.stored import wire
 
         return hashlib.sha256(wire.canonical_json(self.bound_settings).encode()).hexdigest()

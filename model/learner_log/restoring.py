@@ -36,10 +36,10 @@ from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, kno
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.learners.base import HoldsDocuments, LearnerSettings
-from beam_topics.model.options import record_from_json
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.settings.options import record_from_json
 
 
 class Start(NamedTuple):

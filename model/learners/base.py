@@ -23,7 +23,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
-from beam_topics.model.compositions import Choice
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.filters.settings import (
     DUPLICATES,
@@ -33,14 +32,15 @@ from beam_topics.model.learners.filters.settings import (
     NoPhrases,
     PhraseSettings,
 )
-from beam_topics.model.options import Implementations, Kinds, Record, option, part
+from beam_topics.model.settings.compositions import Choice
+from beam_topics.model.settings.options import Implementations, Kinds, Record, option, part
 
 if TYPE_CHECKING:
     from beam_topics.model.arrays import FloatArray
     from beam_topics.model.documents.minibatch import Minibatch
-    from beam_topics.model.events import Event
-    from beam_topics.model.scaled import Scaled
-    from beam_topics.model.snapshot import Snapshot
+    from beam_topics.model.kernels.scaled import Scaled
+    from beam_topics.model.publishing.events import Event
+    from beam_topics.model.publishing.snapshot import Snapshot
 
 # Part of every learner's fingerprint. Raise it when the same settings and minibatches give other
 # bits than before.

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import wire
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import wire
 
 _SIZES = ("<u1", "<u2", "<u4", "<i8")
 

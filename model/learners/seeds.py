@@ -12,8 +12,8 @@ a G_w + s_wz. Prior tokens also sit at tables, so words of seeds have a larger G
 a model that has observed s_wz tokens of w in z.
 
 A topic whose s_z is far above the tokens that come is *frozen*: the n_z tokens that it learns move
-P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`beam_topics.model.exports` writes
-such seeds for topics of a model.
+P(w | z) by at most n_z / (n_z + s_z) in total variation. :mod:`beam_topics.model.reporting.exports`
+writes such seeds for topics of a model.
 
 The words of seeds have the first numbers of a growing vocabulary and never leave it. A topic that
 is born gets a number of its own, never that of a seed.

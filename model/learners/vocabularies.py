@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.options import Kinds, Record, option
+from beam_topics.model.settings.options import Kinds, Record, option
 
 if TYPE_CHECKING:
     from beam_topics.model.words.vocabulary import Vocabulary

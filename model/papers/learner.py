@@ -14,9 +14,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from beam_topics.model import wire
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
+from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.papers import stored
 from beam_topics.model.papers.kernels.resampling import MOVES, RESAMPLINGS, SCHEDULED
@@ -38,8 +38,8 @@ from beam_topics.model.papers.state import (
     learn_document,
     topics_of,
 )
-from beam_topics.model.scaled import Scaled
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.stored import wire
 from beam_topics.model.words.vocabulary import UNKNOWN
 
 

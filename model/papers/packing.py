@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.learners.packed_numbers import numbers_of, pack_numbers
 from beam_topics.model.papers.kernels.canonical_rows import add_rows, distinct_rows
 from beam_topics.model.papers.kernels.copy_on_write import BLOCK, Table, new_table
 from beam_topics.model.papers.kernels.shared_rows import Rows
+from beam_topics.model.stored import checks
 
 # Logical rows below one entry of a line.
 _ENTRY = BLOCK**2

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.options import Kinds, Record, option, part
+from beam_topics.model.settings.options import Kinds, Record, option, part
 
 
 class HistorySettings(Record):

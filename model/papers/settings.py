@@ -23,7 +23,6 @@ from beam_topics.model.learners.vocabularies import (
     Given,
     VocabularySettings,
 )
-from beam_topics.model.options import Kinds, Record, option, part
 from beam_topics.model.papers.rejuvenation import (
     TRIGGERS,
     AfterResampling,
@@ -32,6 +31,7 @@ from beam_topics.model.papers.rejuvenation import (
     Never,
     Rejuvenation,
 )
+from beam_topics.model.settings.options import Kinds, Record, option, part
 
 if TYPE_CHECKING:
     from beam_topics.model.words.vocabulary import Vocabulary

@@ -21,7 +21,6 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from beam_topics.model.options import names_text
 from beam_topics.model.reading.found_forms import (
     ORDER,
     FoundForm,
@@ -35,6 +34,7 @@ from beam_topics.model.reading.inner import is_mail
 from beam_topics.model.reading.paths import EACH, is_path, paths_of, value_of, values_of
 from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.reading.time_forms import UNITS, ZONES_OF, number_of, read_time
+from beam_topics.model.settings.options import names_text
 from beam_topics.model.times import to_iso
 
 Record = Mapping[str, Any]

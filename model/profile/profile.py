@@ -27,7 +27,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from beam_topics.model.options import names_in, names_text
 from beam_topics.model.profile.fields import (
     Field,
     Question,
@@ -48,10 +47,11 @@ from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ENCODED, METADATA, ReadSettings
 from beam_topics.model.reading.text_lines import choices_of
 from beam_topics.model.reading.texts import keyed_date
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.settings.options import names_in, names_text
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
 from beam_topics.model.words.languages import FoundLanguage, language_of
+from beam_topics.model.words.settings import TokeniserSettings
 
 _WINDOWS = ("1min", "10min", "1h", "6h", "1d", "7d", "30d", "365d")
 _PERIODS = ("10min", "1h", "6h", "1d", "7d", "30d", "91d", "365d", "1461d", "3652d")

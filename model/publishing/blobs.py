@@ -22,8 +22,8 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, unquote
 
-from beam_topics.model import checks
 from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.stored import checks
 
 # A file system takes names of 255 bytes.
 KEY_BYTES = 255

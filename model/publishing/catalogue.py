@@ -31,13 +31,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model import checks
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
 from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.stored import checks
+from beam_topics.model.stored.wire import seal, unseal
 
 MOST_NAME, MOST_NOTE = 200, 2000
 _MOST_DIGITS = 12

@@ -3,8 +3,8 @@
     <root>/<key>/checkpoints/<entry>          where a learner stood, and its state
     <root>/<key>/known/<digest of a state>    which documents were learned since the one before
 
-The file is a message (:mod:`beam_topics.model.wire`). Its header is a sealed entry, and its only
-blob is the state, whose digest the entry has. To choose a point, only headers are read.
+The file is a message (:mod:`beam_topics.model.stored.wire`). Its header is a sealed entry, and its
+only blob is the state, whose digest the entry has. To choose a point, only headers are read.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import replace
 from itertools import islice
 from shlex import quote
 
-from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
 from beam_topics.model.publishing.blobs import Blobs, create_named, path_in
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
+from beam_topics.model.stored import checks, wire
 
 _SHOWN = 5
 MAGIC = b"BTP1"

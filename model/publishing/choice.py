@@ -32,11 +32,11 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model import checks, wire
-from beam_topics.model.events import events_from_json
+from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.publishing.blobs import sequence_of
+from beam_topics.model.publishing.events import events_from_json
 from beam_topics.model.publishing.settings import PublishSettings
-from beam_topics.model.scaled import Scaled
+from beam_topics.model.stored import checks, wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +168,10 @@ class Candidate:
         chain: h_n, hex.
         fingerprint: The fingerprint of the learner, hex.
         witness: The witness of the learner, hex.
-        evidence: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides which island is
-            published.
-        posterior: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides between equal
-            evidence.
+        evidence: A :class:`beam_topics.model.kernels.scaled.Scaled` in hex, which decides which
+            island is published.
+        posterior: A :class:`beam_topics.model.kernels.scaled.Scaled` in hex, which decides between
+            equal evidence.
         documents: As in :class:`beam_topics.model.learners.base.Summary`, like the fields up to
             in_sample_nmi.
         prequential_perplexity: Over the tokens scored since the previous offer; None for the first
@@ -182,8 +182,8 @@ class Candidate:
         topic_tokens: The number of tokens of each topic that came since the previous offer.
         topic_documents: The same for documents, by the topic with most of their tokens.
         events: What the stream did since the previous offer
-            (:class:`beam_topics.model.events.Event` as JSON), with the topic numbers of the
-            snapshot.
+            (:class:`beam_topics.model.publishing.events.Event` as JSON), with the topic numbers of
+            the snapshot.
         base: The newest version of the store when the run of the learner began, "" for none.
         times: The times of the earliest and the latest document so far, in microseconds.
     """

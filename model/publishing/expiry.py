@@ -32,7 +32,7 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import Brief, Keep
 from beam_topics.model.publishing.snapshots import header_of
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.stored.wire import seal, unseal
 
 _ENDING, _POINTER = ".json", ".latest"
 # The length of the name of a file that is named by its digest.

@@ -7,8 +7,8 @@ process.
 
 What is held is a copy, because a learner may go on writing the arrays of its model. Its counts,
 most of which are small whole numbers, have the narrowest type that holds them all, as in its file
-(:mod:`beam_topics.model.wire`). What a model derived from its fields when it was compared is made
-anew in milliseconds, and is not held.
+(:mod:`beam_topics.model.stored.wire`). What a model derived from its fields when it was compared is
+made anew in milliseconds, and is not held.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from beam_topics.model.snapshot import Snapshot
-from beam_topics.model.wire import Column
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.stored.wire import Column
 from beam_topics.model.words.character_model import CharacterModel
 
 _MOST_BYTES, _MOST_CANDIDATES = 256 << 20, 32 << 20

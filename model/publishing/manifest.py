@@ -1,7 +1,7 @@
 """Records of the model store: a manifest for each version, an entry for each checkpoint.
 
-Each is one sealed line (:mod:`beam_topics.model.wire`). The digest is checked before anything else
-is used.
+Each is one sealed line (:mod:`beam_topics.model.stored.wire`). The digest is checked before
+anything else is used.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from beam_topics.model import checks
-from beam_topics.model.events import events_from_json
 from beam_topics.model.publishing.blobs import sequence_of
 from beam_topics.model.publishing.choice import Standing, rivals_from_json
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.publishing.events import events_from_json
+from beam_topics.model.stored import checks
+from beam_topics.model.stored.wire import seal, unseal
 from beam_topics.model.times import to_iso
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.words.settings import TokeniserSettings
 
 # The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
 # Fields for people to read. Their last bits depend on the C library.
@@ -163,9 +163,9 @@ class Manifest(_Sealed):
             if it is not known.
         topic_documents: The same for documents, by the topic with most of their tokens. Documents
             without a known word have no topic.
-        events: What the learner noted since the parent (:class:`beam_topics.model.events.Event` as
-            JSON), with the ids of the published topics and their first words; and their births and
-            deaths.
+        events: What the learner noted since the parent
+            (:class:`beam_topics.model.publishing.events.Event` as JSON), with the ids of the
+            published topics and their first words; and their births and deaths.
         publish_every: How often versions were published: ``{"windows": N}``, or ``{"period":
             microseconds of event time}``; empty if it is not known.
         times: The times of the earliest and the latest document so far, in microseconds; empty if

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from beam_topics.model.options import Record, option
+from beam_topics.model.settings.options import Record, option
 
 
 @dataclass(frozen=True)

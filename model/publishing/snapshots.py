@@ -4,11 +4,11 @@ A candidate is written once. A version refers to the file of its candidate, and 
 permutation that gives the topics their published ids (``topic_order``, :class:`ModelFile`). So a
 version has one file, whichever topics it took over from its parent.
 
-The file is a binary record (:mod:`beam_topics.model.wire`), ``BTz4``. Its header has the plain
-fields. Its blobs are packed columns (:mod:`beam_topics.model.wire`): the words, the base of each
-word, the number of entries of each word, the topics and counts of the entries, alpha, the strengths
-of the topics, and the character model. The topics of a word ascend, and each is stored as the
-difference from the one before it.
+The file is a binary record (:mod:`beam_topics.model.stored.wire`), ``BTz4``. Its header has the
+plain fields. Its blobs are packed columns (:mod:`beam_topics.model.stored.wire`): the words, the
+base of each word, the number of entries of each word, the topics and counts of the entries, alpha,
+the strengths of the topics, and the character model. The topics of a word ascend, and each is
+stored as the difference from the one before it.
 
 The digest that names a file covers the header and the contents of the columns, and not the packed
 bytes, which depend on the version of a library. So equal snapshots have equal names on every
@@ -23,16 +23,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.publishing.succession import reorder
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
-from beam_topics.model.wire import Array, Column, Content, pack_columns, unpack_columns
-from beam_topics.model.word_list import WordList, text_of
+from beam_topics.model.stored import checks, wire
+from beam_topics.model.stored.wire import Array, Column, Content, pack_columns, unpack_columns
 from beam_topics.model.words.character_model import StoredCharacters
+from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.model.words.word_list import WordList, text_of
 
 MAGIC = b"BTz4"
 # The digest covers this name of the contents, which are the same in every packing.

@@ -34,9 +34,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
-from beam_topics.model.options import Option, StoredOption
 from beam_topics.model.publishing.blobs import (
     VERSION_FORM,
     create_named,
@@ -48,6 +46,7 @@ from beam_topics.model.publishing.blobs import (
 from beam_topics.model.publishing.checkpoint_store import CheckpointStore, rollback, sequence_in
 from beam_topics.model.publishing.manifest import Manifest, Pointer
 from beam_topics.model.publishing.settings import Brief
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.snapshots import (
     MAGIC,
     ModelFile,
@@ -55,10 +54,11 @@ from beam_topics.model.publishing.snapshots import (
     snapshot_from_bytes,
     snapshot_to_file,
 )
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.settings.options import Option, StoredOption
+from beam_topics.model.stored import checks, wire
+from beam_topics.model.stored.wire import seal, unseal
 from beam_topics.model.times import duration_text
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.words.settings import TokeniserSettings
 
 # For each path in the settings the option behind it; see model.options.Record.flags.
 Flags = Mapping[str, StoredOption]
@@ -82,7 +82,7 @@ class Binding:
         digest: The digest of the settings.
         settings: The settings.
         flags: The options behind the settings, for messages. See
-            :meth:`beam_topics.model.options.Record.flags`.
+            :meth:`beam_topics.model.settings.options.Record.flags`.
     """
 
     digest: str

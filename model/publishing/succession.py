@@ -26,8 +26,8 @@ or more from the second version on (after 700 documents; .46 and more later), an
 topics which were replaced is .28 or less, of 23 of them .24 or less.
 
 **Changes** are words that enter and leave the first words of a topic. The rank of a word in a topic
-is its place in the order of :meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the
-first.
+is its place in the order of :meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`, with
+1 for the first.
 
 **New words.** There were K tokens of a word among N in all topics together, and k came among n
 since the parent. The word is *new* if k is at least K, if its share k / n is at least :data:`NEW`
@@ -50,7 +50,8 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
-from beam_topics.model.events import (
+from beam_topics.model.publishing.choice import Candidate
+from beam_topics.model.publishing.events import (
     BIRTH,
     DEATH,
     FIRST_WORDS,
@@ -60,9 +61,8 @@ from beam_topics.model.events import (
     events_from_json,
     renumbered,
 )
-from beam_topics.model.publishing.choice import Candidate
-from beam_topics.model.snapshot import Snapshot
-from beam_topics.model.word_list import WordList
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.words.word_list import WordList
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

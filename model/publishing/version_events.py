@@ -2,9 +2,9 @@
 
 A manifest holds what its learner noted, births and deaths (``events``). That its chain was replaced
 follows from the field ``replaced``, and that words are new from ``new_words``. A birth, noted by a
-version, of a topic that fewer than :data:`~beam_topics.model.events.LEAST_DOCUMENTS` documents are
-mostly about is left out. So all events follow from the manifest, and a version that is made again
-gives the same ones.
+version, of a topic that fewer than :data:`~beam_topics.model.publishing.events.LEAST_DOCUMENTS`
+documents are mostly about is left out. So all events follow from the manifest, and a version that
+is made again gives the same ones.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from beam_topics.model import wire
-from beam_topics.model.events import (
+from beam_topics.model.publishing.events import (
     BIRTH,
     CHAIN_REPLACED,
     DEATH,
@@ -28,6 +27,7 @@ from beam_topics.model.events import (
     events_from_json,
 )
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
 
 _SHOWN_TOPICS, _SHOWN_WORDS = 5, 3

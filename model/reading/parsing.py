@@ -22,7 +22,6 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from beam_topics.model import checks
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.blobs import escape_key
@@ -30,6 +29,7 @@ from beam_topics.model.reading.found_forms import advice, missing
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
 from beam_topics.model.reading.time_forms import accepted, read_time
+from beam_topics.model.stored import checks
 from beam_topics.model.times import TimeRangeError, duration_text, to_iso
 
 NOT_JSON = "not_json"

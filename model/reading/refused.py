@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
-from beam_topics.model import wire
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.sequencing import REPEATED_ID
 from beam_topics.model.reading.parsing import REASONS
+from beam_topics.model.stored import wire
 
 # The reason of a document whose key has no model in this run.
 UNKNOWN_KEY = "unknown_key"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from beam_topics.model.options import MEGABYTE, Record, names_in, nested, option, time_zone
 from beam_topics.model.reading.encodings import check_encoding
 from beam_topics.model.reading.time_forms import check_form
+from beam_topics.model.settings.options import MEGABYTE, Record, names_in, nested, option, time_zone
 from beam_topics.model.times import check_zone
 
 Format = Literal[

@@ -231,8 +231,8 @@ def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
     """Return the bursts of all topics, in the order of windows.
 
     Args:
-        rows: Whole rows of trends (:func:`beam_topics.model.trends.whole_rows`). A window without a
-            row is passed over.
+        rows: Whole rows of trends (:func:`beam_topics.model.reporting.trends.whole_rows`). A window
+            without a row is passed over.
     """
     series: dict[tuple[str, str, int | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:

@@ -13,7 +13,7 @@ start, a fixed number of steps, and the signs of eigenvectors are set by their l
 
 **Ranks of words.** Words are followed over the versions: their ranks in a topic, and where they
 first were. A rank is the place of a word in the order of
-:meth:`beam_topics.model.snapshot.Snapshot.top_words`, with 1 for the first, as in
+:meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`, with 1 for the first, as in
 :mod:`beam_topics.model.publishing.succession`. Here all ranks of a topic come from one sort,
 because a report asks for hundreds of words.
 """
@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model import checks
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.version_events import events_of, line_of
 from beam_topics.model.reporting.course import (
     DAY,
@@ -47,7 +47,7 @@ from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, documen
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.stored import checks
 
 FORM = 1
 _FIRST_WORDS = 10

@@ -1,11 +1,11 @@
 """Documents of a report: their mixtures, read again, and their texts.
 
 :func:`read_mixtures` gives the trends of mixtures, typical documents of each topic, and a sample of
-all documents. A mixture is a row that :mod:`beam_topics.model.encoding` wrote as JSON or Avro. Rows
-may be repeated, because outputs are at least once, and a document may have been labelled by several
-versions. Of each document (key, id, timestamp) the row of the newest version counts, once. So the
-rows are read twice: first to find the newest version of each document, then to count. Memory grows
-by some 100 bytes a document; everything else is bounded.
+all documents. A mixture is a row that :mod:`beam_topics.model.reporting.encoding` wrote as JSON or
+Avro. Rows may be repeated, because outputs are at least once, and a document may have been labelled
+by several versions. Of each document (key, id, timestamp) the row of the newest version counts,
+once. So the rows are read twice: first to find the newest version of each document, then to count.
+Memory grows by some 100 bytes a document; everything else is bounded.
 
 Which documents are kept does not depend on the order of the rows: typical ones are those with the
 largest share, and the sample consists of those with the smallest digests.
@@ -27,12 +27,12 @@ from typing import Any, BinaryIO
 import fastavro
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reporting.trends import Trends
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time
-from beam_topics.model.trends import Trends
 
 # Topics for which a report has room with the usual limits.
 _TOPICS = 50

@@ -56,11 +56,11 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.escaping import harmless
 from beam_topics.model.publishing.catalogue import MOST_NAME
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.reporting.escaping import harmless
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
-from beam_topics.model.snapshot import Snapshot
 
 MOST_WORDS = 4
 PRICE = 0.7

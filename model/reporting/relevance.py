@@ -9,8 +9,8 @@ functions over the words of z: that of P(w | z), and that of the exclusivity P(w
 of P(w | j).
 
 Only words with a count in z are ranked. The probabilities are those of
-:class:`beam_topics.model.snapshot.Snapshot`, with the prior. P(w) is the sum over z of P(z) P(w |
-z), where P(z) is the topic's share of the tokens that the model holds.
+:class:`beam_topics.model.publishing.snapshot.Snapshot`, with the prior. P(w) is the sum over z of
+P(z) P(w | z), where P(z) is the topic's share of the tokens that the model holds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, LongArray
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.snapshot import Snapshot
 
 # The weight of exclusivity in FREX.
 FREX_WEIGHT = 0.5
@@ -40,7 +40,7 @@ class WordStatistics:
     """The statistics of each pair of a topic and a word with a count in it.
 
     The pairs of topic z are ``starts[z]`` to ``starts[z + 1]``, in the order of
-    :meth:`beam_topics.model.snapshot.Snapshot.top_words`.
+    :meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`.
 
     Attributes:
         starts: int64[T + 1].

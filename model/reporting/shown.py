@@ -19,13 +19,13 @@ from functools import cached_property
 import numpy as np
 
 from beam_topics.model.arrays import LongArray
-from beam_topics.model.mixtures import Groups, sums_of
+from beam_topics.model.inference.mixtures import Groups, sums_of
 from beam_topics.model.publishing.catalogue import Came, Catalogue, Curves, came_to, curves
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.publishing.succession import place_of
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 
 
 class Shown:

@@ -41,10 +41,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.scaled import Scaled
+from beam_topics.model.kernels.scaled import Scaled
+from beam_topics.model.stored import checks, wire
 
 if TYPE_CHECKING:
     from beam_topics.model.words.kernels.ngram_trie import Trie

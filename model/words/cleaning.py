@@ -50,7 +50,7 @@ from collections.abc import Callable, Iterable, Sequence
 from html import unescape
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.options import names_in
+from beam_topics.model.settings.options import names_in
 
 _WORD = re.compile(r"\w+")
 _VERBS = "wrote|writes|schrieb|écrit|escribió|scritto|escreveu|schreef"

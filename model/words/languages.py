@@ -36,9 +36,9 @@ from typing import Any
 import numpy as np
 import regex
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.kernels.caches import cache_places
+from beam_topics.model.stored import wire
 from beam_topics.model.words import segmenters
 from beam_topics.model.words.stop_lists import languages_with_lists
 

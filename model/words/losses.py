@@ -3,7 +3,7 @@
 A text is cut again under settings that leave out less and less. What each of them adds was lost
 for its reason. This takes several times as long as to tokenise, so it is done for few texts.
 
->>> from beam_topics.model.settings import TokeniserSettings
+>>> from beam_topics.model.words.settings import TokeniserSettings
 >>> found = Losses(TokeniserSettings()).of("We are 12, and that is it")
 >>> dict(found)
 {'stop_words': 6, 'digits': 1}
@@ -20,7 +20,7 @@ from typing import Any
 
 import regex
 
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.model.words.word_forms import resolved
 

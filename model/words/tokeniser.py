@@ -10,14 +10,14 @@ Normal form C is used because one "é" may be written as one character or as two
 same. The compatibility forms are not used because they change what was written ("²" would become
 "2").
 
->>> from beam_topics.model.settings import TokeniserSettings
+>>> from beam_topics.model.words.settings import TokeniserSettings
 >>> Tokeniser(TokeniserSettings()).words("The nation's 12 rivers don't freeze. GPT-4 knew.")
 ['nation', 'rivers', 'freeze', 'gpt-4', 'knew']
 
 Before them, ``--strip`` removes what is no text, addresses and entities of HTML go, and words that
 a hyphen divides at the end of a line become whole (:mod:`beam_topics.model.words.cleaning`).
 Splitting may be that of a segmenter or of a function of the user
-(:mod:`beam_topics.model.functions`), and lemmas may take the place of stems (both are in
+(:mod:`beam_topics.model.words.functions`), and lemmas may take the place of stems (both are in
 :mod:`beam_topics.model.words.segmenters`). With ``--key_from=language`` a document without a key
 gets the language of its text as its key (:mod:`beam_topics.model.words.languages`), and
 ``--stop_words=language`` leaves out the stop words of the key, which are those of
@@ -39,11 +39,11 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.files import read_text
-from beam_topics.model.functions import load_function
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters, stop_lists, word_forms
 from beam_topics.model.words.cleaning import clean, ordered, without_addresses, without_line_hyphens
 from beam_topics.model.words.forms import FormNumbers
+from beam_topics.model.words.functions import load_function
+from beam_topics.model.words.settings import TokeniserSettings
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _WORD = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]*(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*"
@@ -77,7 +77,8 @@ def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> 
     Args:
         stop_words_file: UTF-8 text, one word a line. Blank lines and lines that begin with ``#``
             are skipped. With it, ``stop_words`` must be ``file`` or the default.
-        **fields: Fields of :class:`beam_topics.model.settings.TokeniserSettings`, without releases.
+        **fields: Fields of :class:`beam_topics.model.words.settings.TokeniserSettings`, without
+            releases.
 
     Raises:
         OptionError: an unknown language or stemmer, a language beside a file, a file that cannot be

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import wire
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
-from beam_topics.model.word_list import WordList, text_of
+from beam_topics.model.stored import wire
 from beam_topics.model.words.kernels.word_index import add_words, build_index, find_words
+from beam_topics.model.words.word_list import WordList, text_of
 
 _ROOM = 8
 

@@ -25,13 +25,13 @@ import apache_beam as beam
 from apache_beam.options.pipeline_options import StandardOptions
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.encoding import mixture_fields
 from beam_topics.model.errors import OptionError, RefusedInputError
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.inference.settings import LabelSettings
-from beam_topics.model.options import plain_options
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.reporting.encoding import mixture_fields
+from beam_topics.model.settings.options import plain_options
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import names_of, settings_of

@@ -32,9 +32,9 @@ from beam_topics.model.files import (
     literal_part,
     local_files,
 )
-from beam_topics.model.functions import Stored, check_allowed
-from beam_topics.model.options import names_in, names_text
 from beam_topics.model.reading.settings import BINARY_ENDINGS, METADATA, TEXT_ENDINGS
+from beam_topics.model.settings.options import names_in, names_text
+from beam_topics.model.words.functions import Stored, check_allowed
 from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of

@@ -33,8 +33,8 @@ from types import FrameType
 from typing import Any
 
 from beam_topics.model.errors import BeamTopicsError, InterruptedRunError
-from beam_topics.model.functions import allow
 from beam_topics.model.interrupts import INTERRUPTS
+from beam_topics.model.words.functions import allow
 from beam_topics.pipelines.cli.arguments import all_groups, arranged
 from beam_topics.pipelines.cli.config import CONFIG_HELP
 from beam_topics.pipelines.cli.groups import (

@@ -1,9 +1,9 @@
 """Groups of options, settings records as options, and a command line, which is parsed once.
 
-Every option is declared once, in its record (:mod:`beam_topics.model.options`). argparse has the
-names and the types. It has no defaults: an option that is not given is None, and records get only
-what is given (:func:`settings_of`). Nothing here imports Beam: a command line is checked, and its
-help printed, before that import, which takes seconds.
+Every option is declared once, in its record (:mod:`beam_topics.model.settings.options`). argparse
+has the names and the types. It has no defaults: an option that is not given is None, and records
+get only what is given (:func:`settings_of`). Nothing here imports Beam: a command line is checked,
+and its help printed, before that import, which takes seconds.
 :mod:`beam_topics.pipelines.graphs.beam_options` tells Beam of all groups.
 
 >>> def add(parser):
@@ -13,9 +13,10 @@ help printed, before that import, which takes seconds.
 
 Kinds of a choice may share options with other groups, as those of ``--source`` and ``--sink`` do.
 An option that belongs to one kind alone is a field of its record, and
-:mod:`beam_topics.model.compositions` refuses it beside another kind. An option that several kinds
-read, or that other pipelines have, for example ``--input``, is in a group of its own. The records
-name it in ``shared``, and :func:`settings_of_choice` refuses it beside a kind that does not.
+:mod:`beam_topics.model.settings.compositions` refuses it beside another kind. An option that
+several kinds read, or that other pipelines have, for example ``--input``, is in a group of its own.
+The records name it in ``shared``, and :func:`settings_of_choice` refuses it beside a kind that does
+not.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
-from beam_topics.model.compositions import Choice, compose, placements
 from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.learner_log.options import Publication
-from beam_topics.model.options import Option, Record, options_of, plain_options
+from beam_topics.model.settings.compositions import Choice, compose, placements
+from beam_topics.model.settings.options import Option, Record, options_of, plain_options
 from beam_topics.pipelines.cli import values
 
 _CHOICE = re.compile(r"(\S+): invalid choice: (.*) \(choose from (.*)\)")

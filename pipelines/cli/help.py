@@ -13,8 +13,14 @@ import copy
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from beam_topics.model.compositions import Choice, Placement, check_placed, chosen, placements
-from beam_topics.model.options import Option
+from beam_topics.model.settings.compositions import (
+    Choice,
+    Placement,
+    check_placed,
+    chosen,
+    placements,
+)
+from beam_topics.model.settings.options import Option
 from beam_topics.pipelines.cli.groups import Groups, described
 from beam_topics.pipelines.cli.values import choices
 

@@ -22,6 +22,7 @@ import argparse
 from dataclasses import dataclass
 from typing import Literal
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.inference import METHOD
@@ -34,7 +35,6 @@ from beam_topics.model.inference.settings import (
 )
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.learners import LEARNER
-from beam_topics.model.options import Record, option
 from beam_topics.model.publishing.settings import (
     Keep,
     PublishSettings,
@@ -43,7 +43,8 @@ from beam_topics.model.publishing.settings import (
     VersionSettings,
 )
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.options import Record, option
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.groups import SWITCH, flags, group
 from beam_topics.pipelines.cli.values import duration, positive

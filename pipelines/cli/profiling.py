@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.files import is_local, matching_files
-from beam_topics.model.options import names_in, options_of
 from beam_topics.model.profile.profile import Profile, few_documents, profile_of
 from beam_topics.model.profile.sampling import take_samples
 from beam_topics.model.publishing.store import ModelStore, rhythm_text
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.options import names_in, options_of
 from beam_topics.model.times import duration_text, to_iso
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of
 from beam_topics.pipelines.cli.options import RecordOptions
 

@@ -12,7 +12,7 @@ It maps names of topics to words, as a list or separated by spaces. The number b
 that of the word's prior tokens, in place of ``--seed_strength``. The first name is that of topic 0.
 The tokeniser of the run cuts each word, because documents have the words that it returns.
 
->>> from beam_topics.model.settings import TokeniserSettings
+>>> from beam_topics.model.words.settings import TokeniserSettings
 >>> from beam_topics.model.words.tokeniser import Tokeniser
 >>> lines_of_text("space: [NASA, orbit]", "--seeds", "x.yaml", Tokeniser(TokeniserSettings()))
 ('space: nasa orbit',)
@@ -27,17 +27,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from beam_topics.model.compositions import check_placed, compose, placements
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.learners.seeds import word_and_tokens
-from beam_topics.model.options import options_of, plain_options
 from beam_topics.model.publishing.settings import PublishSettings, StoreSettings, VersionSettings
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.compositions import check_placed, compose, placements
+from beam_topics.model.settings.options import options_of, plain_options
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.config import mapping_of
 from beam_topics.pipelines.cli.groups import Options, fields_given, settings_of
 from beam_topics.pipelines.cli.options import OUTPUTS, EventSettings

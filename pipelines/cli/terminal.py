@@ -15,10 +15,10 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from beam_topics.model.escaping import harmless
 from beam_topics.model.evaluation.coherence import MIXED, Judged
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.succession import topic_of
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.reporting.escaping import harmless
 from beam_topics.model.times import to_iso
 
 # Printed under every table with such a figure.

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from beam_topics.model.learner_log.options import Publication
-from beam_topics.model.options import MEGABYTE, names_in
+from beam_topics.model.settings.options import MEGABYTE, names_in
 from beam_topics.model.times import DURATION_UNITS
 
 _PART = re.compile(r"(\d+)(w|d|h|min|ms|us|s)")

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.compositions import placements
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError, RefusedInputError
@@ -27,6 +26,7 @@ from beam_topics.model.profile.profile import chooses_words, learning_options, s
 from beam_topics.model.reading.parsing import MISSING_TEXT, dead_letter, parse_record
 from beam_topics.model.reading.refused import Example, refused
 from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.settings.compositions import placements
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
 from beam_topics.model.words.languages import language_of

@@ -16,14 +16,14 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from beam_topics.model.compositions import placements
 from beam_topics.model.errors import OptionError
-from beam_topics.model.functions import check_allowed
 from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, LearnerSettings
-from beam_topics.model.options import Record, options_of, plain_options
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.settings.compositions import placements
+from beam_topics.model.settings.options import Record, options_of, plain_options
+from beam_topics.model.words.functions import check_allowed
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import Options, UsageError, names_of
 from beam_topics.pipelines.cli.options import (

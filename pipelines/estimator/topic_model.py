@@ -19,20 +19,21 @@ from sklearn.utils.validation import check_is_fitted
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics
 from beam_topics.model.evaluation.held_out import Score, first_moment
-from beam_topics.model.functions import allow
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
-from beam_topics.model.options import record_from_json
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.options import record_from_json
+from beam_topics.model.words.functions import allow
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.progress import progress
 from beam_topics.pipelines.estimator import documents, parameters

@@ -20,7 +20,7 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore, settings_of_keys
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import TrainingInputSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of

@@ -21,7 +21,7 @@ import apache_beam as beam
 
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.sequencing import REPEATS
-from beam_topics.model.encoding import json_lines
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import (
     InterruptedRunError,
     LostMinibatchesError,
@@ -40,7 +40,7 @@ from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.model.times import duration_text, to_iso
 from beam_topics.model.words.losses import wordless
 from beam_topics.pipelines.cli.groups import Options, UsageError, settings_of

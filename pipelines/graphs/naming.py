@@ -10,9 +10,9 @@ import numpy as np
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics
-from beam_topics.model.functions import load
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
 from beam_topics.model.reporting.names import (
@@ -24,7 +24,7 @@ from beam_topics.model.reporting.names import (
 )
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.functions import load
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of

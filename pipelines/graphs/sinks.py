@@ -21,9 +21,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from beam_topics.model.compositions import Choice
 from beam_topics.model.errors import OptionError, one_of
-from beam_topics.model.options import Kinds, Record, option, options_of
+from beam_topics.model.settings.compositions import Choice
+from beam_topics.model.settings.options import Kinds, Record, option, options_of
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli.groups import (
     Options,

@@ -16,7 +16,7 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.course import Burst, bursts_of
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.trends import rows_of_file, whole_rows
+from beam_topics.model.reporting.trends import rows_of_file, whole_rows
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
 from beam_topics.pipelines.cli.terminal import console, day, plain, sparkline, titled

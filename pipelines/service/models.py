@@ -12,21 +12,21 @@ from functools import cached_property
 from typing import Any
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.encoding import mixture_fields
 from beam_topics.model.errors import OptionError
-from beam_topics.model.functions import check_allowed
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.labelling import tokenised
 from beam_topics.model.inference.mixture_blocks import inferred
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.serving import NoneShares
-from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore, settings_of_keys
+from beam_topics.model.reporting.encoding import mixture_fields
 from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.words.functions import check_allowed
 from beam_topics.model.words.tokeniser import Tokeniser
 
 _FIELDS = ("topic", "topics", "none", "words_known", "tokens")

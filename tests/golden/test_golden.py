@@ -32,12 +32,12 @@ from beam_topics.model.learner_log import head
 from beam_topics.model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
 from beam_topics.model.learners import ParticleFilter, learner_for
 from beam_topics.model.learners.base import _LEARNERS, LEARNERS
-from beam_topics.model.options import option
 from beam_topics.model.publishing import publication, store
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshots import snapshot_from_bytes
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.settings.options import option
+from beam_topics.model.stored.wire import seal, unseal
 from beam_topics.pipelines import show, train
 
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("*/stated.json"))

@@ -17,13 +17,13 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import SequenceHead, chain_start
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
-from beam_topics.model.events import BIRTH, DEATH
 from beam_topics.model.inference.labelling import Reference
 from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.publishing.events import BIRTH, DEATH
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import SequenceSettings
 
 MS = 1000
 END_OF_STREAM = 2**60

@@ -39,7 +39,7 @@ def test_there_are_a_hundred_in_every_part_of_the_stream():
 def test_the_copy_of_the_tree_is_imported_as_the_tree_is(tmp_path):
     mutants.copy_tree(tmp_path)
     assert (tmp_path / "beam_topics/model").readlink() == Path("../model")
-    assert (tmp_path / "beam_topics/model/wire.py").is_file()
+    assert (tmp_path / "beam_topics/model/stored/wire.py").is_file()
 
 
 def test_a_fault_in_a_kernel_is_compiled_into_all_that_uses_it():

@@ -7,7 +7,7 @@ from made import manifest_of, snapshot_of
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.store import Binding, ModelStore
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import infer
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.graphs import infer as graph

@@ -8,8 +8,8 @@ import fake_learner
 import numpy as np
 import pytest
 
-from beam_topics.model.encoding import ROW_KEY, mixture_to_json, row_key
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.reporting.encoding import ROW_KEY, mixture_to_json, row_key
 from beam_topics.pipelines import infer, stream
 
 ROOT = Path(__file__).parent.parent.parent

@@ -5,9 +5,9 @@ from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
 
-from beam_topics.model.events import Event
+from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import show, train
 
 FAKE = ["--topics=2", f"--learner={fake_learner.Fake.kind}"]

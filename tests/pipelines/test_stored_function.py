@@ -8,10 +8,10 @@ import fake_learner
 import pytest
 
 from beam_topics import TopicModel
-from beam_topics.model import functions
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.words import functions
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines import evaluate, fit_classifier, infer, label, train
 from beam_topics.transforms.read import ReadDocuments
@@ -28,7 +28,7 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "strange_words.py").write_text(
         "from pathlib import Path\n"
-        "from beam_topics.model.functions import declared\n"
+        "from beam_topics.model.words.functions import declared\n"
         f"Path({str(tmp_path / 'imported')!r}).touch()\n"
         "@declared\ndef cut(text):\n    return text.split()\n"
     )

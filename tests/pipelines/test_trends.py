@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from reported import DAY, published
 
+from beam_topics.model.reporting.trends import rows_of_file
 from beam_topics.model.times import parse_time, to_iso
-from beam_topics.model.trends import rows_of_file
 from beam_topics.pipelines import infer, report, stream, topics, trends
 
 WORDS = tuple(f"word{letter}{end}" for letter in "abcdefghijklmnopqrst" for end in "xy")

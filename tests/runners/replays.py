@@ -19,9 +19,9 @@ from runners.processes import Server
 from runners.tools import ROOT
 from streams import final_states
 
-from beam_topics.model.encoding import ROW_KEY
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.trends import TREND_KEY, rows_of_file, whole_rows
+from beam_topics.model.reporting.encoding import ROW_KEY
+from beam_topics.model.reporting.trends import TREND_KEY, rows_of_file, whole_rows
 from beam_topics.pipelines import archive
 
 DAYS, DOCUMENTS, VERSIONS = 120, 1200, 12

@@ -10,7 +10,7 @@ from exported import learned
 from runners import tools
 from runners.conftest import HERE, or_skip
 
-from beam_topics.model.exports import to_mallet
+from beam_topics.model.reporting.exports import to_mallet
 
 MALLET = "2.1.1"
 

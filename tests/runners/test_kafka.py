@@ -20,11 +20,11 @@ from runners.tools import ROOT
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.sequencing import chain_start, sequence_documents
-from beam_topics.model.encoding import ROW_KEY
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.reporting.encoding import ROW_KEY
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 pytest.importorskip("confluent_kafka")

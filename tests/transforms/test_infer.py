@@ -12,11 +12,11 @@ from learner_options import inferring
 from made import manifest_of, random_snapshot
 from streams import Collect, collected, document, documents, learn_options, shuffled, train
 
-from beam_topics.model.encoding import mixtures_to_json_lines
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference import PublishedModel
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.encoding import mixtures_to_json_lines
 from beam_topics.transforms.infer import TopicModelHandler
 
 SETTINGS = inferring(sweeps=3)

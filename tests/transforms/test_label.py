@@ -19,8 +19,8 @@ from streams import (
 )
 
 from beam_topics.model.documents.block import Block
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.serving import Serving
-from beam_topics.model.mixtures import TopicMixture
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms import stateful
 from beam_topics.transforms.infer import EachMixture, InferLabelled

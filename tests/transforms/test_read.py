@@ -15,10 +15,11 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.sequencing import sequence_documents
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import files
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.transforms.read import ParseMessages, ReadDocuments, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")

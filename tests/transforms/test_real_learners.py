@@ -6,10 +6,10 @@ from learner_options import REAL_LEARNERS, made
 from streams import documents, final_states, learn_options, links_of, shuffled, train
 from without_beam import run_without_beam
 
-from beam_topics.model.compositions import placements
 from beam_topics.model.learner_log.live import LIVE_LEARNERS
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.settings.compositions import placements
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)

@@ -11,11 +11,11 @@ import pytest
 from blocks import mixture_block
 from collecting import run
 
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting import course
 from beam_topics.model.reporting.course import LEAST, bursts_of
+from beam_topics.model.reporting.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from beam_topics.model.times import parse_time
-from beam_topics.model.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from beam_topics.transforms import stateful
 from beam_topics.transforms.trends import AddUpTrends, rows_of
 

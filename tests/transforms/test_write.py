@@ -10,10 +10,10 @@ import pytest
 from collecting import run
 
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import OptionError, OutputError
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.serving import held_bytes
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.transforms import write
 from beam_topics.transforms.write import (
     GrowingFile,

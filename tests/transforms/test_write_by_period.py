@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.documents.pending import ListBag
-from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import OptionError
+from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.transforms import write
 from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.write import WriteByPeriod, WriteByPeriodDoFn, shard_of

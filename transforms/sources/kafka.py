@@ -40,14 +40,14 @@ from typing import Any
 
 import apache_beam as beam
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading.parsing import not_future, parse_line
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import check_tokeniser
 from beam_topics.transforms.read import Documents, documents_of
 from beam_topics.transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of

@@ -49,9 +49,9 @@ from apache_beam.io.iobase import RestrictionProgress, RestrictionTracker, Water
 from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorProvider
 from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration, Timestamp
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.documents.gathering import Gathering
+from beam_topics.model.stored import checks, wire
 from beam_topics.transforms.read import Documents, Emit
 
 Position = tuple[int, ...]

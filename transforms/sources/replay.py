@@ -26,15 +26,15 @@ from typing import Any, cast
 
 import apache_beam as beam
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import replaying
 from beam_topics.model.reading.replaying import in_order, read_archive
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import check_tokeniser
 from beam_topics.transforms.read import Documents, check_patterns, documents_of, open_stored
 from beam_topics.transforms.sources.log_source import (

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.learners.engine.alarms import KNOWN
 from beam_topics.model.learners.engine.candidates import NEAR, Candidate
 from beam_topics.model.learners.engine.endings import FIGURES
@@ -23,6 +22,7 @@ from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.twins import PATIENCE
 from beam_topics.model.learners.engine.wagers import BLOCK, STAKES, Gain, Rise
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
+from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTGb"
 _NAME = "births of a saved learner"

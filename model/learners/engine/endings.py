@@ -30,8 +30,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from beam_topics.model.events import LEAST_DOCUMENTS
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.publishing.events import LEAST_DOCUMENTS
 
 # The share of a document that is about a topic; the half-life of r in documents.
 ABOUT, HALF_LIFE = 0.4, 2000

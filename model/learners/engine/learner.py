@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model import wire
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.events import Event
+from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
 from beam_topics.model.learners.engine.births import follow, labelled, remember
@@ -37,8 +36,9 @@ from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, Strea
 from beam_topics.model.learners.engine.start import CHOOSING, LOOKS
 from beam_topics.model.learners.engine.state import Array, State, first_strength
 from beam_topics.model.learners.engine.stream import learn
-from beam_topics.model.scaled import Scaled
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.events import Event
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.stored import wire
 
 
 class Learned(NamedTuple):

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from beam_topics.model.events import BIRTH, DEATH, DOCUMENT_IDS, Event
 from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, Names
 from beam_topics.model.learners.engine.endings import Endings, about_of
 from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.engine.snapshots import Past
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.wagers import Gain
+from beam_topics.model.publishing.events import BIRTH, DEATH, DOCUMENT_IDS, Event
 
 
 @dataclass

@@ -9,7 +9,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LearnerSettings, implemented_in
 from beam_topics.model.learners.seeds import DEFAULT_STRENGTH, check_seeds, seeds_of
 from beam_topics.model.learners.vocabularies import VOCABULARIES, Growing, VocabularySettings
-from beam_topics.model.options import Kinds, Record, option, part
+from beam_topics.model.settings.options import Kinds, Record, option, part
 
 # Topics are two bytes, of which one value means none.
 MOST_TOPICS = 2**16 - 1

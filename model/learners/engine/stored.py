@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners.engine.births_stored import load_nursery, nursery_to_bytes
 from beam_topics.model.learners.engine.epoch import MOST_COUNT
@@ -22,6 +21,7 @@ from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import SMALL, places_of
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.learners.seeds import words_of
+from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTG1"
 _FACTS = ("sequence", "documents", "tokens", "scored")

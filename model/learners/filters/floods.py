@@ -36,9 +36,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.events import DOCUMENT_IDS, FLOOD, Event
 from beam_topics.model.learners.base import LearnerSettings
 from beam_topics.model.learners.filters.kernels.signatures import (
     ENTRIES,
@@ -52,8 +50,10 @@ from beam_topics.model.learners.filters.kernels.signatures import (
     sign,
 )
 from beam_topics.model.learners.filters.settings import CopySettings, Drop
-from beam_topics.model.snapshot import Snapshot
-from beam_topics.model.word_list import text_of
+from beam_topics.model.publishing.events import DOCUMENT_IDS, FLOOD, Event
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.stored import checks, wire
+from beam_topics.model.words.word_list import text_of
 
 BLOCK = 100
 FLOOD_SHARE = 0.25

@@ -18,12 +18,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.events import Event
 from beam_topics.model.learners.base import LearnerSettings
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.events import Event
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.frequent_items import FrequentItems
 
 LEAST = 500

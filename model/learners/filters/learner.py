@@ -22,9 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
-from beam_topics.model import wire
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.events import Event
 from beam_topics.model.learners.base import (
     Arrivals,
     HoldsDocuments,
@@ -38,7 +36,9 @@ from beam_topics.model.learners.filters.floods import NearCopies, Sources
 from beam_topics.model.learners.filters.frequent_words import FrequentWords
 from beam_topics.model.learners.filters.phrases import LearnedPhrases
 from beam_topics.model.learners.filters.settings import Keep, NoPhrases
-from beam_topics.model.snapshot import Snapshot
+from beam_topics.model.publishing.events import Event
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.stored import wire
 
 
 class Filter(Protocol):

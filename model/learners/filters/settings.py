@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beam_topics.model.options import Kinds, Record, option
+from beam_topics.model.settings.options import Kinds, Record, option
 
 
 class Duplicates(Record):

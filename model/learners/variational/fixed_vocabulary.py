@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from beam_topics.model import checks
 from beam_topics.model.arrays import IntArray
 from beam_topics.model.learners.variational.settings import (
     DictHash,
@@ -21,7 +20,8 @@ from beam_topics.model.learners.variational.settings import (
     expected_words,
     words_to_begin_with,
 )
-from beam_topics.model.options import Record
+from beam_topics.model.settings.options import Record
+from beam_topics.model.stored import checks
 from beam_topics.model.words.known_words import bucket
 
 _UNUSED = "#"

@@ -23,7 +23,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
@@ -49,7 +48,8 @@ from beam_topics.model.learners.variational.shared import (
     unpack_state,
     word_repeats,
 )
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTf1"
 # A published model leaves out smaller counts. They are noise of the initial topics, and of the

@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
@@ -57,7 +56,8 @@ from beam_topics.model.learners.variational.shared import (
     total_nbytes,
     unpack_state,
 )
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.character_model import SMALLEST, CharacterModel
 from beam_topics.model.words.vocabulary import Vocabulary
 

@@ -9,7 +9,7 @@ from typing import Literal
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
 from beam_topics.model.learners.vocabularies import DEFAULT_MAX_WORDS, Given
-from beam_topics.model.options import Kinds, Record, option, part
+from beam_topics.model.settings.options import Kinds, Record, option, part
 
 
 @dataclass(frozen=True)

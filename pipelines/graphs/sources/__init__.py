@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from beam_topics.model.compositions import Choice
-from beam_topics.model.options import Kinds, Record, option
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.settings.compositions import Choice
+from beam_topics.model.settings.options import Kinds, Record, option
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, group, settings_of, settings_of_choice
 from beam_topics.pipelines.cli.options import DAY, InputSettings, KafkaClientSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of

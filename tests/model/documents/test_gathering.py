@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from beam_topics.model.documents import gathering as module
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks, Gathering
-from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.documents.settings import SequenceSettings
 
 DOCUMENTS = st.builds(
     Document,

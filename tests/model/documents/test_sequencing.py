@@ -23,10 +23,11 @@ from beam_topics.model.documents.sequencing import (
     cut_minibatches,
     sequence_documents,
 )
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.time_forms import read_time
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
 from beam_topics.model.times import parse_time
+from beam_topics.model.words.settings import TokeniserSettings
 
 
 def sized(name, tokens, seconds=0):

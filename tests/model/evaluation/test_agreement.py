@@ -15,7 +15,7 @@ from beam_topics.model.evaluation.agreement import (
     major_topics,
     nmi,
 )
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 
 P, Q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.1, 0.6, 0.1, 0.2])
 PAIRS = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("abcd")), min_size=1, max_size=40)

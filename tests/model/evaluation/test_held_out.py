@@ -23,7 +23,7 @@ from beam_topics.model.evaluation.held_out import (
     word_table,
 )
 from beam_topics.model.inference.settings import RETRAIN_BELOW
-from beam_topics.model.snapshot import TopicWordPrior
+from beam_topics.model.publishing.snapshot import TopicWordPrior
 from beam_topics.model.words.character_model import CharacterModel
 
 CLEAR = snapshot_of(np.eye(3) * 100, alpha=0.1)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from made import snapshot_of
 from tallies import count
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.coverage import CoverageReport, Tally, tally_documents
 from beam_topics.model.inference.features import numbered
+from beam_topics.model.stored import wire
 
 SNAPSHOT = snapshot_of([[1.0], [1.0], [1.0]], words=("a", "b", "c"))
 TEXTS = st.lists(st.lists(st.sampled_from("abcxyz"), max_size=6), max_size=6)

@@ -10,10 +10,8 @@ from blocks import joined, mixtures_of_documents
 from learner_options import inferring
 from made import random_snapshot, snapshot_of
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.encoding import mixture_fields
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
     METHOD,
@@ -26,6 +24,8 @@ from beam_topics.model.inference import (
     inference_names,
 )
 from beam_topics.model.inference.classifier import Classifier
+from beam_topics.model.reporting.encoding import mixture_fields
+from beam_topics.model.settings.compositions import compose
 
 TOGETHER = [name for name in inference_names() if inference_named(name).needs_all_documents]
 ALONE = [name for name in inference_names() if name not in TOGETHER]

@@ -6,10 +6,10 @@ from blocks import mixture_block
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.encoding import mixture_count, mixtures_to_json_lines
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.reporting.encoding import mixture_count, mixtures_to_json_lines
 
 WHOLE = st.integers(-(2**62), 2**62)
 

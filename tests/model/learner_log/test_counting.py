@@ -6,12 +6,12 @@ import pytest
 from fake_learner import FAILURES, fake_settings
 from streams import documents, learn_options, links_of
 
-from beam_topics.model import wire
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
+from beam_topics.model.stored import wire
 
 LINKS = links_of(documents(60))
 

@@ -10,7 +10,6 @@ from fake_learner import FAILURES, FakeLearner, StepFailed, fake_settings, score
 from streams import SECOND, documents, final_states, learn_options, links_of, run_settings
 from without_beam import run_without_beam
 
-from beam_topics.model import wire
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import (
@@ -27,6 +26,7 @@ from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.stored import wire
 
 ITEMS = documents(60)
 LINKS = links_of(ITEMS)

@@ -3,10 +3,11 @@ import pickle
 
 import pytest
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.options import MOST_THREADS, LearnOptions, RunSettings
 from beam_topics.model.learners import FixvocVb, Gibbs, Given
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 
 
 def options(**learner):

@@ -19,10 +19,10 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import REAL_LEARNERS
 
-from beam_topics.model import wire
-from beam_topics.model.compositions import compose, placements
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners import LEARNER, learner_for
+from beam_topics.model.settings.compositions import compose, placements
+from beam_topics.model.stored import wire
 
 # Neighbours that belong together more and less, in more and fewer documents.
 _PAIRED = [

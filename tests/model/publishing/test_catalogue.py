@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
 from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, Entry
-from beam_topics.model.wire import seal
+from beam_topics.model.stored.wire import seal
 
 MERGES = st.lists(st.tuples(st.sets(st.integers(0, 7), min_size=1), st.integers(0, 7)), max_size=6)
 

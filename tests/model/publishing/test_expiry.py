@@ -19,7 +19,7 @@ from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.settings import DAY, Keep, Rule
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.wire import seal
+from beam_topics.model.stored.wire import seal
 
 THREE_DAYS = Keep((Rule(0, 3 * DAY),), checkpoints=2, grace=0)
 THINNED = Keep((Rule(0, DAY), Rule(4 * DAY, None)), grace=0)

@@ -7,8 +7,8 @@ from made import random_snapshot
 
 from beam_topics.model.publishing.held import Held
 from beam_topics.model.publishing.snapshots import snapshot_to_file
-from beam_topics.model.word_list import WordList
 from beam_topics.model.words.character_model import CharacterModel
+from beam_topics.model.words.word_list import WordList
 
 # Bytes of the model that most tests hold: 30 words with 18 bytes and a number of entries each, and
 # entries of a topic and a count that is not whole.

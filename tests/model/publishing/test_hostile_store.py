@@ -7,13 +7,13 @@ import pytest
 from hostile import copied, latest_path, manifest_path, pointed, resealed, stored
 from made import manifest_of
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.publishing.checkpoint_store import MAGIC
 from beam_topics.model.publishing.local_files import LocalBlobs
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.wire import seal
+from beam_topics.model.stored import wire
+from beam_topics.model.stored.wire import seal
 
 ZERO = "../../../../../../../../../../dev/zero"
 

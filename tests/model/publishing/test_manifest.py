@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made import manifest_of
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.options import option
 from beam_topics.model.publishing import manifest
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.wire import seal, unseal
+from beam_topics.model.settings.options import option
+from beam_topics.model.stored import wire
+from beam_topics.model.stored.wire import seal, unseal
+from beam_topics.model.words.settings import TokeniserSettings
 
 ENTRY = CheckpointEntry(
     key="k",

@@ -5,7 +5,7 @@ import pytest
 from made import random_snapshot, snapshot_of
 
 from beam_topics.model.publishing.succession import match_topics, reorder, similarity
-from beam_topics.model.word_list import WordList
+from beam_topics.model.words.word_list import WordList
 
 
 def dense(snapshot):

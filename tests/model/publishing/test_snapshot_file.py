@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from made import random_snapshot, snapshot_of
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.snapshots import (
     MAGIC,
@@ -16,6 +15,7 @@ from beam_topics.model.publishing.snapshots import (
     snapshot_from_bytes,
     snapshot_to_file,
 )
+from beam_topics.model.stored import wire
 from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
 
 

@@ -9,7 +9,7 @@ from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflic
 from beam_topics.model.publishing.local_files import LocalBlobs
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import Binding, ModelStore
-from beam_topics.model.wire import seal
+from beam_topics.model.stored.wire import seal
 
 
 @pytest.fixture

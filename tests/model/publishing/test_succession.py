@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from made import CANDIDATE, snapshot_of
 
-from beam_topics.model.events import BIRTH, FLOOD, Event
+from beam_topics.model.publishing.events import BIRTH, FLOOD, Event
 from beam_topics.model.publishing.succession import Succession
 
 WORDS = ("a", "b", "c", "d", "e", "f")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from made import manifest_of
 
-from beam_topics.model.events import (
+from beam_topics.model.publishing.events import (
     BIRTH,
     FLOOD,
     LEAST_DOCUMENTS,

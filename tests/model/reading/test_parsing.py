@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.options import MEGABYTE
 from beam_topics.model.reading import parsing
 from beam_topics.model.reading.parsing import parse_line, parse_record
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
+from beam_topics.model.settings.options import MEGABYTE
 
 GOOD = {"id": "a", "timestamp": "1970-01-02", "text": "hello"}
 KEYED = ParseSettings(FieldNames(key="key"))

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.encoding import DOCUMENT_SCHEMA
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import replaying
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.replaying import end_of, in_order, read_archive
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.reporting.encoding import DOCUMENT_SCHEMA
 
 SETTINGS = ReadSettings(ParseSettings(FieldNames(key="key")))
 SYNC = bytes(range(16))

@@ -19,8 +19,8 @@ from beam_topics.model.reporting.course import (
     periods,
     unit_of,
 )
+from beam_topics.model.reporting.trends import whole_rows
 from beam_topics.model.times import parse_time
-from beam_topics.model.trends import whole_rows
 
 DAY = 86_400_000_000
 WINDOWS, TOPICS, FACTOR = 60, 20, 3.0

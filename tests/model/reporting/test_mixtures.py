@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from reported import DAY, mixture_rows, published, shares_of
 
-from beam_topics.model.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
 from beam_topics.model.times import parse_time, to_iso
 

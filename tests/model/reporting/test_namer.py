@@ -4,8 +4,8 @@ import pytest
 from made import snapshot_of
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.functions import load
 from beam_topics.model.reporting.names import names_by
+from beam_topics.model.words.functions import load
 
 SNAPSHOT = snapshot_of([[9.0, 0.0], [3.0, 0.0], [0.0, 4.0]], ("a", "b", "c"))
 NAMES = ["a", "c"]

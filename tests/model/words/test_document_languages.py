@@ -10,9 +10,9 @@ from languages import NO_LANGUAGE, SENTENCES
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import languages, segmenters
 from beam_topics.model.words.languages import language_of
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 PAIRS = [(code, text) for code, texts in SENTENCES.items() for text in texts]

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import forms
 from beam_topics.model.words import tokeniser as module
 from beam_topics.model.words.forms import FormNumbers
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.model.words.word_forms import FORMS
 

@@ -7,15 +7,15 @@ from types import ModuleType
 import pytest
 from gold_words import f1
 
-from beam_topics.model.compositions import compose
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import OptionError
-from beam_topics.model.functions import declared
 from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.settings.compositions import compose
 from beam_topics.model.words import segmenters
+from beam_topics.model.words.functions import declared
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 # Sentences with words separated by spaces, written for this test.

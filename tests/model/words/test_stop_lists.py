@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import stop_lists
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.stop_lists import FUNCTIONS, LIBRARY, stop_words_of
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 

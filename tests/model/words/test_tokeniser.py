@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 import beam_topics.model.words.tokeniser as module
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import word_forms
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 EVERY = word_forms.FORMS

@@ -3,8 +3,8 @@
 import pytest
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.settings import TokeniserSettings
 from beam_topics.model.words import word_forms
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 DEFAULT = TokeniserSettings.word_forms

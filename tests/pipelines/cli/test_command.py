@@ -8,11 +8,11 @@ import pytest
 from apache_beam.options.pipeline_options import DirectOptions, PipelineOptions, StandardOptions
 from given import given_by
 
-from beam_topics.model.compositions import option_names, placements
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners import LEARNER, Infvoc
-from beam_topics.model.options import options_of
-from beam_topics.model.settings import SequenceSettings
+from beam_topics.model.settings.compositions import option_names, placements
+from beam_topics.model.settings.options import options_of
 from beam_topics.pipelines import look, train
 from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import UsageError, command, parse, parser_for

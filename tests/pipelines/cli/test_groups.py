@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import pytest
 from given import given_by
 
-from beam_topics.model.compositions import Choice
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.options import Publication, RunSettings
-from beam_topics.model.options import Kinds, Record, option
 from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.settings.compositions import Choice
+from beam_topics.model.settings.options import Kinds, Record, option
 from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.cli.groups import check_settings, group, settings_of

@@ -7,7 +7,7 @@ import shlex
 import fake_learner
 import pytest
 
-from beam_topics.model.options import names_in
+from beam_topics.model.settings.options import names_in
 from beam_topics.pipelines import export, infer, label, report, show, stream, train, versions
 from beam_topics.pipelines.cli import arguments, profiling
 from beam_topics.pipelines.cli.arguments import arranged

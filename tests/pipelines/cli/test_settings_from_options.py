@@ -6,7 +6,7 @@ import pytest
 from apache_beam.io.filesystems import FileSystems
 from given import given_by
 
-from beam_topics.model.compositions import option_names
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import Gibbs3, inference_names
 from beam_topics.model.learners import (
@@ -22,7 +22,8 @@ from beam_topics.model.learners import (
 )
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.settings.compositions import option_names
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.cli.groups import settings_of

@@ -3,7 +3,7 @@ import io
 import numpy as np
 from rich.console import Console
 
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.pipelines.cli.terminal import (
     change_table,
     coherence_table,

@@ -11,7 +11,7 @@ from apache_beam.options.pipeline_options import (
 from apache_beam.runners.portability.portable_runner import JobServiceHandle
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.options import options_of
+from beam_topics.model.settings.options import options_of
 from beam_topics.pipelines import archive, evaluate, infer, train
 from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import parse

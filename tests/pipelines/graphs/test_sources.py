@@ -11,11 +11,11 @@ from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.portability.api import beam_runner_api_pb2
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.options import option
-from beam_topics.model.options import options_of as record_options_of
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.settings.options import option
+from beam_topics.model.settings.options import options_of as record_options_of
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer, stream, train
 from beam_topics.pipelines.cli.command import UsageError, parse
 from beam_topics.pipelines.graphs.sinks import SINKS, write_mixtures

@@ -11,13 +11,13 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
-from beam_topics.model import wire
 from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import DamagedDataError, OptionError, SourceError
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reading.parsing import place_id
 from beam_topics.model.reading.settings import ParseSettings
-from beam_topics.model.settings import TokeniserSettings
+from beam_topics.model.stored import wire
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.transforms import kafka_sink
 from beam_topics.transforms.kafka_sink import (
     KafkaSinkDoFn,

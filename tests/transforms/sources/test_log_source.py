@@ -10,8 +10,9 @@ from log_battery import check_laws
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.reading.parsing import NUL, dead_letter
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.transforms.sources import log_source
 from beam_topics.transforms.sources.log_source import (
     READER_CACHE,

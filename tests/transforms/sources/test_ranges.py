@@ -3,8 +3,8 @@ from apache_beam.utils.timestamp import Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import wire
 from beam_topics.transforms.sources.log_source import LogRange, LogWatermark, RangeTracker, after
 
 WHOLE = LogRange((3,), (10,))

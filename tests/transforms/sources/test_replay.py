@@ -9,11 +9,12 @@ from log_battery import check_laws
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
-from beam_topics.model.encoding import documents_to_avro
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.reading.replaying import end_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.settings import SequenceSettings, TokeniserSettings
+from beam_topics.model.reporting.encoding import documents_to_avro
+from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.transforms.read import ReadDocuments
 from beam_topics.transforms.sources import log_source, replay
 from beam_topics.transforms.sources.log_source import Entry, LogRange, Pause

@@ -8,9 +8,7 @@ from corpora import document_of, minibatches_of, topical
 from learner_options import made
 from learner_variants import QuickBirths, small
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.events import BIRTH
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import births_stored
 from beam_topics.model.learners.engine.births import GRID
@@ -20,6 +18,8 @@ from beam_topics.model.learners.engine.epoch import epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import State
+from beam_topics.model.publishing.events import BIRTH
+from beam_topics.model.stored import wire
 
 WORDS, TOPICS, OLD, SIZE = 300, 5, 2000, 100
 

@@ -8,9 +8,7 @@ from corpora import document_of, minibatches_of
 from learner_options import made
 from learner_variants import QuickBirths
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.events import BIRTH, DEATH, LEAST_DOCUMENTS
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import births_stored
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
@@ -29,6 +27,8 @@ from beam_topics.model.learners.engine.nursery import Nursery, Pair, Stream
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
+from beam_topics.model.publishing.events import BIRTH, DEATH, LEAST_DOCUMENTS
+from beam_topics.model.stored import wire
 
 TOPICS, SIZE = 5, 100
 

@@ -7,13 +7,13 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import made
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import splits
 from beam_topics.model.learners.engine.births_stored import MAGIC, load_nursery, nursery_to_bytes
 from beam_topics.model.learners.engine.splits import EVERY
 from beam_topics.model.learners.engine.start import CHOOSING
+from beam_topics.model.stored import wire
 
 OLD, LATER, SHARE, SIZE = 400, 900, 0.1, 100
 SUBJECTS = 3

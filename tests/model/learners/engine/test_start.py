@@ -5,7 +5,6 @@ import pytest
 from corpora import document_of, minibatches_of
 from learner_options import made
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import learner as engine_learner
@@ -17,6 +16,7 @@ from beam_topics.model.learners.engine.start import (
     first_good,
     numbers_up_to,
 )
+from beam_topics.model.stored import wire
 
 AUTO = made(learner="gibbs", topics="auto", moves=5)
 

@@ -10,9 +10,9 @@ from corpora import document_of, minibatches_of
 from learner_options import made
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.events import FLOOD
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.filters.floods import BLOCK, Flood, Sources, hash_of
+from beam_topics.model.publishing.events import FLOOD
 
 
 def learned(sources, size=10, reload=False, window=50, share=0.1, **others):

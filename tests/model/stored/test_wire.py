@@ -9,12 +9,12 @@ from blocks import joined
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model import wire
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.mixtures import TopicMixture
+from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.stored import wire
 
 ROOT = Path(__file__).parent.parent.parent
 FEW = settings(max_examples=80)

@@ -40,8 +40,8 @@ import cramjam
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import checks
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks
 
 _U32 = struct.Struct("<I")
 _U64 = struct.Struct("<Q")

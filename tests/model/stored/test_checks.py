@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model import checks
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks
 
 NAN, INF = float("nan"), float("inf")
 

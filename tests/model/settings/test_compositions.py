@@ -1,8 +1,8 @@
 import pytest
 
-from beam_topics.model.compositions import chosen, compose, option_names, placements
 from beam_topics.model.errors import MisplacedOptionError, OptionError
 from beam_topics.model.learners import LEARNER, Gibbs, OLda, ParticleFilter, Residual
+from beam_topics.model.settings.compositions import chosen, compose, option_names, placements
 
 
 def refused(**given):

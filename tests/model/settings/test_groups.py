@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.mixtures import Groups, named_groups
+from beam_topics.model.inference.mixtures import Groups, named_groups
 
 # Topics 4, 1, 2, 5, of which 2 is merged into 4, and 1 is hidden.
 MADE = Groups((4, 1, 5), (0, 1, 0, 2), (1,))

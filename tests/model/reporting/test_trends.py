@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reporting.trends import MOST_GROUPS, OTHERS, Trends, added_up
+from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.model.trends import MOST_GROUPS, OTHERS, Trends, added_up
 from beam_topics.pipelines.cli.options import TrendSettings
 
 DOCUMENTS = st.lists(

@@ -4,7 +4,15 @@ from dataclasses import dataclass
 import pytest
 
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.options import Kinds, Record, nested, option, options_of, part, plain_options
+from beam_topics.model.settings.options import (
+    Kinds,
+    Record,
+    nested,
+    option,
+    options_of,
+    part,
+    plain_options,
+)
 
 
 class Shape(Record):

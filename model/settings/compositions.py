@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar, cast
 
 from beam_topics.model.errors import MisplacedOptionError, one_of
-from beam_topics.model.options import Option, Record, options_of
+from beam_topics.model.settings.options import Option, Record, options_of
 
 R = TypeVar("R", bound=Record)
 

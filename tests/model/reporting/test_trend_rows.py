@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from beam_topics.model.encoding import json_lines
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.trends import Trends, rows_of_file, rows_to_parquet, whole_rows
+from beam_topics.model.reporting.encoding import json_lines
+from beam_topics.model.reporting.trends import Trends, rows_of_file, rows_to_parquet, whole_rows
 from beam_topics.transforms.trends import rows_of
 
 DAY = 86_400_000_000

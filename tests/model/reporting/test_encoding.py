@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.encoding import (
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixtures import Groups, TopicMixture
+from beam_topics.model.reading.files import read_file
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
+from beam_topics.model.reporting.encoding import (
     MARKER_BYTES,
     content_name,
     continued,
@@ -21,11 +26,6 @@ from beam_topics.model.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.mixtures import Groups, TopicMixture
-from beam_topics.model.reading.files import read_file
-from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.times import MAX_TIME, MIN_TIME
 
 

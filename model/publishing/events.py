@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from beam_topics.model import checks
+from beam_topics.model.stored import checks
 
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
 FLOOD, OMITTED, SUPERSEDED = "flood", "omitted", "superseded"

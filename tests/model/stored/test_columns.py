@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.wire import Column, pack_columns, unpack_columns
+from beam_topics.model.stored.wire import Column, pack_columns, unpack_columns
 
 FLOATS = st.lists(st.floats(width=64) | st.integers(0, 2**33).map(float), max_size=40)
 

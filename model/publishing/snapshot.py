@@ -22,11 +22,11 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block
-from beam_topics.model.settings import TokeniserSettings
-from beam_topics.model.word_list import WordList, text_of
 from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
 from beam_topics.model.words.known_words import bucket
 from beam_topics.model.words.phrases import JOINER, Phrases
+from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.model.words.word_list import WordList, text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +110,8 @@ class Snapshot:
             and documents.
         alpha: float64[T], the Dirichlet prior of a document's topics.
         prior: of the topics over words.
-        words: the vocabulary; a :class:`~beam_topics.model.word_list.WordList` if the model was
-            read.
+        words: the vocabulary; a :class:`~beam_topics.model.words.word_list.WordList` if the model
+            was read.
         offsets: int64[W + 1].
         topics: int32[nnz], ascending within a word.
         counts: float64[nnz].

@@ -18,9 +18,9 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model import wire
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import wire
 
 _END = b"\n"
 
@@ -49,7 +49,7 @@ class WordList(Sequence[str]):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordList:
-        """Return the words that :func:`beam_topics.model.wire.words_to_bytes` wrote.
+        """Return the words that :func:`beam_topics.model.stored.wire.words_to_bytes` wrote.
 
         Raises:
             DamagedDataError: The bytes are not UTF-8, or a word is empty.

@@ -47,9 +47,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time, to_iso
 
 # The fields that name a row.

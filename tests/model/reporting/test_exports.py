@@ -13,9 +13,13 @@ import pytest
 from exported import documents, learned
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.escaping import cell
 from beam_topics.model.evaluation.held_out import Score, first_moment
-from beam_topics.model.exports import (
+from beam_topics.model.learners.seeds import MOST_TOKENS, seeds_of
+from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.escaping import cell
+from beam_topics.model.reporting.exports import (
     rounding,
     to_csv,
     to_gensim,
@@ -26,12 +30,8 @@ from beam_topics.model.exports import (
     to_seeds,
     write_gensim,
 )
-from beam_topics.model.learners.seeds import MOST_TOKENS, seeds_of
-from beam_topics.model.publishing.catalogue import Catalogue
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.settings_from_options import lines_of_text
 

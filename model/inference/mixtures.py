@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from beam_topics.model import checks, wire
 from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.stored import checks, wire
 
 # Rounding may make a proportion larger than 1.
 MOST_PROPORTION = 1.0 + 1e-9

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.events import (
+from beam_topics.model.publishing.events import (
     FLOOD,
     MOST,
     OMITTED,

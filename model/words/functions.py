@@ -110,7 +110,7 @@ def load_function(given: str) -> Callable[[str], list[str]]:
     check_allowed(given)
     function = load(FLAG, given, "my_words:cut")
     if getattr(function, _MARK, None) is not True:
-        remedy = "If it is yours, put @beam_topics.model.functions.declared above it."
+        remedy = "If it is yours, put @beam_topics.model.words.functions.declared above it."
         raise OptionError(FLAG, given, "a function that is declared as a tokeniser", remedy)
 
     def cut(text: str) -> list[str]:

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model import wire
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.word_list import WordList
+from beam_topics.model.stored import wire
+from beam_topics.model.words.word_list import WordList
 
 WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), min_size=1))
 

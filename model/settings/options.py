@@ -27,8 +27,8 @@ model.errors.OptionError: --side: 0 was given; allowed is 1 or more. Correct the
 
 :class:`Kinds` is a registry of the kinds of a part. :class:`Implementations` finds the object that
 works with a record, and imports its module when it is first asked for. So a program that only lists
-options imports no kernels. :mod:`beam_topics.model.compositions` makes settings of options that are
-given by name, as on a command line.
+options imports no kernels. :mod:`beam_topics.model.settings.compositions` makes settings of options
+that are given by name, as on a command line.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ class Record:
             brief: write lists of words as their size and digest.
         """
         # Imported here and below, because options are listed without NumPy.
-        from beam_topics.model import wire
+        from beam_topics.model.stored import wire
 
         values: dict[str, Any] = {"kind": self.kind} if self.kind else {}
         for item in options_of(type(self)):
@@ -374,7 +374,7 @@ class Record:
 
     @cached_property
     def _canonical(self) -> str:
-        from beam_topics.model import wire
+        from beam_topics.model.stored import wire
 
         return wire.canonical_json(self.to_json())
 

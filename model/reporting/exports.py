@@ -38,9 +38,9 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.escaping import cell
 from beam_topics.model.learners.seeds import MOST_TOKENS
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.reporting.escaping import cell
 from beam_topics.model.reporting.relevance import topic_shares, word_statistics
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.times import to_iso

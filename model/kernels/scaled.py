@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beam_topics.model import checks
 from beam_topics.model.arrays import FloatArray
+from beam_topics.model.stored import checks
 
 _FORM = struct.Struct("<dq")
 _BELOW_ONE = math.nextafter(1.0, 0.0)

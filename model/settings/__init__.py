@@ -1,0 +1,1 @@
+"""The settings of programs: records of options, and settings made of them."""
