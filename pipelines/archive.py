@@ -31,7 +31,7 @@ def archive(options: Options) -> None:
     import apache_beam as beam
 
     from beam_topics.pipelines.graphs.execute import run
-    from beam_topics.pipelines.graphs.learning import write_dead_letters
+    from beam_topics.pipelines.graphs.outputs import write_dead_letters
     from beam_topics.transforms.read import ReadDocuments, check_patterns
     from beam_topics.transforms.write import WriteArchive
 

@@ -57,8 +57,10 @@ from beam_topics.pipelines.cli.settings_from_options import (
     read_settings_of,
 )
 from beam_topics.pipelines.cli.values import written
+from beam_topics.pipelines.graphs.additions import check_store
 from beam_topics.pipelines.graphs.infer import chosen_models, served_models
-from beam_topics.pipelines.graphs.learning import check_store, learn, serving_of
+from beam_topics.pipelines.graphs.learning import learn
+from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.runners import is_local
 from beam_topics.transforms.infer import InferByKey, InferLabelled
 from beam_topics.transforms.label import Label

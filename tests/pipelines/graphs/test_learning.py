@@ -9,7 +9,9 @@ from beam_topics.model.errors import LostMinibatchesError, OptionError
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.cli.settings_from_options import learn_options_of
-from beam_topics.pipelines.graphs.learning import check_learned, check_store, learn
+from beam_topics.pipelines.graphs.additions import check_store
+from beam_topics.pipelines.graphs.learning import learn
+from beam_topics.pipelines.graphs.outcomes import check_learned
 
 
 @pytest.mark.parametrize(

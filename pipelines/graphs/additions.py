@@ -1,0 +1,155 @@
+"""Where a run that learns goes on: ``--add_documents`` and ``--resume_from``.
+
+A run with ``--add_documents`` goes on from the newest checkpoint of each model key, or from the one
+that ``--resume_from`` names, to repeat a run that was interrupted. A key without a checkpoint
+starts a new model. Documents that were learned up to there are known
+(:mod:`beam_topics.model.learner_log.known`) and left out. The sequence of minibatches continues at
+the checkpoint's number, within the last window that was learned: the input before may have ended in
+it. Documents of windows before join that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from beam_topics.model.errors import (
+    OptionError,
+    StoreConflictError,
+)
+from beam_topics.model.learner_log.options import LearnOptions
+from beam_topics.model.learner_log.restoring import find_start
+from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.times import to_iso
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.settings_from_options import (
+    learn_options_of,
+    read_settings_of,
+)
+from beam_topics.pipelines.cli.terminal import tell
+
+_FINISH = (
+    "Finish it first: run it again with --resume_from=latest; if it had --add_documents, with"
+    " --add_documents and --resume_from=the number of the minibatch that it continued after."
+)
+
+
+def check_store(options: Options, learning: LearnOptions) -> None:
+    """Check the model store before the run: its settings, and the checkpoint to continue from.
+
+    Keys that come from records are checked when their first document arrives.
+
+    Raises:
+        StoreConflictError: the store holds other settings, or versions at other times.
+        OptionError: the store has no such checkpoint.
+    """
+    store, run = ModelStore(learning.store), learning.run
+    blobs_at(store.root).check_writable()
+    keyed = is_keyed(options, learning)
+    adds = run.add_documents
+    keys = keys_to_add_to(store, keyed) if adds else []
+    if keyed:
+        if adds:
+            print_keys(keys)
+        elif run.start and not any(map(store.has_checkpoints, store.keys())):
+            allowed = f"nothing with {store.root}, where no key has a checkpoint"
+            raise OptionError(
+                "--resume_from",
+                run.start,
+                allowed,
+                "Correct --model_store, or leave this out to start again.",
+            )
+        return
+    start = find_start(learning, "")
+    if run.start and not start.entries:
+        # It says that there is none.
+        store.resume_point("", run.start, learning.settings.islands)
+    if adds:
+        print_start(store, start.entries[0], run.start)
+
+
+def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
+    """Return the model keys that have a version and a checkpoint.
+
+    Args:
+        store: the model store.
+        keyed: whether the records name the model keys, which are then unknown before the run.
+
+    Raises:
+        OptionError: there is no such key.
+    """
+    found = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
+    keys = [key for key in found if store.has_versions(key)]
+    if not keys:
+        what = "version" if found else "checkpoint"
+        allowed = f"a model store that has learned documents, and {store.root} has no {what}"
+        first = "Leave it out for the first documents, or correct --model_store."
+        finish = "Its run was interrupted. Finish it first: run it again with --resume_from=latest."
+        raise OptionError("--add_documents", True, allowed, finish if found else first)
+    return keys
+
+
+def is_keyed(options: Options, learning: LearnOptions) -> bool:
+    """Return whether the records name the model keys, which are then unknown before the run."""
+    return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
+
+
+def additions_began(options: Options) -> int | None:
+    """Return the minibatch after which a run adds its documents.
+
+    None stands for a run that adds none, or for a store with a model for each key.
+    """
+    learning = learn_options_of(options)
+    store, run = ModelStore(learning.store), learning.run
+    if not run.add_documents or is_keyed(options, learning) or not store.has_checkpoints(""):
+        return None
+    return store.resume_point("", run.start, learning.settings.islands)[0].sequence
+
+
+def print_keys(keys: Sequence[str]) -> None:
+    """Print where the run continues, if there is a model for each key."""
+    tell(
+        f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any other key"
+        " starts a new model."
+    )
+
+
+def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
+    """Print where the run continues, if there is one model.
+
+    Args:
+        store: the model store.
+        entry: the entry of the checkpoint.
+        point: ``latest``, or the number of the checkpoint, to repeat a run that was interrupted.
+
+    Raises:
+        StoreConflictError: the store has a version that the newest checkpoint does not know.
+    """
+    newest = store.latest("")
+    if point == "latest" and newest is not None and newest.sequence > entry.sequence:
+        raise StoreConflictError(
+            f"{store.root} has version {newest.version}, and its newest checkpoint is of minibatch"
+            f" {entry.sequence}: the run before was interrupted. {_FINISH}"
+        )
+    told = (
+        f"--add_documents: continues after minibatch {entry.sequence:,}, which ends at"
+        f" {to_iso(entry.window_end)}."
+    )
+    # The end of an input publishes a version and writes a checkpoint after the same minibatch.
+    lost = f" The run before was interrupted, and what it read later was not learned. {_FINISH}"
+    tell(told + lost * (entry.offered < entry.sequence))
+
+
+def print_end(counted: Mapping[str, int]) -> None:
+    """Print how many documents were known or late, and how many keys started a model."""
+    if known := counted.get("known_documents", 0):
+        new = counted.get("documents", 0) - known
+        tell(f"{known:,} documents were known: they were learned before. {new:,} are new.")
+    if new := counted.get("new_keys", 0):
+        tell(f"{new:,} new keys started a model.")
+    if late := counted.get("late_documents", 0):
+        tell(
+            f"{late:,} documents belong to windows that were closed already, and were learned with"
+            " the next window."
+        )

@@ -1,0 +1,148 @@
+"""What a run that learns came to: all minibatches learned, an interrupt, words lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from shlex import quote
+from typing import Any
+
+import apache_beam as beam
+
+from beam_topics.model.documents.sequencing import REPEATS
+from beam_topics.model.documents.settings import SequenceSettings
+from beam_topics.model.errors import (
+    InterruptedRunError,
+    LostMinibatchesError,
+    RefusedInputError,
+)
+from beam_topics.model.interrupts import INTERRUPTS
+from beam_topics.model.learner_log.log import keep_live
+from beam_topics.model.learner_log.options import RunSettings
+from beam_topics.model.publishing.checkpoint_store import rollback
+from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.words.losses import wordless
+from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.settings_from_options import (
+    learn_options_of,
+    learner_settings_of,
+)
+from beam_topics.pipelines.cli.terminal import tell
+from beam_topics.pipelines.graphs.additions import additions_began, print_end
+from beam_topics.pipelines.graphs.execute import run
+from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
+
+
+def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
+    """Run a graph that learns, and check that it learned every minibatch.
+
+    Raises:
+        InterruptedRunError: an interrupt came.
+        BeamTopicsError: of :func:`beam_topics.pipelines.graphs.execute.run` and
+            :func:`check_learned`.
+    """
+    began = additions_began(options)
+    store = ModelStore(settings_of(options, StoreSettings).root)
+    before = store.latest("")
+    try:
+        run(build, options, lambda counted: check_learned(counted, options))
+    except BaseException as error:
+        if INTERRUPTS.asked:
+            raise interrupted(options, began) from error
+        if not isinstance(error, RefusedInputError) or store.latest("") == before:
+            raise
+        undo = rollback(store.root, "", before.version) if before else f"rm -r {quote(store.root)}"
+        raise RefusedInputError(f"{error} Before you learn it corrected, run {undo}.") from error
+
+
+def interrupted(options: Options, began: int | None) -> InterruptedRunError:
+    """Keep what the learners of this process have learned, and return what to say.
+
+    An addition is repeated from where it began, so its learners are not kept.
+
+    Args:
+        options: the parsed command line.
+        began: as :func:`additions_began` returns it.
+    """
+    learning = learn_options_of(options)
+    store = ModelStore(learning.store)
+    if learning.run.add_documents and began is None:
+        return InterruptedRunError(
+            f"interrupted. Some keys of {store.root} have learned their documents and others have"
+            " not. Begin again with a copy of the store from before."
+        )
+    if learning.run.add_documents:
+        return InterruptedRunError(
+            f"interrupted. Versions stay in {store.root}, and these documents are learned again"
+            " from their first one.",
+            ("--add_documents", f"--resume_from={began}"),
+        )
+    keep_live(learning)
+    if not any(map(store.has_checkpoints, store.keys())):
+        return InterruptedRunError(
+            f"interrupted before the first checkpoint. Versions stay in {store.root}, and learning"
+            " begins again with the first document.",
+            (),
+        )
+    return InterruptedRunError(
+        f"interrupted. What was learned is kept in {store.root} as a checkpoint.",
+        ("--resume_from=latest",),
+    )
+
+
+def check_learned(counted: Mapping[str, int], options: Options) -> None:
+    """Check that every minibatch was learned on every island, or was known already.
+
+    A runner that ends without that lost some. If a learner was restored, a runner may have counted
+    twice, and the numbers say nothing.
+
+    Args:
+        counted: the counters by name.
+        options: the parsed command line.
+
+    Raises:
+        LostMinibatchesError: fewer minibatches were learned than were cut.
+        RefusedInputError: no document has a word.
+    """
+    check_words(counted)
+    tell_repeats(counted, options)
+    cut = counted.get("minibatches", 0) * learner_settings_of(options).islands
+    learned = counted.get("learned_minibatches", 0) + counted.get("repeats", 0)
+    if learned < cut and not counted.get("restores", 0):
+        raise LostMinibatchesError(
+            f"the job ended, but of {cut} minibatches (all islands together) only {learned} were"
+            " learned: the runner lost or still holds the others. The model store is good up to"
+            " there. Continue with --resume_from=latest, and report which runner it was."
+        )
+    if settings_of(options, RunSettings).add_documents:
+        print_end(counted)
+
+
+def tell_repeats(counted: Mapping[str, int], options: Options) -> None:
+    """Say how many documents were not learned because another one of their window has their id."""
+    found = [counted.get(f"dead_{reason}", 0) for reason in REPEATS]
+    if sum(found):
+        kept = settings_of(options, SequenceSettings).on_repeat
+        tell(
+            f"{sum(found):,} documents have an id that another document of their window has, and"
+            f" {found[0]:,} of them its text, too. The {kept} of each id was learned (--on_repeat);"
+            " the others are dead letters."
+        )
+
+
+def check_words(counted: Mapping[str, int]) -> None:
+    """Check that documents have words, and say why if nine of ten have none.
+
+    Args:
+        counted: the counters by name.
+
+    Raises:
+        RefusedInputError: no document has a word.
+    """
+    documents, without = counted.get("documents", 0), counted.get(WITHOUT_WORDS, 0)
+    lost = {name.removeprefix(LOST): n for name, n in counted.items() if name.startswith(LOST)}
+    said = wordless(documents, without, lost)
+    if said and without == documents:
+        raise RefusedInputError(said)
+    if said:
+        tell(said)
