@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.kernels.scaled import Scaled
+from beam_topics.model.scaled import Scaled
 
 PROBABILITIES = st.floats(1e-300, 1.0)
 
