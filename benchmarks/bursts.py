@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray, IntArray
-from beam_topics.model.reporting.course import DAY, LEAST, LEVEL, judged
+from beam_topics.model.arrays import BoolArray, FloatArray, LongArray
+from beam_topics.model.reporting.course import DAY, LEAST, discovered, judged
 
 RUNS, WEEKS, SCATTER = 200, 10, 0.1
 CYCLES, SIZES, TOPICS = (1, 2, 3), (30, 100, 300), (10, 50, 200)
@@ -21,7 +21,7 @@ CYCLES, SIZES, TOPICS = (1, 2, 3), (30, 100, 300), (10, 50, 200)
 
 def stream(
     seed: int, cycle: float, size: float, topics: int, scatter: float = SCATTER, runs: int = RUNS
-) -> tuple[IntArray, FloatArray, IntArray]:
+) -> tuple[LongArray, BoolArray, FloatArray, LongArray]:
     """Return starts int64[days], counts float64[days, runs, topics] and the days of doublings.
 
     Topic 0 has the doublings. The first day is a Monday.
@@ -36,7 +36,7 @@ def stream(
     return (days + 4) * DAY, generator.poisson(rates).astype(np.float64), doubled
 
 
-def rates_of(told: np.ndarray, doubled: IntArray, first: int) -> tuple[float, float, float]:
+def rates_of(told: BoolArray, doubled: LongArray, first: int) -> tuple[float, float, float]:
     """Return the share of doublings that are found, and false alarms by topic and day, and by day.
 
     Args:
@@ -66,14 +66,11 @@ def main() -> None:
                 print(f"{row}  {false:17.2%}  {days:7.1%}", flush=True)
 
 
-def bursts(counts: FloatArray, documents: FloatArray, starts: IntArray) -> np.ndarray:
+def bursts(counts: FloatArray, documents: FloatArray, starts: LongArray) -> BoolArray:
     """Return which counts are bursts."""
-    told = np.zeros(counts.shape, bool)
-    for run in range(counts.shape[1]):
-        for topic in range(counts.shape[2]):
-            for at, _, probability in judged(counts[:, run, topic].tolist(), documents.tolist()):
-                told[at, run, topic] = probability < LEVEL
-    return told
+    _, found = judged(counts.reshape(len(starts), -1), documents[:, None], starts.tolist())
+    topics = found.reshape(-1, counts.shape[2])
+    return np.array([discovered(one) for one in topics]).reshape(counts.shape)
 
 
 if __name__ == "__main__":
