@@ -4,37 +4,41 @@ The tokens of a version are those that came since its parent (``Manifest.topic_t
 belong to the period of the latest document among them.
 
 **Bursts** are windows of trends in which a topic has more documents than the windows before
-explain. A window is compared with windows of its kind: those of the same weekday where windows are
-days, and of the same hour of the day, in UTC, where they are shorter and divide a day. Windows of
-other lengths have one kind. Let n_i be the documents of window i, and c_i = n_i times the topic's
-mean share: the documents that the topic has there. The past are the quiet windows of the last
-:data:`CYCLES` weeks or days, and of the last :data:`MEMORY` windows at least. It is whole from
-:data:`LEAST` windows and one cycle on; earlier windows are not judged. With sums over the past of
-the window's kind in the first and the last line, and over all kinds in the second:
+explain. A window is compared with those of its kind: of the same weekday where windows are days, of
+the same hour of the day where they are shorter and divide a day, both in UTC. Windows of another
+length have one kind. Let n_i be the documents of window i, and c_i = n_i times the topic's mean
+share: the documents that the topic has there. The past is the quiet windows among the last
+:data:`CYCLES` weeks or days of windows, and at least the last :data:`MEMORY` windows. A window is
+judged where this is :data:`LEAST` windows and one cycle or more:
 
-    rate        r = sum c_i / N with N = sum n_i, expected e = r n
-    dispersion  d = max(D0, sum (c_i - r_i n_i)^2 / sum r_i n_i (1 - n_i / N_i))
-    variance    v = d e (1 + n / N)
+    rate        r = w r_kind + (1 - w) r_all, r_kind and r_all = sum c_i / sum n_i over the
+                past of its kind and of all kinds; expected e = r n
+    dispersion  d = sum (c_i - e_i)^2 / e_i / f, e_i by the rate of the kind of window i,
+                f the windows of the past less their kinds
+    variance    v = e (min(1, max(D0, d)) + max(0, d - 1) e / mean e_i) (1 + n u)
+                u = w / sum n_i of the kind + (1 - w) / sum n_i of all
 
-r_i and N_i are those of the kind of window i. Where fewer than :data:`SAME` windows of its kind are
-there, all kinds count as one, and the rate is the larger one of that of all windows and that of the
-kind, so that the first weekends are no bursts.
+w is the estimate of James and Stein: 1 - 1 / F, at least 0, with the ratio F of the variance
+between kinds to that within them. A stream without a cycle is judged by all windows, and one with
+a cycle by those of the kind. Where fewer than :data:`SAME` cycles of its kind are there, or f is
+below :data:`LEAST`, d is about the rate of all windows, and r is the larger one of r_kind and
+r_all, so that the first weekends are no bursts.
 
-Counts vary more than a Poisson distribution does, which has D0 = 1. Mean shares vary less, so the
-least dispersion D0 is :data:`LEAST_DISPERSION`. 1 - n_i / N_i makes the dispersion unbiased, and
-1 + n / N is the uncertainty of the rate. The tail is that of the gamma distribution with mean e and
-variance v, a negative binomial distribution of counts that need not be whole. The dispersion is an
-estimate, so the normal score of the tail is judged by Student's t, whose degrees of freedom are the
-windows of the past less their kinds.
+A Poisson distribution has d = 1. Mean shares vary less, so the least dispersion D0 is
+:data:`LEAST_DISPERSION`. Rates that vary from window to window add to the variance by their square.
+u is the uncertainty of the rate. The tail is that of the gamma distribution with mean e and
+variance v, a negative binomial distribution of counts that need not be whole. As d is an estimate,
+the normal score of the tail is judged by Student's t with f degrees of freedom.
 
-The bursts of a window are those that Benjamini and Hochberg (1995) find among all its topics and
-groups at a rate of false discoveries of :data:`FALSE_SHARE`: a window without a burst has a false
-alarm with this probability. Their probability is also at most :data:`LEVEL`, so one topic has at
-most about one false alarm in a hundred windows, however few topics there are.
+The bursts of a window are those that the method of Benjamini and Hochberg (1995) finds among all
+its topics and groups at a rate of false discoveries of :data:`FALSE_SHARE`, and whose probability
+is at most :data:`LEVEL`. So about a tenth of the windows without a burst have a false alarm, and
+fewer than one in a hundred of the quiet windows of a topic
+(``docs/results/bursts.md``).
 
-A window whose probability is below :data:`OUTLIER`, as a holiday may be, is not among the quiet
-ones by which later windows are judged, unless all windows of a cycle, or :data:`LONGEST` in a row,
-would be left out: this is the new level.
+A window whose probability is below :data:`OUTLIER`, as that of a holiday may be, is not among the
+quiet ones by which later windows are judged, unless :data:`LONGEST` windows in a row, and a whole
+cycle, would be left out: this is the new level.
 """
 
 from __future__ import annotations
@@ -265,9 +269,9 @@ def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
             documents[place] = row["documents"]
             counts[place] = row["documents"] * row["mean_share"]
         for at, column, expected, probability in bursts_in(counts, documents, starts):
-            (group, none, topic), came = series[column], float(counts[at, column])
-            row = key, group, None if none else topic, starts[at], came, expected, probability
-            found.append(Burst(*row))
+            (group, none, number), came = series[column], float(counts[at, column])
+            topic = None if none else number
+            found.append(Burst(key, group, topic, starts[at], came, expected, probability))
     return sorted(found, key=lambda one: (one.start, one.key))
 
 
@@ -313,10 +317,7 @@ def kinds_of(starts: Sequence[int]) -> tuple[int, LongArray]:
 def judged(
     counts: FloatArray, documents: FloatArray, starts: Sequence[int]
 ) -> tuple[FloatArray, FloatArray]:
-    """Judge each window that has enough quiet windows before it.
-
-    Args:
-        counts, documents, starts: See :func:`bursts_in`.
+    """Judge each window that has enough quiet windows before it; see :func:`bursts_in`.
 
     Returns:
         float64[W, S], what was expected, and float64[W, S], the probability of as much or more; NaN
@@ -339,7 +340,7 @@ def judged(
         outlier = probability[at] < OUTLIER
         past.come(at, there & ~outlier)
         held = np.where(there & ~outlier, 0, held + outlier)
-        for series in np.flatnonzero(held >= longest):
+        for series in np.flatnonzero(held >= longest).tolist():
             past.begin(at, series, longest)
             held[series] = 0
     return expected, probability
@@ -396,8 +397,9 @@ def _tail(
         same: The least number of windows of its kind.
     """
     own, whole = sums[:, kind], sums.sum(axis=1)
-    enough, rates = own[0] >= same, [part[2] / np.maximum(part[1], 1) for part in (own, whole)]
+    rates = [part[2] / np.maximum(part[1], 1) for part in (own, whole)]
     spread, usual, freedom = _spread(sums)
+    enough = (own[0] >= same) & (freedom >= LEAST)
     wide, _, free = _spread(whole[:, None])
     # What kinds explain beyond chance, James and Stein's estimate.
     chance = (free - freedom) * spread / np.maximum(free * wide - freedom * spread, _ROUNDING)
@@ -407,7 +409,7 @@ def _tail(
     rate = np.maximum(weight * rates[0] + (1 - weight) * rates[1], 0.5 * unsure)
     expected = rate * documents
     spread, freedom = np.where(enough, [spread, freedom], [wide, free])
-    # Rates vary from window to window, so what exceeds a Poisson distribution grows with the square.
+    # Rates vary from window to window: what a Poisson distribution has not grows by the square.
     factor = np.clip(spread, LEAST_DISPERSION, 1) + np.maximum(0, spread - 1) * expected / usual
     variance = factor * expected * (1 + documents * unsure)
     tail = special.gammaincc(expected**2 / variance, np.maximum(0, counts) * expected / variance)
@@ -416,7 +418,7 @@ def _tail(
 
 
 def _spread(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the dispersion of each series about the rates of its kinds, the mean, and the freedom."""
+    """Return each series' dispersion about the rates of its kinds, its mean, and the freedom."""
     windows, size, count, squares = sums
     freedom = np.maximum(windows - 1, 0).sum(axis=0)
     chi = (squares * size / np.maximum(count, _ROUNDING) - count).sum(axis=0)
