@@ -4,24 +4,41 @@ The tokens of a version are those that came since its parent (``Manifest.topic_t
 belong to the period of the latest document among them.
 
 **Bursts** are windows of trends in which a topic has more documents than the windows before
-explain. Let n_i be the number of documents of window i, and c_i = n_i times the topic's mean share:
-the documents that the topic has there. A window is judged by up to :data:`MEMORY` quiet windows
-before it, of which there are at least :data:`LEAST`:
+explain. A window is compared with those of its kind: of the same weekday where windows are days, of
+the same hour of the day where they are shorter and divide a day, both in UTC. Windows of another
+length have one kind. Let n_i be the documents of window i, and c_i = n_i times the topic's mean
+share: the documents that the topic has there. The past is the quiet windows among the last
+:data:`CYCLES` weeks or days of windows, and at least the last :data:`MEMORY` windows. A window is
+judged where this is :data:`LEAST` windows and one cycle or more:
 
-    rate        r = sum c_i / sum n_i, expected e = r n
-    dispersion  d = max(D0, sum (c_i - r n_i)^2 / (r n_i) / (k - 1))
-    variance    v = d e (1 + n / sum n_i)
+    rate        r = w r_kind + (1 - w) r_all, r_kind and r_all = sum c_i / sum n_i over the
+                past of its kind and of all kinds; expected e = r n
+    dispersion  d = sum (c_i - e_i)^2 / e_i / f, e_i by the rate of the kind of window i,
+                f the windows of the past less their kinds
+    variance    v = e (min(1, max(D0, d)) + max(0, d - 1) e / mean e_i) (1 + n u)
+                u = w / sum n_i of the kind + (1 - w) / sum n_i of all
 
-Counts vary more than a Poisson distribution does, which has D0 = 1. Mean shares vary less, so the
-least dispersion D0 is :data:`LEAST_DISPERSION`. The second factor of v is the uncertainty of the
-rate. The tail is that of the gamma distribution with mean e and variance v, a negative binomial
-distribution of counts that need not be whole. The dispersion is an estimate from k windows, so the
-normal score of the tail is judged by Student's t with k - 1 degrees of freedom. A window is a burst
-if that probability is below :data:`LEVEL`. This gives less than one false alarm in a hundred quiet
-windows where the rate varies by up to 15 % from window to window.
+w is the estimate of James and Stein: 1 - 1 / F, at least 0, with the ratio F of the variance
+between kinds to that within them. A stream without a cycle is judged by all windows, and one with
+a cycle by those of the kind. Where fewer than :data:`SAME` cycles of its kind are there, or f is
+below :data:`LEAST`, d is about the rate of all windows, and r is the larger one of r_kind and
+r_all, so that the first weekends are no bursts.
 
-A window that is a burst is not among the quiet ones by which later windows are judged, unless
-:data:`LONGEST` windows in a row would be bursts: this is the new level.
+A Poisson distribution has d = 1. Mean shares vary less, so the least dispersion D0 is
+:data:`LEAST_DISPERSION`. Rates that vary from window to window add to the variance by their square.
+u is the uncertainty of the rate. The tail is that of the gamma distribution with mean e and
+variance v, a negative binomial distribution of counts that need not be whole. As d is an estimate,
+the normal score of the tail is judged by Student's t with f degrees of freedom.
+
+The bursts of a window are those that the method of Benjamini and Hochberg (1995) finds among all
+its topics and groups at a rate of false discoveries of :data:`FALSE_SHARE`, and whose probability
+is at most :data:`LEVEL`. So about a tenth of the windows without a burst have a false alarm, and
+fewer than one in a hundred of the quiet windows of a topic
+(``docs/results/bursts.md``).
+
+A window whose probability is below :data:`OUTLIER`, as that of a holiday may be, is not among the
+quiet ones by which later windows are judged, unless :data:`LONGEST` windows in a row, and a whole
+cycle, would be left out: this is the new level.
 """
 
 from __future__ import annotations
@@ -34,7 +51,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import BoolArray, FloatArray, LongArray
 from beam_topics.model.publishing.catalogue import Came, mass_of
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.times import to_iso
@@ -49,10 +66,13 @@ _CHANGED, _BORN = 1.5, 10.0
 DAY = 86_400_000_000
 _UNITS = ("day", "month", "year", "decade", "century")
 _LENGTHS = dict(zip(_UNITS, (DAY, 30 * DAY, 365 * DAY, 3652 * DAY, 36524 * DAY), strict=True))
-MEMORY, LEAST, LONGEST = 30, 6, 5
-LEVEL = 0.008
+HOUR = DAY // 24
+CYCLES, MEMORY, LEAST, SAME, LONGEST = 8, 30, 6, 2, 5
+FALSE_SHARE, LEVEL, OUTLIER = 0.1, 0.008, 0.001
 LEAST_DISPERSION = 0.2
 _SMALLEST = 1e-300
+# Sums that differ from 0 by less are 0.
+_ROUNDING = 1e-6
 
 
 def unit_of(times: Sequence[int]) -> str:
@@ -234,62 +254,173 @@ def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
         rows: Whole rows of trends (:func:`beam_topics.model.reporting.trends.whole_rows`). A window
             without a row is passed over.
     """
-    series: dict[tuple[str, str, int | None], list[Mapping[str, Any]]] = defaultdict(list)
+    by_key: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
-        series[row["key"], row["group"], row["topic"]].append(row)
+        by_key[row["key"]].append(row)
     found = []
-    for (key, group, topic), some in series.items():
-        some.sort(key=lambda row: row["window_start"])
-        documents = [row["documents"] for row in some]
-        counts = [row["documents"] * row["mean_share"] for row in some]
-        for at, expected, probability in judged(counts, documents):
-            if probability < LEVEL:
-                start = some[at]["window_start"]
-                found.append(Burst(key, group, topic, start, counts[at], expected, probability))
-    return sorted(found, key=lambda b: (b.start, b.key, b.group, b.topic is None, b.topic))
+    for key, some in by_key.items():
+        starts = sorted({row["window_start"] for row in some})
+        places = {start: at for at, start in enumerate(starts)}
+        series = sorted({_series(row) for row in some})
+        columns = {one: at for at, one in enumerate(series)}
+        counts, documents = np.zeros((2, len(starts), len(series)))
+        for row in some:
+            place = places[row["window_start"]], columns[_series(row)]
+            documents[place] = row["documents"]
+            counts[place] = row["documents"] * row["mean_share"]
+        for at, column, expected, probability in bursts_in(counts, documents, starts):
+            (group, none, number), came = series[column], float(counts[at, column])
+            topic = None if none else number
+            found.append(Burst(key, group, topic, starts[at], came, expected, probability))
+    return sorted(found, key=lambda one: (one.start, one.key))
 
 
-def judged(counts: Sequence[float], documents: Sequence[int]) -> list[tuple[int, float, float]]:
-    """Judge each window that has enough quiet windows before it.
+def _series(row: Mapping[str, Any]) -> tuple[str, bool, int]:
+    """Return the group, whether there is no topic, and the topic."""
+    return row["group"], row["topic"] is None, row["topic"] or 0
+
+
+def bursts_in(
+    counts: FloatArray, documents: FloatArray, starts: Sequence[int]
+) -> list[tuple[int, int, float, float]]:
+    """Return the bursts as window, series, expected documents and probability, in this order.
 
     Args:
-        counts: The documents of the topic in each window.
-        documents: All documents of each window.
+        counts: float64[W, S], the documents of each series, a topic of a group, in each window.
+        documents: float64[W, S] or float64[W, 1], all documents of the group; 0 where a window is
+            passed over.
+        starts: The starts of the windows in microseconds, ascending.
+    """
+    expected, probability = judged(counts, documents, starts)
+    places = np.argwhere([discovered(row) for row in probability]).tolist()
+    return [(w, z, float(expected[w, z]), float(probability[w, z])) for w, z in places]
+
+
+def discovered(probabilities: FloatArray) -> BoolArray:
+    """Return which of the probabilities of a window are bursts; NaN is none."""
+    known = np.sort(probabilities[~np.isnan(probabilities)])
+    passed = known[known <= FALSE_SHARE * np.arange(1, len(known) + 1) / len(known)]
+    return probabilities <= min(LEVEL, passed[-1]) if len(passed) else probabilities < 0
+
+
+def kinds_of(starts: Sequence[int]) -> tuple[int, LongArray]:
+    """Return the number of windows of a cycle, and the kind int64[W] of each window."""
+    times, gaps = np.array(starts, np.int64), np.diff(starts)
+    length = int(gaps.min()) if len(gaps) else 0
+    if length == DAY:
+        return 7, times // DAY % 7
+    if 0 < length < DAY and DAY % length == 0:
+        return DAY // length, times % DAY // max(length, HOUR)
+    return 1, np.zeros_like(times)
+
+
+def judged(
+    counts: FloatArray, documents: FloatArray, starts: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Judge each window that has enough quiet windows before it; see :func:`bursts_in`.
 
     Returns:
-        For each window its place, what was expected, and the probability.
+        float64[W, S], what was expected, and float64[W, S], the probability of as much or more; NaN
+        where a window is not judged.
     """
-    quiet: list[int] = []
-    held: list[int] = []
-    found = []
-    for at in range(len(counts)):
-        if len(quiet) >= LEAST:
-            expected, probability = _tail(counts, documents, quiet[-MEMORY:], at)
-            found.append((at, expected, probability))
-            if probability < LEVEL:
-                held.append(at)
-                if len(held) >= LONGEST:
-                    quiet, held = held, []
-                continue
-        quiet.append(at)
-        held = []
-    return found
+    counts, documents = np.broadcast_arrays(counts, documents)
+    cycle, kinds = kinds_of(starts)
+    least, longest = max(LEAST, cycle), max(LONGEST, cycle)
+    past = _Past(counts, documents, kinds, max(MEMORY, CYCLES * cycle))
+    same = SAME * cycle // len(past.sums[0])
+    held = np.zeros(counts.shape[1], np.int64)
+    expected, probability = np.full((2, *counts.shape), np.nan)
+    for at, kind in enumerate(kinds):
+        past.leave(at)
+        there = documents[at] > 0
+        ready = there & (past.sums[0].sum(axis=0) >= least)
+        expected[at, ready], probability[at, ready] = _tail(
+            counts[at, ready], documents[at, ready], past.sums[:, :, ready], kind, same
+        )
+        outlier = probability[at] < OUTLIER
+        past.come(at, there & ~outlier)
+        held = np.where(there & ~outlier, 0, held + outlier)
+        for series in np.flatnonzero(held >= longest).tolist():
+            past.begin(at, series, longest)
+            held[series] = 0
+    return expected, probability
+
+
+class _Past:
+    """Sums over the quiet windows of the past.
+
+    Attributes:
+        sums: float64[4, K, S], of 1, n, c and c^2 / n for each kind and series.
+    """
+
+    def __init__(
+        self, counts: FloatArray, documents: FloatArray, kinds: LongArray, memory: int
+    ) -> None:
+        self._counts, self._documents, self._kinds = counts, documents, kinds
+        self._memory, self._quiet = memory, np.zeros(counts.shape, bool)
+        self.sums = np.zeros((4, int(kinds.max(initial=0)) + 1, counts.shape[1]))
+
+    def _terms(self, at: int) -> FloatArray:
+        c, n = self._counts[at], self._documents[at]
+        return self._quiet[at] * np.array([np.ones_like(n), n, c, c * c / np.maximum(n, 1)])
+
+    def leave(self, at: int) -> None:
+        """Take the window out that is too old at a window."""
+        if (old := at - self._memory) >= 0:
+            self.sums[:, self._kinds[old]] -= self._terms(old)
+
+    def come(self, at: int, quiet: BoolArray) -> None:
+        """Add the series of a window that are quiet in it."""
+        self._quiet[at] = quiet
+        self.sums[:, self._kinds[at]] += self._terms(at)
+
+    def begin(self, at: int, series: int, windows: int) -> None:
+        """Forget all windows of a series but the last ones that it has."""
+        first = max(0, at + 1 - self._memory)
+        there = first + np.flatnonzero(self._documents[first : at + 1, series] > 0)
+        self._quiet[:, series], self.sums[:, :, series] = False, 0
+        for last in there[-windows:]:
+            self._quiet[last, series] = True
+            self.sums[:, self._kinds[last], series] += self._terms(last)[:, series]
 
 
 def _tail(
-    counts: Sequence[float], documents: Sequence[int], quiet: Sequence[int], at: int
-) -> tuple[float, float]:
-    """Return what is expected in a window, and the probability of as much or more."""
-    past, sizes = np.array([(counts[n], documents[n]) for n in quiet], np.float64).T
-    rate = past.sum() / sizes.sum()
-    if rate <= 0:
-        # Half a document, so that the first document of a topic is no burst.
-        rate = 0.5 / sizes.sum()
-    means = rate * sizes
-    spread = float(((past - means) ** 2 / means).sum() / (len(quiet) - 1))
-    expected = float(rate * documents[at])
-    variance = max(LEAST_DISPERSION, spread) * expected * (1 + documents[at] / sizes.sum())
-    shape, scale = expected**2 / variance, variance / expected
-    tail = special.gammaincc(shape, max(0.0, counts[at]) / scale)
-    score = -special.ndtri(max(float(tail), _SMALLEST))
-    return expected, float(special.stdtr(len(quiet) - 1, -score))
+    counts: FloatArray, documents: FloatArray, sums: FloatArray, kind: int, same: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return what is expected in a window, and the probability of as much or more.
+
+    Args:
+        counts: float64[S], the documents of the series in the window.
+        documents: float64[S], all documents of it.
+        sums: float64[4, K, S], sums over the past of each kind.
+        kind: The kind of the window.
+        same: The least number of windows of its kind.
+    """
+    own, whole = sums[:, kind], sums.sum(axis=1)
+    rates = [part[2] / np.maximum(part[1], 1) for part in (own, whole)]
+    spread, usual, freedom = _spread(sums)
+    enough = (own[0] >= same) & (freedom >= LEAST)
+    wide, _, free = _spread(whole[:, None])
+    # What kinds explain beyond chance, James and Stein's estimate.
+    chance = (free - freedom) * spread / np.maximum(free * wide - freedom * spread, _ROUNDING)
+    weight = np.where(enough, np.clip(1 - chance, 0, 1), rates[0] > rates[1])
+    unsure = weight / np.maximum(own[1], 1) + (1 - weight) / whole[1]
+    # Half a document at least, so that the first document of a topic is no burst.
+    rate = np.maximum(weight * rates[0] + (1 - weight) * rates[1], 0.5 * unsure)
+    expected = rate * documents
+    spread, freedom = np.where(enough, [spread, freedom], [wide, free])
+    # Rates vary from window to window: what a Poisson distribution has not grows by the square.
+    factor = np.clip(spread, LEAST_DISPERSION, 1) + np.maximum(0, spread - 1) * expected / usual
+    variance = factor * expected * (1 + documents * unsure)
+    tail = special.gammaincc(expected**2 / variance, np.maximum(0, counts) * expected / variance)
+    score = -special.ndtri(np.maximum(tail, _SMALLEST))
+    return expected, special.stdtr(np.maximum(1, freedom), -score)
+
+
+def _spread(sums: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return each series' dispersion about the rates of its kinds, its mean, and the freedom."""
+    windows, size, count, squares = sums
+    freedom = np.maximum(windows - 1, 0).sum(axis=0)
+    chi = (squares * size / np.maximum(count, _ROUNDING) - count).sum(axis=0)
+    usual = np.maximum(count.sum(axis=0), 0.5) / windows.sum(axis=0)
+    return chi / np.maximum(freedom, 1), usual, freedom

@@ -36,9 +36,8 @@ from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.version_events import events_of, line_of
 from beam_topics.model.reporting.course import (
     DAY,
-    LEVEL,
+    bursts_in,
     calendar_unit,
-    judged,
     movements,
     period_of,
     periods,
@@ -511,36 +510,37 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
     if (labelled := sources.labelled) is None:
         return None
     unit = calendar_unit(sources.history)
-    cells = [cell for _, cell in sorted(labelled.trends.cells.items())]
+    trends = labelled.trends
+    starts = [start for start, _ in sorted(trends.cells)]
+    cells = [cell for _, cell in sorted(trends.cells.items())]
+    shares = [cell.mean_shares() for cell in cells]
     return {
-        "name": [period_of(start, unit) for start, _ in sorted(labelled.trends.cells)],
+        "name": [period_of(start, unit) for start in starts],
         "documents": [cell.documents for cell in cells],
         "tokens": [cell.tokens for cell in cells],
         "known": [cell.words_known for cell in cells],
-        "shares": [cell.mean_shares() for cell in cells],
+        "shares": shares,
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
         "without": sum(cell.none for cell in cells),
         "judged": labelled.judged,
         "unexplained": labelled.unexplained,
         "bursts": bursts_of_periods(
-            [cell.documents for cell in cells], [c.mean_shares() for c in cells]
+            starts,
+            [cell.documents for cell in cells],
+            np.reshape(shares, (len(cells), len(trends.ids))),
         ),
         "versions": sorted(labelled.versions.items()),
     }
 
 
 def bursts_of_periods(
-    documents: Sequence[int], shares: Sequence[Sequence[float]]
+    starts: Sequence[int], documents: Sequence[int], shares: FloatArray
 ) -> list[list[Any]]:
     """Return the newest bursts: period, topic, documents of the topic, and what was expected."""
-    found: list[list[Any]] = []
-    for topic in range(len(shares[0]) if shares else 0):
-        counts = [n * row[topic] for n, row in zip(documents, shares, strict=True)]
-        for at, expected, probability in judged(counts, documents):
-            if probability < LEVEL:
-                found.append([at, topic, counts[at], expected])
-    return sorted(found, key=lambda burst: burst[:2])[-_MOST_BURSTS:]
+    sizes = np.array(documents, np.float64)[:, None]
+    found = [(w, z, e) for w, z, e, _ in bursts_in(sizes * shares, sizes, starts)[-_MOST_BURSTS:]]
+    return [[w, z, float(documents[w] * shares[w, z]), e] for w, z, e in found]
 
 
 def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[dict[str, Any]]:

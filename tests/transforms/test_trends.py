@@ -263,8 +263,8 @@ def test_the_measurement_of_bursts_finds_a_rule_with_wrong_probabilities(monkeyp
     found = course._tail
 
     def wrong(factor):
-        def tail(counts, documents, quiet, at):
-            expected, probability = found(counts, documents, quiet, at)
+        def tail(*given):
+            expected, probability = found(*given)
             return expected, probability * factor
 
         return tail

@@ -6,13 +6,18 @@ from made import manifest_of
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.catalogue import came_to, curves
+from beam_topics.model.reporting import course
 from beam_topics.model.reporting.course import (
+    HOUR,
     LEAST,
     LEVEL,
     LONGEST,
+    bursts_in,
     bursts_of,
     calendar_unit,
+    discovered,
     judged,
+    kinds_of,
     movements,
     period_of,
     period_start,
@@ -21,6 +26,7 @@ from beam_topics.model.reporting.course import (
 )
 from beam_topics.model.reporting.trends import whole_rows
 from beam_topics.model.times import parse_time
+from benchmarks import bursts as benchmark
 
 DAY = 86_400_000_000
 WINDOWS, TOPICS, FACTOR = 60, 20, 3.0
@@ -164,16 +170,31 @@ def stream(seed, scatter, planted=()):
     return sizes.tolist(), counts
 
 
+def probabilities(counts, sizes, step=DAY):
+    """{window: the probability} of the windows of a topic that are judged."""
+    _, (found,) = (part.T for part in judged(*columns(counts, sizes), times(len(sizes), step)))
+    return {at: p for at, p in enumerate(found) if not np.isnan(p)}
+
+
+def columns(*lists):
+    return [np.array(one, float)[:, None] for one in lists]
+
+
+def times(count, step=DAY):
+    """The starts of windows; the first one is a Monday."""
+    return [4 * DAY + at * step for at in range(count)]
+
+
 @pytest.mark.parametrize("scatter", [0.05, 0.15])
 def test_one_false_alarm_in_a_hundred_quiet_windows(scatter):
     alarms = judgements = 0
     for seed in range(5):
         sizes, counts = stream(seed, scatter)
         for topic in range(TOPICS):
-            found = judged(counts[:, topic].tolist(), sizes)
+            found = probabilities(counts[:, topic], sizes)
             judgements += len(found)
-            alarms += sum(probability < LEVEL for *_, probability in found)
-    assert judgements == 5 * TOPICS * (WINDOWS - LEAST)
+            alarms += sum(probability < LEVEL for probability in found.values())
+    assert judgements == 5 * TOPICS * (WINDOWS - 7)
     assert alarms / judgements <= 0.01
 
 
@@ -185,7 +206,7 @@ def test_nine_of_ten_planted_bursts_are_found(scatter):
         planted = [(int(w), int(generator.integers(TOPICS))) for w in range(20, WINDOWS, 8)]
         sizes, counts = stream(seed, scatter, planted)
         for window, topic in planted:
-            found = {at: p for at, _, p in judged(counts[:, topic].tolist(), sizes)}
+            found = probabilities(counts[:, topic], sizes)
             # Three times fewer documents than ten are too few to be told from chance so often.
             if np.median(counts[:, topic]) >= 10:
                 planted_all += 1
@@ -194,16 +215,91 @@ def test_nine_of_ten_planted_bursts_are_found(scatter):
     assert hits / planted_all >= 0.9
 
 
-def test_a_new_level_is_a_burst_at_first_only():
+@pytest.mark.parametrize(("step", "longest"), [(DAY, 7), (30 * DAY, LONGEST)])
+def test_a_new_level_is_a_burst_at_first_only(step, longest):
     counts = [10.0, 11.0, 9.0, 10.0, 12.0, 8.0, 10.0, 9.0, 11.0] + [40.0, 41.0, 39.0] * 6
-    found = [at for at, _, p in judged(counts, [100] * len(counts)) if p < LEVEL]
-    assert found == list(range(9, 9 + LONGEST))
+    judgements = probabilities(counts, [100] * len(counts), step)
+    assert [at for at, p in judgements.items() if p < LEVEL] == [*range(9, 9 + longest)]
 
 
 def test_the_first_windows_and_first_documents_are_no_bursts():
-    assert judged([1.0] * LEAST, [100] * LEAST) == []
-    ((_, expected, probability),) = judged([0.0] * LEAST + [1.0], [100] * (LEAST + 1))
-    assert expected < 0.1 and probability > LEVEL
+    assert probabilities([1.0] * LEAST, [100] * LEAST, 30 * DAY) == {}
+    counts = [0.0] * LEAST + [1.0]
+    expected, found = judged(*columns(counts, [100] * len(counts)), times(len(counts), 30 * DAY))
+    assert expected[-1, 0] < 0.1 and found[-1, 0] > LEVEL
+
+
+@pytest.mark.parametrize(
+    ("step", "cycle", "kinds"),
+    [(DAY, 7, 7), (HOUR, 24, 24), (6 * HOUR, 4, 4), (HOUR // 12, 288, 24), (7 * HOUR, 1, 1),
+     (2 * DAY, 1, 1), (7 * DAY, 1, 1), (30 * DAY, 1, 1)],
+)  # fmt: skip
+def test_days_of_one_weekday_and_windows_of_one_hour_are_of_one_kind(step, cycle, kinds):
+    found, kind = kinds_of(times(2 * cycle + 20, step))
+    assert found == cycle and len(set(kind)) == kinds
+    assert np.array_equal(kind[cycle:], kind[:-cycle])
+    # A window that is passed over changes no kind.
+    assert np.array_equal(kinds_of(times(60, step)[9:] + times(99, step)[70:])[1][:9], kind[9:18])
+
+
+@pytest.mark.parametrize("starts", [[], [DAY]])
+def test_a_window_alone_has_no_kind(starts):
+    assert bursts_in(*np.ones((2, len(starts), 3)), starts) == []
+
+
+def test_bursts_are_those_of_benjamini_and_hochberg():
+    told = discovered(np.array([0.007, np.nan, 0.001, 0.5, 0.006, 0.9]))
+    assert told.tolist() == [True, False, True, False, True, False]
+    # The smallest of a hundred is not below a thousandth, nor is any above the level.
+    assert not discovered(np.array([0.002] + [0.5] * 99)).any()
+    assert not discovered(np.array([LEVEL * 1.1] * 3)).any()
+    assert not discovered(np.full(3, np.nan)).any()
+
+
+def weekly(cycle, holidays=()):
+    """Shares of doublings and false alarms, see benchmarks/bursts.py; holidays are as Sundays."""
+    starts, counts, doubled = benchmark.stream(2, cycle, 100, 50, runs=60)
+    for day in holidays:
+        counts[day] = np.roll(counts[6], day, axis=0)
+    told = benchmark.bursts(counts, np.full(len(starts), 10_000.0), starts)
+    told[list(holidays)] = False
+    return benchmark.rates_of(told, doubled, 7)
+
+
+def right(found, false, days):
+    """Whether nine of ten are found, with the false alarms that are stated."""
+    return found >= 0.85 and false <= 0.01 and days <= 0.12
+
+
+@pytest.mark.parametrize("cycle", [1 / 3, 1, 1.3, 2, 3])
+def test_doublings_on_a_weekday_are_found_whatever_the_weekly_cycle(cycle):
+    assert right(*weekly(cycle))
+
+
+@pytest.mark.parametrize("cycle", [1 / 3, 3])
+def test_holidays_are_ordinary_outliers(cycle):
+    assert right(*weekly(cycle, holidays=(24, 39)))
+
+
+@pytest.mark.parametrize("week", [1, 6])
+def test_the_weekly_measurement_rejects_windows_of_other_kinds(monkeypatch, week):
+    monkeypatch.setattr(course, "kinds_of", lambda starts: (week, np.arange(len(starts)) % week))
+    assert not right(*weekly(2))
+
+
+def test_the_weekly_measurement_rejects_a_level_for_each_topic_alone(monkeypatch):
+    monkeypatch.setattr(benchmark, "discovered", lambda found: found < LEVEL)
+    assert not right(*weekly(2))
+
+
+def test_a_doubling_at_an_hour_is_found_within_a_daily_cycle():
+    starts, generator = np.arange(24 * 10) * HOUR, np.random.default_rng(6)
+    rates = np.where(np.arange(240) % 24 < 8, 30.0, 100.0)[:, None].repeat(100, axis=1)
+    rates[228] *= 2
+    found = judged(generator.poisson(rates).astype(float), np.full((240, 1), 1e4), starts.tolist())
+    told = found[1] < LEVEL
+    assert told[228].mean() >= 0.95 and told[24:228].mean() <= 0.01
+    assert not told[:24].any()
 
 
 def row(day, topic, share, group=""):

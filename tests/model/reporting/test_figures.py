@@ -215,8 +215,11 @@ def test_a_planted_burst_is_told_with_its_period_topic_and_documents():
     documents = [40] * 10
     shares = [[0.25, 0.25, 0.5] for _ in documents]
     shares[8] = [0.05, 0.75, 0.2]
-    assert bursts_of_periods(documents, shares) == [[8, 1, 30.0, pytest.approx(10, abs=1e-9)]]
-    assert bursts_of_periods([], []) == bursts_of_periods([40], shares[:1]) == []
+    starts, shares = [DAY * n for n in range(10)], np.array(shares)
+    found = bursts_of_periods(starts, documents, shares)
+    assert found == [[8, 1, 30.0, pytest.approx(10, abs=1e-9)]]
+    assert bursts_of_periods([], [], shares[:0]) == []
+    assert bursts_of_periods(starts[:1], [40], shares[:1]) == []
 
 
 def test_the_page_has_the_bursts_that_trends_has(made):
