@@ -120,7 +120,7 @@ class GibbsState:
     def choose_topics(self, documents: int) -> None:
         """Choose T by the first documents; the model begins anew, with all documents at hand."""
         assert self.nursery
-        self.live = first_model(self.live, documents, self.settings, self.pool)
+        self.live = first_model(self.live, self.first, documents, self.settings, self.pool)
         self.first = self.live.topics
         self.nursery.alpha = self.alpha
 

@@ -4,11 +4,12 @@ Few documents say little about the number of topics, and a model of too many top
 than one of too few: of three subjects it makes fifty fragments. So a stream begins in three steps.
 
 1. Until 10 documents have come, the model has T topics, or one with ``--topics=auto``.
-2. The first 10, 20, 40, 80, 160 and 300 documents choose a model (:func:`first_model`). For each K
-   of 1, 2, 3, 4, 6, 8, ... up to T, a chain learns two thirds of them in 40 sweeps, S = 1; fewer
-   than 300 compare every second K. The other third judges: g_d(K) is the probability of the tokens
-   of document d at odd places, given those at even places. K is *good* if it is at most s standard
-   errors behind the best K',
+2. The first 10, 16, 26, 42, ... and 300 documents choose a model (:func:`first_model`): a subject
+   that begins between two choices waits for the next. For each K of 1, 2, 3, 4, 6, 8, ... up to T,
+   a chain learns two thirds of them, which are drawn, in 40 sweeps, S = 1; fewer than 300 compare
+   every second K from a third of the last choice on. The others judge: g_d(K) is the probability
+   of the tokens of document d at odd places, given those at even places. K is *good* if it is at
+   most s standard errors behind the best K',
 
        sum over d of [g_d(K') - g_d(K)] <= s (sd of these differences) sqrt(number of d).
 
@@ -37,14 +38,16 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.engine.stream import places_of
 
 # Numbers of topics that are compared.
 NUMBERS = (1, 2, 3, 4, 6, 8, 12, 17, 25, 35, 50, 70)
 # Documents that choose, and those that choose for good.
-LOOKS = (10, 20, 40, 80, 160, 300)
+LOOKS = (10, 16, 26, 42, 68, 110, 180, 300)
 CHOOSING = LOOKS[-1]
-# The share of them that chains learn; the sweeps of a chain.
-LEARNED, SWEEPS = 2 / 3, 40
+# One of so many judges, drawn, whatever the order is; the sweeps of a chain; how far fewer topics
+# are compared.
+JUDGES, SWEEPS, FEWER = 3, 40, 3
 # Standard errors behind the best that are as good as none, and those that are enough to have fewer
 # topics for good than a number that is given.
 BEHIND, SURE = 0.25, 2.0
@@ -55,26 +58,33 @@ def numbers_up_to(most: int) -> list[int]:
     return [k for k in NUMBERS if k < most] + ([most] if most <= NUMBERS[-1] else [])
 
 
-def first_model(live: State, documents: int, settings: Gibbs, pool: Executor | None) -> State:
+def first_model(
+    live: State, chosen: int, documents: int, settings: Gibbs, pool: Executor | None
+) -> State:
     """Return the model that the first documents choose.
 
     Args:
         live: the model; it may hold later documents, too.
+        chosen: the topics of the last choice; 0 before the first one.
         documents: how many choose, one of :data:`LOOKS`.
         settings: the settings.
         pool: threads for the chains.
     """
-    learned = int(LEARNED * documents)
-    if not live.offsets[learned]:
+    drawn = np.argsort(places_of(live, np.arange(documents)))
+    judges, learned = np.sort(drawn[: documents // JUDGES]), np.sort(drawn[documents // JUDGES :])
+    if not len(live.places(learned)[0]):
         # No word can choose.
         return live
     is_last = documents == CHOOSING
-    numbers, behind = numbers_up_to(settings.most_first)[:: -1 if is_last else -2], BEHIND
+    numbers, behind = numbers_up_to(settings.most_first)[::-1], BEHIND
+    if not is_last:
+        # Far fewer topics than the last choice are no longer likely, and many cost most.
+        numbers = [k for k in numbers[::2] if k >= chosen / FEWER]
     if settings.learns_topics:
         numbers = numbers[::-1]
     elif is_last:
         behind = SURE
-    texts = texts_of(live, np.arange(learned, documents))
+    texts = texts_of(live, judges)
 
     def judged(i: int) -> tuple[State, Array]:
         chain = chain_of(live, settings, numbers[i], learned)
@@ -83,7 +93,7 @@ def first_model(live: State, documents: int, settings: Gibbs, pool: Executor | N
     chains, found = zip(*each(pool, judged, len(numbers)), strict=True)
     chain = chains[first_good(np.array(found), behind)]
     dissolve(chain, texts_of(live, np.arange(documents)))
-    return begin_anew(live, chain, settings)
+    return begin_anew(live, chain, learned, settings)
 
 
 def first_good(found: Array, most: float = BEHIND) -> int:
@@ -98,11 +108,11 @@ def first_good(found: Array, most: float = BEHIND) -> int:
     return int(np.argmax(behind.sum(axis=1) <= most * errors))
 
 
-def chain_of(live: State, settings: Gibbs, topics: int, documents: int) -> State:
-    """Return a model of K topics that has learned so many documents."""
+def chain_of(live: State, settings: Gibbs, topics: int, learned: Array) -> State:
+    """Return a model of K topics that has learned some documents."""
     chain = emptied(live, topics, settings.alpha_of(topics))
     chain.name = f"{live.name}\0{topics} topics"
-    chain.add_documents(*tokens_of(live, documents))
+    chain.add_documents(*tokens_of(live, learned))
     sweep(chain, SWEEPS)
     return chain
 
@@ -138,19 +148,20 @@ def dissolve(chain: State, texts: Texts) -> None:
     sweep(chain, SWEEPS // 4)
 
 
-def begin_anew(live: State, chain: State, settings: Gibbs) -> State:
+def begin_anew(live: State, chain: State, learned: Array, settings: Gibbs) -> State:
     """Return a model of the words and documents of another one that begins as a chain ended.
 
     Args:
         live: the other model.
-        chain: has learned the first documents.
+        chain: has learned some documents.
+        learned: int64[n], these.
         settings: the settings.
     """
     topics = np.flatnonzero(chain.totals[: chain.topics])
     found = emptied(live, len(topics), settings.alpha_of(len(topics)))
-    found.add_documents(*tokens_of(live, live.documents))
+    found.add_documents(*tokens_of(live, np.arange(live.documents)))
     z = np.searchsorted(topics, chain.z[: chain.tokens]).astype(np.uint16)
-    found.recount(np.arange(chain.tokens), z)
+    found.recount(live.places(learned)[0], z)
     found.a, found.a0 = chain.a, chain.a0
     found.tables, found.base = chain.tables.copy(), chain.base.copy()
     # These name draws.
@@ -166,7 +177,7 @@ def emptied(live: State, topics: int, alpha: float) -> State:
     return found
 
 
-def tokens_of(live: State, documents: int) -> tuple[Array, Array]:
-    """Return the words of the first documents, int32[N], and their lengths, int64[documents]."""
-    offsets = live.offsets[: documents + 1]
-    return live.words[: offsets[-1]], np.diff(offsets)
+def tokens_of(live: State, chosen: Array) -> tuple[Array, Array]:
+    """Return the words of documents, int32[N], and their lengths, int64[n]."""
+    places, offsets = live.places(chosen)
+    return live.words[places], np.diff(offsets)

@@ -45,6 +45,18 @@ def run(settings, documents, size, threads=1, reload=False):
     return state, topics, arrived
 
 
+@pytest.mark.parametrize("subject", [lambda d: d // 50, lambda d: d % 3], ids=["sorted", "cycle"])
+def test_subjects_get_a_topic_each_whatever_the_order_of_documents(subject, monkeypatch):
+    """The planted bug is judges that come last."""
+    generator = np.random.default_rng(3)
+    words = [[f"s{subject(d)}-{w}" for w in generator.integers(20, size=30)] for d in range(150)]
+    documents = [document_of(row, d) for d, row in enumerate(words)]
+    settings = made(learner="gibbs", topics=50, moves=5)
+    assert run(settings, documents, 10)[0].first == 3
+    monkeypatch.setattr(start, "places_of", lambda live, numbers: -numbers)
+    assert (run(settings, documents, 10)[0].first == 3) is (subject(149) == subject(2))
+
+
 @pytest.mark.parametrize(("topics", "wanted"), [(3, {3, 4}), (10, {10, 11, 12})])
 def test_the_first_documents_choose_how_many_topics_there_are(topics, wanted):
     state, _, _ = run(AUTO, documents_of(topics), CHOOSING)
@@ -122,7 +134,7 @@ def test_one_topic_is_enough_for_words_that_say_nothing_of_each_other(seed, monk
     documents = [document_of([f"w{w}" for w in row], d) for d, row in enumerate(words.tolist())]
     assert run(AUTO, documents, CHOOSING)[0].first == 1
     texts_of = start.texts_of
-    monkeypatch.setattr(start, "texts_of", lambda live, _: texts_of(live, np.arange(100)))
+    monkeypatch.setattr(start, "texts_of", lambda live, _: texts_of(live, np.arange(0, 300, 3)))
     assert run(AUTO, documents, CHOOSING)[0].first > 1
 
 
@@ -174,10 +186,9 @@ def test_disjoint_subjects_get_a_topic_each(topics, monkeypatch):
     live = state.live
     table = np.array([live.rows[: live.size][names == s].sum(axis=0) for s in np.unique(names)])
     has = table.sum(axis=0) > 0.01 * table.sum()
-    assert (
-        has.sum() == subjects
-        and (table[:, has].max(axis=0) > 0.95 * table[:, has].sum(axis=0)).all()
-    )
+    assert (table[:, has].max(axis=0) > 0.95 * table[:, has].sum(axis=0)).all()
+    # A subject may keep a fragment.
+    assert set(table.argmax(axis=0)[has]) == set(range(subjects)) and has.sum() <= subjects + 1
     assert counts[-1] < 20
     monkeypatch.setattr(start, "dissolve", lambda *_: None)
     # The chain that auto chooses here has no fragments.
