@@ -249,7 +249,7 @@ def fit(stored, documents):
     published = published_model(stored, manifest)
     prepared = inference_for(inference).prepare(inference, published)
     pairs = [make_pair(inference, prepared, published, one) for one in documents.documents()]
-    settings = FitSettings(variances=(0.1,), iterations=20)
+    settings = FitSettings()
     topics = published.snapshot.topic_count
     fitted = fit_classifier(
         manifest, topics, filter(None, pairs), settings, inference=inference, on_step=bool

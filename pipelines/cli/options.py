@@ -24,7 +24,6 @@ from typing import Literal
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.inference import METHOD
 from beam_topics.model.inference.settings import (
     CacheSettings,
@@ -364,7 +363,7 @@ ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
 OutputOptions = group("Output", MixtureSettings, TrendSettings)
 FigureOptions = group("Figures", FigureSettings)
-EvaluationOptions = group("Evaluation", EvaluationInputSettings, EvaluationSettings)
+EvaluationOptions = group("Evaluation", EvaluationInputSettings)
 ShowOptions = group("Display", ShowSettings)
 DemoOptions = group("Demo", DemoSettings)
 ArchiveOptions = group("Archive", ArchiveSettings)

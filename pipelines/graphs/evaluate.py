@@ -12,7 +12,6 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import TOP_WORDS
 from beam_topics.model.evaluation.held_out import check_classifier
 from beam_topics.model.inference.classifier import Classifier, ClassifierStore
@@ -90,11 +89,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         read.append(documents)
         dead.append(unread)
     write_dead_letters(dead, options)
-    plan = EvaluationPlan(
-        settings_of(options, StoreSettings).root,
-        settings_of(options, EvaluationSettings),
-        given.words,
-    )
+    plan = EvaluationPlan(settings_of(options, StoreSettings).root, given.words)
     lines = (
         pipeline
         | "Versions" >> beam.Create([version.to_json() for version in versions])

@@ -15,7 +15,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms.fit import FitClassifier
 
 ITEMS = documents(60)
-SETTINGS = FitSettings("roots", (0.01, 1.0), iterations=20)
+SETTINGS = FitSettings()
 
 
 @pytest.fixture(scope="module")

@@ -95,7 +95,7 @@ def command(name, source, store, folder):
         "infer": (infer, [*own, model, f"--output={folder / 'mixtures'}", "--inference_sweeps=4"]),
         "fit_classifier": (
             fit_classifier,
-            [*own, model, "--prior_variances=1", "--fit_iterations=2"],
+            [*own, model],
         ),
         "evaluate": (
             evaluate,
@@ -103,7 +103,6 @@ def command(name, source, store, folder):
                 f"--held_out={source}",
                 *own[1:],
                 model,
-                "--check_documents=0",
                 "--versions=1",
                 figures,
             ],
