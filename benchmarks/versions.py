@@ -18,7 +18,6 @@ import fastavro
 import numpy as np
 
 from beam_topics.model.documents.settings import SequenceSettings
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER, Gibbs, learner_for
 from beam_topics.model.publishing.choice import Candidate
@@ -34,6 +33,7 @@ from beam_topics.model.publishing.snapshots import (
 )
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import changes, match_topics
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.settings.compositions import compose
 from beam_topics.model.stored import wire
 from beam_topics.model.stored.wire import unpack_columns

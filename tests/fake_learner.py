@@ -14,12 +14,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners import InitialBatch, NoInitialBatch
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.papers.settings import StreamingParticles
 from beam_topics.model.publishing.events import FLOOD, Event
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 
 FIGURES = ("documents", "tokens", "loss", "scored")

@@ -4,10 +4,10 @@ import hashlib
 
 import numpy as np
 
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.settings import TokeniserSettings
 
 

@@ -342,6 +342,20 @@ def thai(folder: Path) -> str:
     return _dated(folder, "%Y-%m-%d", Texts(s.THAI, 16, "", ""), 300)
 
 
+@made(300, s.KOREAN, "Korean: a particle is no part of a word")
+def korean(folder: Path) -> str:
+    texts, particles = Texts(s.KOREAN, fillers=""), ("에서", "의", "만", "에게", "보다")
+    rows = (
+        " ".join(
+            f"{word}{particles[(n + place) % 5]}"
+            for place, word in enumerate(texts.text(n).split())
+        )
+        for n in range(300)
+    )
+    dated = ((f"{moment(n):%Y-%m-%d}", f"{text} 있다") for n, text in enumerate(rows))
+    return _written(folder, "data.csv", _csv([("date", "text"), *dated]))
+
+
 @made(300, s.HINDI, "Hindi", options=("--topics=3",))
 def hindi(folder: Path) -> str:
     return _dated(folder, "%Y-%m-%d", Texts(s.HINDI, fillers="और है का में"), 300)

@@ -38,9 +38,9 @@ from beam_topics.model.settings.options import Implementations, Kinds, Record, o
 if TYPE_CHECKING:
     from beam_topics.model.arrays import FloatArray
     from beam_topics.model.documents.minibatch import Minibatch
-    from beam_topics.model.kernels.scaled import Scaled
     from beam_topics.model.publishing.events import Event
     from beam_topics.model.publishing.snapshot import Snapshot
+    from beam_topics.model.scaled import Scaled
 
 # Part of every learner's fingerprint. Raise it when the same settings and minibatches give other
 # bits than before.

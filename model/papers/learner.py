@@ -16,7 +16,6 @@ import numpy as np
 
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.papers import stored
 from beam_topics.model.papers.kernels.resampling import MOVES, RESAMPLINGS, SCHEDULED
@@ -39,6 +38,7 @@ from beam_topics.model.papers.state import (
     topics_of,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 from beam_topics.model.words.vocabulary import UNKNOWN
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.papers.history import History
 from beam_topics.model.papers.kernels import filter as alg4
 from beam_topics.model.papers.kernels.copy_on_write import new_table
@@ -27,6 +26,7 @@ from beam_topics.model.papers.rejuvenation import (
 )
 from beam_topics.model.papers.sample import Documents, Sample, draw_sample
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.vocabulary import Vocabulary
 
 # Minibatches whose evidence is kept, to compare islands.

@@ -15,7 +15,6 @@ import numpy as np
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners.packed_numbers import pack_numbers, unpack_numbers
 from beam_topics.model.papers.kernels.canonical_rows import word_in_excess
 from beam_topics.model.papers.kernels.particles import PAGE
@@ -23,6 +22,7 @@ from beam_topics.model.papers.kernels.reservoir import KEPT, SEEN, WHOLE
 from beam_topics.model.papers.packing import Packed, pack_table, unpacked
 from beam_topics.model.papers.settings import InitialBatch, PaperSettings
 from beam_topics.model.papers.state import PaperState
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
 MAGIC = b"BTQ1"

@@ -32,10 +32,10 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.publishing.blobs import sequence_of
 from beam_topics.model.publishing.events import events_from_json
 from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
 
@@ -168,9 +168,9 @@ class Candidate:
         chain: h_n, hex.
         fingerprint: The fingerprint of the learner, hex.
         witness: The witness of the learner, hex.
-        evidence: A :class:`beam_topics.model.kernels.scaled.Scaled` in hex, which decides which
+        evidence: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides which
             island is published.
-        posterior: A :class:`beam_topics.model.kernels.scaled.Scaled` in hex, which decides between
+        posterior: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides between
             equal evidence.
         documents: As in :class:`beam_topics.model.learners.base.Summary`, like the fields up to
             in_sample_nmi.

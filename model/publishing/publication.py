@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, replace
 from beam_topics.model import __version__
 from beam_topics.model.documents.pending import Bag
 from beam_topics.model.errors import DivergedError
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.publishing.catalogue import name_topics
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose
@@ -25,6 +24,7 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import Succession
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
 

@@ -43,7 +43,7 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.kernels.scaled import Scaled
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
 if TYPE_CHECKING:

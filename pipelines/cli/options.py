@@ -269,7 +269,8 @@ class LimitSettings(Record):
     most_keys: int = option(100, "model keys whose models are held in memory", least=1)
     patience: int = option(
         10_000_000,
-        "time in which the headers and then the body of a request have to arrive",
+        "time in which the headers and then the body of a request have to arrive, and a part of"
+        " an answer to be read",
         unit="microseconds",
         least=1,
     )

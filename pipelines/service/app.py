@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,7 +28,7 @@ from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits
 from beam_topics.pipelines.cli.options import LimitSettings, ServiceSettings
 from beam_topics.pipelines.pages.page import check_installed, render
-from beam_topics.pipelines.service.limits import FIRST_WORDS, Rate, count_of, read, texts_of
+from beam_topics.pipelines.service.limits import FIRST_WORDS, Bodies, Rate, count_of, texts_of
 from beam_topics.pipelines.service.models import Loaded, Models
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -102,6 +102,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 ANY = "*"
 # Pages that are kept: a megabyte or more each.
 MOST_PAGES = 4
+_PART = 65_536
 _TITLE = "Topics"
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -119,9 +120,9 @@ class Reports:
 
     def __init__(self, store: ModelStore) -> None:
         self._store = store
-        self._pages: dict[tuple[str, str, str | None], str] = {}
+        self._pages: dict[tuple[str, str, str | None], bytes] = {}
 
-    def page(self, loaded: Loaded) -> str:
+    def page(self, loaded: Loaded) -> bytes:
         """Return the page of a version.
 
         Raises:
@@ -135,7 +136,7 @@ class Reports:
         if name not in self._pages:
             while len(self._pages) >= MOST_PAGES:
                 del self._pages[next(iter(self._pages))]
-            self._pages[name] = self._made(loaded)
+            self._pages[name] = self._made(loaded).encode()
         return self._pages[name]
 
     def _made(self, loaded: Loaded) -> str:
@@ -159,9 +160,10 @@ class Service:
     def __init__(self, models: Models, limits: LimitSettings, poll: float) -> None:
         self._models, self._limits, self._poll = models, limits, poll
         self.metrics, self._rate = Metrics(models.versions), Rate(limits.rate)
-        self._reports = Reports(models.store)
+        self._reports, self._bodies = Reports(models.store), Bodies(limits)
         self._worker, self._printer = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
-        self._active = 0
+        self._is_ready = False
+        self._active = dict.fromkeys((self._worker, self._printer), 0)
 
     def app(self) -> Starlette:
         """Return the application."""
@@ -172,6 +174,7 @@ class Service:
             Route("/report", self._answer("/report", self._report)),
             Route("/metrics", self._figures),
             Route("/health", self._health),
+            Route("/ready", self._readiness),
         ]
         handlers: Any = {HTTPException: self._other, Exception: self._failed}
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
@@ -189,12 +192,14 @@ class Service:
 
     async def _follow(self) -> None:
         while True:
-            await asyncio.sleep(self._poll)
+            work = self._models.refresh if self._is_ready else self._models.begin
             try:
-                await self._run(self._worker, self._models.refresh)
+                await self._run(self._worker, work)
+                self._is_ready = True
             except (BeamTopicsError, OSError) as error:
                 # A publisher or an expiry may be at work: the version at hand goes on.
                 _LOGGER.warning("the newest version was not read: %s", error)
+            await asyncio.sleep(self._poll)
 
     @staticmethod
     async def _run(worker: ThreadPoolExecutor, work: Callable[..., Any], *given: Any) -> Any:
@@ -230,20 +235,20 @@ class Service:
             raise HTTPException(429, told, {"Retry-After": str(ceil(wait))})
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        """Take one of the places of requests that wait for a thread."""
-        if self._active >= self._limits.most_waiting:
+    async def _place(self, worker: ThreadPoolExecutor) -> AsyncIterator[None]:
+        """Take one of the places of requests that wait for a thread; each thread has its own."""
+        if self._active[worker] >= self._limits.most_waiting:
             told = f"waiting: {self._limits.most_waiting} requests wait already; send it again"
             raise HTTPException(503, told, {"Retry-After": "1"})
-        self._active += 1
+        self._active[worker] += 1
         try:
             yield
         finally:
-            self._active -= 1
+            self._active[worker] -= 1
 
     async def _label(self, request: Request) -> Response:
-        texts = texts_of(await read(request, self._limits), self._limits)
-        async with self._place():
+        texts = texts_of(await self._bodies.read(request), self._limits)
+        async with self._place(self._worker):
             found = await self._run(self._worker, self._labelled, _key(request), texts)
         self.metrics.documents.inc(len(texts))
         return JSONResponse(found, headers=_DATA)
@@ -266,29 +271,35 @@ class Service:
         return {"key": key, "version": loaded.manifest.version, **loaded.described(mixture)}
 
     async def _topics(self, request: Request) -> Response:
-        async with self._place():
+        async with self._place(self._worker):
             loaded = await self._run(self._worker, self._models.get, _key(request))
             found = await self._run(self._worker, loaded.topics, FIRST_WORDS)
         return JSONResponse({"version": loaded.manifest.version, "topics": found}, headers=_DATA)
 
     async def _topic(self, request: Request) -> Response:
         count = count_of(request.query_params.get("words"))
-        async with self._place():
+        async with self._place(self._worker):
             loaded = await self._run(self._worker, self._models.get, _key(request))
             found = await self._run(self._worker, loaded.topic, request.path_params["topic"], count)
         return JSONResponse({"version": loaded.manifest.version, **found}, headers=_DATA)
 
     async def _report(self, request: Request) -> Response:
-        async with self._place():
+        async with self._place(self._printer):
             loaded = await self._run(self._worker, self._models.get, _key(request))
             page = await self._run(self._printer, self._reports.page, loaded)
-        return HTMLResponse(page, headers=_PAGE)
+        length = {"Content-Length": str(len(page))}
+        return StreamingResponse(_parts(page), headers=_PAGE | length, media_type="text/html")
 
     async def _figures(self, request: Request) -> Response:
         return Response(self.metrics.text(), headers=_DATA, media_type=FORM)
 
     async def _health(self, request: Request) -> Response:
         return JSONResponse({"versions": self._models.versions()}, headers=_DATA)
+
+    async def _readiness(self, request: Request) -> Response:
+        if not self._is_ready:
+            raise HTTPException(503, "ready: the models are not read yet", {"Retry-After": "1"})
+        return JSONResponse({"ready": True}, headers=_DATA)
 
     async def _other(self, request: Request, error: Exception) -> Response:
         """Answer a request for which there is no route."""
@@ -300,6 +311,12 @@ class Service:
         """Answer after an error of the service; the server logs it."""
         told = "the service failed; see its log"
         return refusal(HTTPException(500, told))
+
+
+async def _parts(page: bytes) -> AsyncIterator[bytes]:
+    """Yield a page in parts, of which each waits until the client has read the one before."""
+    for at in range(0, len(page), _PART):
+        yield page[at : at + _PART]
 
 
 def _key(request: Request) -> str:

@@ -5,12 +5,13 @@ filled evenly. A request takes one; where there is less, it is refused and the c
 one is there. Buckets that are full again say nothing, so those used least recently leave beyond
 :data:`MOST_CLIENTS`, and memory is bounded.
 
-uvicorn limits the time between two requests of a connection, and :func:`read` that of a body. The
-time of the first headers is limited by :func:`protocol_with`, so that clients who send nothing, or
-one byte a second, do not hold connections for ever.
+uvicorn limits the time between two requests of a connection, and :class:`Bodies` that of a body and
+the bytes of all bodies. :func:`protocol_with` limits the time, the number and the bytes of headers,
+and the time in which a client reads what was sent. So clients who send nothing, or read nothing, do
+not hold connections for ever.
 
 uvicorn answers 503 where too many connections are open. Before it comes to that, at 95 % of them,
-each new one takes the place of the one that has waited longest for headers, so that silent clients
+each new one takes the place of the one that has been waited for longest, so that silent clients
 keep nobody out. The rest is for connections that come before those have gone.
 """
 
@@ -30,36 +31,71 @@ from beam_topics.pipelines.cli.options import LimitSettings
 
 SECONDS = 10.0
 MOST_CLIENTS = 10_000
+# Of one request.
+MOST_HEADERS, MOST_HEADER_BYTES = 100, 32_768
+_HEADERS = f"headers: allowed are {MOST_HEADERS}, of {MOST_HEADER_BYTES:,} bytes; send fewer"
 # Words of a topic in an answer: where a request does not say how many, and at most.
 FIRST_WORDS = 10
 MOST_WORDS = 1_000
 _FORM = 'body: allowed is JSON such as {"text": "a ship"} or {"texts": ["a ship", "a court"]}'
 
 
-async def read(request: Request, limits: LimitSettings) -> bytes:
-    """Return the body of a request.
+class Bodies:
+    """The bodies that are being read, of ``most_waiting`` times ``most_bytes`` together at most.
 
-    Raises:
-        HTTPException: It is too large or too slow, or the client went away.
+    Beyond that, the one that began first makes room.
+
+    Args:
+        limits: What requests may take.
     """
-    try:
-        return await asyncio.wait_for(_whole(request, limits), limits.patience / 1e6)
-    except TimeoutError:
-        given = duration_text(limits.patience)
-        raise HTTPException(408, f"body: it did not arrive in {given}; send it again") from None
-    except ClientDisconnect:
-        raise HTTPException(400, "body: the connection ended before its end") from None
 
+    def __init__(self, limits: LimitSettings) -> None:
+        self._limits, self._room = limits, limits.most_waiting * limits.most_bytes
+        self._sizes: dict[asyncio.Timeout, int] = {}
 
-async def _whole(request: Request, limits: LimitSettings) -> bytes:
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > limits.most_bytes:
-            allowed = f"body: allowed are {limits.most_bytes:,} bytes; send fewer texts"
-            raise HTTPException(413, allowed)
-        parts.append(part)
-    return b"".join(parts)
+    async def read(self, request: Request) -> bytes:
+        """Return the body of a request.
+
+        Raises:
+            HTTPException: It is too large or too slow, others need its room, or the client went
+                away.
+        """
+        seconds = self._limits.patience / 1e6
+        try:
+            async with asyncio.timeout(seconds) as time:
+                self._sizes[time] = 0
+                return await self._whole(request, time)
+        except TimeoutError:
+            if time not in self._sizes:
+                told = "body: others came that needed its room; send it again, and faster"
+                headers = {"Retry-After": "1", "Connection": "close"}
+                raise HTTPException(503, told, headers) from None
+            given = duration_text(self._limits.patience)
+            raise HTTPException(408, f"body: it did not arrive in {given}; send it again") from None
+        except ClientDisconnect:
+            raise HTTPException(400, "body: the connection ended before its end") from None
+        finally:
+            self._room += self._sizes.pop(time, 0)
+
+    async def _whole(self, request: Request, time: asyncio.Timeout) -> bytes:
+        parts, most = [], self._limits.most_bytes
+        async for part in request.stream():
+            self._take(len(part), time)
+            if self._sizes[time] > most:
+                raise HTTPException(413, f"body: allowed are {most:,} bytes; send fewer texts")
+            parts.append(part)
+        return b"".join(parts)
+
+    def _take(self, size: int, time: asyncio.Timeout) -> None:
+        """Take room for a part of a body, from that of the one that began first if need be."""
+        while self._room < size:
+            oldest = next(iter(self._sizes))
+            self._room += self._sizes.pop(oldest)
+            if oldest is time:
+                raise TimeoutError
+            oldest.reschedule(0.0)
+        self._room -= size
+        self._sizes[time] += size
 
 
 def count_of(text: str | None) -> int:
@@ -133,47 +169,80 @@ class Rate:
 
 
 def protocol_with(seconds: float) -> type[HttpToolsProtocol]:
-    """Return the protocol with this time for headers."""
-    # Connections without the headers of a request, the one that has waited longest first.
-    silent: dict[HttpToolsProtocol, None] = {}
+    """Return the protocol with this time for headers, and for each part that a client reads."""
+    # Connections that are waited for, the one that is waited for longest first.
+    silent: dict[Any, None] = {}
 
     class Patient(HttpToolsProtocol):
-        _waits: asyncio.TimerHandle | None = None
+        _in_headers = _is_over = False
+        # The bytes of the headers that are there, and of one that is not complete.
+        _named = _begun = 0
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            self._waits: dict[str, asyncio.TimerHandle] = {}
             limit = self.limit_concurrency
             if silent and limit is not None and len(self.connections) >= limit - limit // 20:
-                oldest = next(iter(silent))
-                del silent[oldest]
-                oldest.transport.close()
-            self._begin()
+                next(iter(silent)).give_up()
+            self._wait_for("headers")
 
         def data_received(self, data: bytes) -> None:
-            if self._waits is None and (self.cycle is None or self.cycle.response_complete):
-                self._begin()
+            if self.cycle is None or self.cycle.response_complete:
+                self._wait_for("headers")
+            goes_on = self._in_headers
             super().data_received(data)
+            self._begun += len(data) if goes_on and self._in_headers else 0
+            if self._begun > MOST_HEADER_BYTES and not self._is_over:
+                self._is_over = True
+                self.send_400_response(_HEADERS)
+
+        def send_400_response(self, msg: str) -> None:
+            super().send_400_response(_HEADERS if self._is_over else msg)
+
+        def on_message_begin(self) -> None:
+            super().on_message_begin()
+            self._in_headers, self._named, self._begun = True, 0, 0
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            self._named += len(name) + len(value)
+            if len(self.headers) >= MOST_HEADERS or self._named > MOST_HEADER_BYTES:
+                self._is_over = True
+                # uvicorn answers an error of a callback as it does one of the parser.
+                raise ValueError(_HEADERS)
+            super().on_header(name, value)
 
         def on_headers_complete(self) -> None:
-            self._end()
+            self._in_headers = False
+            self._end("headers")
             super().on_headers_complete()
 
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._wait_for("reading")
+
+        def resume_writing(self) -> None:
+            self._end("reading")
+            super().resume_writing()
+
         def connection_lost(self, exc: Exception | None) -> None:
-            self._end()
+            self._end(*self._waits)
             super().connection_lost(exc)
 
-        def _begin(self) -> None:
-            self._waits = self.loop.call_later(seconds, self._give_up)
-            silent[self] = None
+        def _wait_for(self, what: str) -> None:
+            if what not in self._waits:
+                self._waits[what] = self.loop.call_later(seconds, self.give_up)
+                silent.setdefault(self)
 
-        def _end(self) -> None:
-            silent.pop(self, None)
-            if self._waits is not None:
-                self._waits.cancel()
-                self._waits = None
+        def _end(self, *whats: str) -> None:
+            for what in whats:
+                if (timer := self._waits.pop(what, None)) is not None:
+                    timer.cancel()
+            if not self._waits:
+                silent.pop(self, None)
 
-        def _give_up(self) -> None:
-            self._end()
-            self.transport.close()
+        def give_up(self) -> None:
+            self._end(*self._waits)
+            # What a client does not read would keep a connection that is closed.
+            self.transport.abort()
 
     return Patient

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from beam_topics.model.arrays import FloatArray
@@ -155,6 +156,12 @@ class Models:
         else:
             allowed = "a store in which some key has a version"
             raise OptionError("--model_store", self.store.root, allowed, "Train a model first.")
+
+    def begin(self) -> None:
+        """Read the newest versions of the first keys, and label a word, which compiles kernels."""
+        for key in islice(filter(self.store.has_versions, self.store.keys()), self._most_keys):
+            loaded = self.get(key)
+            loaded.mixtures(list(loaded.snapshot.words[:1]))
 
     def get(self, key: str) -> Loaded:
         """Return the version of a key that is at hand, or read it.

@@ -19,7 +19,6 @@ import numpy as np
 
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.engine import stored
 from beam_topics.model.learners.engine.births import follow, labelled, remember
@@ -38,6 +37,7 @@ from beam_topics.model.learners.engine.state import Array, State, first_strength
 from beam_topics.model.learners.engine.stream import learn
 from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 
 

@@ -22,7 +22,6 @@ from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary
 from beam_topics.model.learners.variational.kernels.variational_estep import (
@@ -34,6 +33,7 @@ from beam_topics.model.learners.variational.kernels.variational_estep import (
     score_documents,
 )
 from beam_topics.model.learners.variational.settings import SampledLocally, VariationalSettings
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.known_words import known_words
 

@@ -10,7 +10,7 @@ and P(w_i | the tokens before it) = sum_t q_t / (sum_t alpha_t + tokens of d bef
 number of words that the vocabulary can have.
 
 The joint probability P(w, z) and the weight of a particle are products of very many factors. Each
-is a mantissa and a power of two (:mod:`beam_topics.model.kernels.scaled`), so no logarithm is
+is a mantissa and a power of two (:mod:`beam_topics.model.scaled`), so no logarithm is
 computed.
 
 Tokens are stored in pages of 32. The words of a page are common to all particles; its topics are a

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from made import CANDIDATE
 
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learner_log.head import fingerprinter
 from beam_topics.model.learners import Gibbs
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose, is_better
 from beam_topics.model.publishing.settings import PublishSettings
+from beam_topics.model.scaled import Scaled
 
 AT_ONCE = PublishSettings(margin=0, versions=1)
 probabilities = st.one_of(

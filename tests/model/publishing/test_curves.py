@@ -11,7 +11,6 @@ from streams import SECOND, SEQUENCE, learn_options, links_of
 
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learners import EveryDocument, InitialBatch, NeverResample, ParticleFilter
@@ -20,6 +19,7 @@ from beam_topics.model.publishing.catalogue import curves
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.scaled import Scaled
 
 WINDOWS, EACH, LENGTH = 12, 40, 12
 BETTER = Scaled.of(0.5, 10_000).to_bytes().hex()

@@ -11,13 +11,13 @@ from streams import TOKENISER, WORDS, documents, learn_options, links_of
 from beam_topics.model import __version__
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.errors import DivergedError, StoreConflictError
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.publishing import publication, succession
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.scaled import Scaled
 
 LINKS = links_of(documents(40))
 # Each minibatch is a window, so versions may be one minibatch apart.

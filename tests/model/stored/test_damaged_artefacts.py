@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parent.parent
+TESTS = Path(__file__).parents[2]
 # Kernels may be compiled in the children.
 pytestmark = pytest.mark.timeout(900)
 

@@ -16,7 +16,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.stored import wire
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 FEW = settings(max_examples=80)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 WORDS = st.lists(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.kernels.scaled import Scaled
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 from beam_topics.model.words.character_model import CHARACTERS, GEOMETRIC, SMALLEST, CharacterModel
 

@@ -46,7 +46,7 @@ def test_nouns_of_other_languages_survive(code):
 @pytest.mark.parametrize("code", PARTS)
 def test_words_of_grammar_go_and_others_stay(code):
     grammar, others = PARTS[code]
-    assert len(set(grammar.split())) >= 30 and len(set(others.split())) >= 48
+    assert len(set(grammar.split())) >= 30 and len(set(others.split())) >= 50
     cut = Tokeniser(tokeniser_settings(stop_words=code)).words
     assert cut(f"{grammar} {grammar.title()}") == [] and cut(others) == others.split()
 
@@ -80,22 +80,12 @@ def test_a_language_without_a_short_list_has_the_one_of_the_library():
     )
 
 
-def test_settings_hold_the_release_and_those_of_older_releases_keep_their_words():
+def test_settings_hold_the_release():
     assert tokeniser_settings(stop_lists="stopwordsiso").stop_lists == LIBRARY
     assert tokeniser_settings() == TokeniserSettings()
     new = TokeniserSettings().to_json()
     forms = ["capitals", "codes", "digits", "signs"]
     assert (new["stop_lists"], new["word_forms"]) == (FUNCTIONS, forms)
-    old = {name: new[name] for name in new if name not in ("stop_lists", "word_forms")}
-    text = "The computer reads GPT-4 covid19 1984 كِتَابٌ"
-    for digits, words in (
-        (False, ["reads", "gpt", "كِتَابٌ"]),
-        (True, ["reads", "gpt", "covid19", "1984", "كِتَابٌ"]),
-    ):
-        stored = {**old, "digits": digits}
-        found = TokeniserSettings.from_json(stored)
-        assert found.to_json() == stored
-        assert Tokeniser(found).words(text) == words
 
 
 def test_other_lists_and_releases_are_refused():

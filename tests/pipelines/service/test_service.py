@@ -182,6 +182,26 @@ def test_topics_health_and_metrics(client, store):
     assert store.latest("").version in text
 
 
+def test_models_are_read_before_the_first_request_and_it_is_ready_then(store):
+    class Held(Models):
+        may_begin = threading.Event()
+
+        def begin(self):
+            assert self.may_begin.wait(30)
+            super().begin()
+
+    models = Held(store.root, Gibbs3(), 100)
+    with serving(models) as address, client_of(address) as client:
+        assert client.get("/health").json() == {"versions": {}}
+        refused = client.get("/ready")
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+        assert refused.json() == {"error": "ready: the models are not read yet"}
+        models.may_begin.set()
+        while client.get("/ready").status_code != 200:
+            pass
+        assert client.get("/health").json()["versions"] == {"": store.manifest("").version}
+
+
 def test_one_topic_with_more_words(client):
     every = client.get("/topics").json()
     second = every["topics"][1]

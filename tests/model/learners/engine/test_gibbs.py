@@ -9,7 +9,6 @@ from corpora import document_of, learned, minibatches_of, topical
 from learner_options import made
 
 from beam_topics.model.errors import DamagedDataError, OptionError
-from beam_topics.model.kernels.scaled import Scaled
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.engine import holding, stored, stream
 from beam_topics.model.learners.engine.epoch import epoch
@@ -17,6 +16,7 @@ from beam_topics.model.learners.engine.holding import counts_of, topics_of_docum
 from beam_topics.model.learners.engine.kernels.figures import log_joint
 from beam_topics.model.learners.engine.state import State
 from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import wire
 
 DOCUMENTS = topical(60, words=40, topics=3, length=30)
