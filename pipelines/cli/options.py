@@ -252,28 +252,6 @@ class ServiceSettings(Record):
         unit="names",
     )
     port: int = option(8000, "port to listen on", least=1, most=65535)
-    poll: int = option(
-        10_000_000, "time between two looks for a newer version", unit="microseconds", least=1
-    )
-
-
-@dataclass(frozen=True)
-class LimitSettings(Record):
-    """What requests may take. A request above a limit is refused with the remedy."""
-
-    most_bytes: int = option(1_000_000, "bytes of a request's body", least=1)
-    most_texts: int = option(1000, "texts in a request", least=1)
-    most_characters: int = option(100_000, "length of a text", least=1)
-    most_waiting: int = option(64, "requests that are answered or wait at a time", least=1)
-    most_connections: int = option(1000, "connections at a time", least=1)
-    most_keys: int = option(100, "model keys whose models are held in memory", least=1)
-    patience: int = option(
-        10_000_000,
-        "time in which the headers and then the body of a request have to arrive, and a part of"
-        " an answer to be read",
-        unit="microseconds",
-        least=1,
-    )
     rate: float = option(
         0.0, "requests a second of one client, over ten seconds; 0 for any number", least=0
     )
@@ -359,7 +337,6 @@ LearnerOptions = group("Learner", choice=LEARNER)
 StoreOptions = group("Model store", StoreSettings)
 TrainingOptions = group("Running", RunSettings, PublishSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
-LimitOptions = group("Limits of requests", LimitSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
 OutputOptions = group("Output", MixtureSettings, TrendSettings)

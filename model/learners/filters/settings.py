@@ -71,6 +71,13 @@ class JoinPhrases(PhraseSettings):
 
     kind = "learned"
 
+    phrase_npmi: float = option(
+        0.5,
+        "normalised pointwise mutual information from which two neighbours are a phrase",
+        above=0,
+        below=1,
+        usual="0.3 and 0.7",
+    )
     phrase_documents: int = option(
         10, "documents in which the neighbours were seen, at least", unit="documents", least=2
     )
