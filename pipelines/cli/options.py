@@ -36,7 +36,6 @@ from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.settings import (
     Keep,
-    PublishSettings,
     Rule,
     StoreSettings,
     VersionSettings,
@@ -335,7 +334,7 @@ TokeniserOptions = group("Words", TokeniserSettings)
 SequenceOptions = group("Minibatches", SequenceSettings)
 LearnerOptions = group("Learner", choice=LEARNER)
 StoreOptions = group("Model store", StoreSettings)
-TrainingOptions = group("Running", RunSettings, PublishSettings, EventSettings)
+TrainingOptions = group("Running", RunSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
