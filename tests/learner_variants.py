@@ -70,10 +70,9 @@ VARIANTS = {
     "directed tree": {**FILTER, "history": "tree"},
     "directed tree, by tokens": {**UNITWISE, "history": "tree"},
     "by tokens, after documents": {**FILTER, "ess_check": "token", "rejuvenation": "document"},
-    "incremental, every 3 tokens": {
+    "incremental, by tokens": {
         "learner": "incremental-gibbs",
         "rejuvenation": "tokens",
-        "rejuvenate_every": 3,
         "rejuvenation_unit": "token",
     },
     "never": {**FILTER, "rejuvenation": "never"},
@@ -200,7 +199,6 @@ VARIANTS = {
         "schedule": "archive",
         "max_words": 20,
     },
-    "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
 }
 
 

@@ -169,7 +169,6 @@ class LabelSettings(Record):
         "window: the newest model before the end of the document's window; latest: the newest of"
         " all, which is not reproducible",
     )
-    shards: int = option(4, "number of labellers for each key", least=1)
 
 
 @dataclass(frozen=True)
@@ -195,19 +194,6 @@ class CoverageSettings(Record):
         name="coverage_window",
         unit="microseconds",
         least=1,
-    )
-
-
-@dataclass(frozen=True)
-class RetrainSettings(Record):
-    """When a model should be trained again."""
-
-    below: float = option(
-        RETRAIN_BELOW,
-        "share of known distinct words below which a report has the retrain signal",
-        name="retrain_below",
-        least=0,
-        most=1,
     )
 
 

@@ -30,7 +30,6 @@ from beam_topics.model.inference.settings import (
     CoverageSettings,
     FitSettings,
     LabelSettings,
-    RetrainSettings,
 )
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.learners import LEARNER
@@ -92,9 +91,6 @@ class EvaluationInputSettings(Record):
     )
     words: tuple[str, ...] = option(
         (), "words, with commas, whose rank in a topic is shown over the versions", unit="words"
-    )
-    versions: int = option(
-        50, "number of versions to evaluate, evenly spread, with the newest", least=1
     )
 
 
@@ -203,20 +199,6 @@ class TrendSettings(Record):
         "rows of all documents, of those of each label, or of each value of --group_field",
         name="trends_by",
     )
-    groups: int = option(
-        1000,
-        "most labels or groups in a window; others are one group, (others)",
-        name="trends_groups",
-        least=1,
-        most=1_000_000,
-    )
-    typical: int = option(
-        3,
-        "typical documents in each row: those with the largest share",
-        name="trends_typical",
-        least=0,
-        most=100,
-    )
     topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
 
 
@@ -270,7 +252,6 @@ class ArchiveSettings(Record):
     """How an archive is written."""
 
     archive: str = option("", "folder for the Avro files", first=True)
-    shard_period: int = option(30 * DAY, "event time in one file", unit="microseconds", least=1)
 
 
 KEEP_HELP = (
@@ -350,7 +331,6 @@ RecordOptions = group("Records", ReadSettings, OutputFileSettings)
 TrainingDocumentsOptions = group("Training documents", TrainingInputSettings)
 ModelCacheOptions = group("Models in memory", CacheSettings)
 CoverageOptions = group("Coverage", CoverageFileSettings, CoverageSettings)
-RetrainOptions = group("Retraining", RetrainSettings)
 FitOptions = group("Classifier", FitSettings)
 
 
@@ -375,7 +355,6 @@ LabelledOptions = flags(
 ReportOptions = flags(
     "Report",
     title={"default": "Topics", "help": "title of the page"},
-    input_profile={"help": "file of look --json about what was learned, for the page"},
     follow={
         "type": values.duration,
         "nargs": "?",
@@ -385,10 +364,6 @@ ReportOptions = flags(
 )
 ExportOptions = flags(
     "Content",
-    words_per_topic={
-        "type": values.positive,
-        "help": "csv, parquet and json: words of each topic; without it, all with a count",
-    },
     freeze={
         "type": values.topics,
         "default": (),
@@ -398,11 +373,6 @@ ExportOptions = flags(
 TextOptions = flags(
     "Text",
     text={"action": "append", "help": "a text; without it, standard input"},
-    most_topics={
-        "type": values.positive,
-        "default": 3,
-        "help": "topics of each text (default: 3)",
-    },
 )
 FunctionOptions = flags(
     "Words",

@@ -57,6 +57,8 @@ _PERPLEXITY = (
     " words that the model does not know make up most of them."
 )
 _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
+# The versions that are evaluated, evenly spread, with the newest.
+MOST_VERSIONS = 50
 _MIXED = (
     f"Never: the share of pairs of a topic's first {TOP_WORDS} words that no document of"
     f" --coherence_with has. {ACROSS} Mixed topics (*) have their characteristic words in place of"
@@ -71,7 +73,7 @@ def chosen_versions(options: Options) -> list[Manifest]:
     found = [
         one for one in store.up_to(last) if one.version == last.version or store.has_model(one)
     ]
-    return thin(found, settings_of(options, EvaluationInputSettings).versions)
+    return thin(found, MOST_VERSIONS)
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:

@@ -355,7 +355,7 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
         f"--dead_letters={tmp_path / 'dead'}",
         f"--json={figures}",
     ]
-    assert evaluate.main([*where, *one, "--versions=1"]) == 0
+    assert evaluate.main([*where, *one]) == 0
     (row,) = map(json.loads, figures.read_text().splitlines())
     assert (row["documents"], row["version"]) == (
         english,
@@ -413,7 +413,6 @@ def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
     into = [
         f"--archive={tmp_path / 'archive'}",
         f"--dead_letters={tmp_path / 'dead'}",
-        "--shard_period=10d",
     ]
     assert archive.main([f"--input={corpus}", *into]) == 0
     one = trained(tmp_path / "archive" / "*.avro", tmp_path)
@@ -439,7 +438,6 @@ def test_an_archive_gives_the_same_model(corpus, tmp_path):
                 f"--input={corpus}",
                 f"--archive={tmp_path / 'archive'}",
                 f"--dead_letters={tmp_path / 'dead'}",
-                "--shard_period=10d",
             ]
         )
         == 0

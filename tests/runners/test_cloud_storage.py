@@ -107,7 +107,6 @@ def test_all_pipelines_with_everything_in_a_bucket(root, capsys):
                 f"--input={root}/raw/*.jsonl",
                 f"--archive={place['archive']}",
                 dead,
-                "--shard_period=10d",
             ]
         )
         == 0

@@ -70,7 +70,6 @@ SMALL = {
     "truncation": 6,
     "reorder_every": 2,
     "buckets": 7,
-    "local_iterations": 3,
     "vocabulary_file": WORDS[:12],
 }
 # Of options that need words; the others have two values below.
@@ -92,7 +91,6 @@ OTHER = {
     "initial_documents": (10, 20),
     "duplicate_similarity": (0.1, 1.0),
     "max_source_share": (1.0, 0.1),
-    "rejuvenate_every": (1, 5),
     "max_topics": (4, 6),
     "phrase_npmi": (0.2, 0.9),
     "phrase_documents": (5, 40),

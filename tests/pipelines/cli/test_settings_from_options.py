@@ -144,11 +144,6 @@ def test_values_reach_the_settings():
         ),
         (
             learner_settings_of,
-            "--learner=infvoc --local_sweeps=0",
-            "--local_sweeps: 0 was given; allowed is 1 or more",
-        ),
-        (
-            learner_settings_of,
             "--learner=infvoc --remainder=rest",
             "--remainder: 'rest' was given; allowed is one of share, stick, mass",
         ),

@@ -103,7 +103,6 @@ def command(name, source, store, folder):
                 f"--held_out={source}",
                 *own[1:],
                 model,
-                "--versions=1",
                 figures,
             ],
         ),
