@@ -153,7 +153,7 @@ def test_what_came_of_the_others_is_there_and_shown(name, mixed, store, tmp_path
     if name in ("fit_classifier", "evaluate"):
         assert {
             "fit_classifier": "9 pairs",
-            "evaluate": "1 versions",
+            "evaluate": "3 versions",
         }[name] in captured.out
     written = {"archive": "archive", "train": "new", "stream": "mixtures", "infer": "mixtures"}.get(
         name
