@@ -93,7 +93,7 @@ def show(options: Options) -> None:
         left_out = ", ".join(map(str, compress(shown.ids, shown.hidden)))
         out.print(f"hidden: {left_out}")
     if empty := empty_topics(shown) - listed:
-        out.print(f"empty: {len(empty)} of {len(shown.ids)} topics")
+        out.print(f"not in use: {len(empty)} of at most {len(shown.ids)} topics")
     out.print()
     rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
     first = 1 if ordered else 0

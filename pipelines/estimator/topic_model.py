@@ -29,14 +29,18 @@ from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
+from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
+from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.settings.options import record_from_json
 from beam_topics.model.words.functions import allow
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.progress import progress
-from beam_topics.pipelines.estimator import documents, parameters
+from beam_topics.pipelines.estimator import documents, parameters, views
+from beam_topics.pipelines.pages.of_store import page_of_store
+from beam_topics.pipelines.pages.page import check_installed
 
 
 class OwnFolder:
@@ -268,6 +272,34 @@ class TopicModel(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "version_")
         return self.snapshot_.top_words(count)
 
+    def topics_table(self, words: int = 10) -> list[dict[str, Any]]:
+        """Return the topics in use as rows, the largest first; ``pandas.DataFrame`` takes them.
+
+        A row has ``topic`` (its id), ``name``, ``share`` of the tokens, and ``words``. Topics that
+        are merged or hidden in the catalogue of the store are as ``beam-topics show`` has them.
+
+        Args:
+            words: How many words of each topic.
+        """
+        check_is_fitted(self, "version_")
+        return views.topics_table(self._shown(), words)
+
+    def explore(self) -> views.Page:
+        """Return the page of ``beam-topics report``, which a notebook shows.
+
+        Raises:
+            BeamTopicsError: Jinja2 is not installed.
+        """
+        check_is_fitted(self, "version_")
+        check_installed()
+        return views.Page(page_of_store(ModelStore(self._root()), self._shown()))
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        parameters = str(super().__repr__(N_CHAR_MAX))
+        if not hasattr(self, "version_"):
+            return parameters
+        return "\n".join([parameters, *views.lines(self.topics_table())])
+
     def save(self, folder: str | Path) -> None:
         """Copy the model store into a folder, which the command line reads as ``--model_store``.
 
@@ -329,6 +361,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
         self.version_, self.snapshot_ = manifest.version, store.get_snapshot(manifest)
         self.topics_ = np.array(manifest.ids(self.snapshot_.topic_count), np.int64)
         return self
+
+    def _shown(self) -> Shown:
+        store = ModelStore(self._root())
+        manifest = store.manifest("", self.version_)
+        return Shown(CatalogueStore(store.root).latest("")[1], manifest, self.snapshot_)
 
     def _root(self) -> str:
         return str(self._folder.name if self.model_store is None else self.model_store)

@@ -24,10 +24,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.reporting.figures import Sources, figures_of
-from beam_topics.model.reporting.mixtures import Limits
 from beam_topics.pipelines.cli.options import ServiceSettings
-from beam_topics.pipelines.pages.page import check_installed, render
+from beam_topics.pipelines.pages.of_store import page_of_store
+from beam_topics.pipelines.pages.page import check_installed
 from beam_topics.pipelines.service.limits import (
     FIRST_WORDS,
     Bodies,
@@ -110,7 +109,6 @@ ANY = "*"
 # Pages that are kept: a megabyte or more each.
 MOST_PAGES = 4
 _PART = 65_536
-_TITLE = "Topics"
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -143,14 +141,8 @@ class Reports:
         if name not in self._pages:
             while len(self._pages) >= MOST_PAGES:
                 del self._pages[next(iter(self._pages))]
-            self._pages[name] = self._made(loaded).encode()
+            self._pages[name] = page_of_store(self._store, loaded.shown).encode()
         return self._pages[name]
-
-    def _made(self, loaded: Loaded) -> str:
-        store, manifest = self._store, loaded.manifest
-        history = [one for one in store.up_to(manifest) if one == manifest or store.has_model(one)]
-        sources = Sources(history, loaded.shown, store.get_snapshot)
-        return render(figures_of(sources, Limits.of(loaded.snapshot.topic_count)), _TITLE)
 
 
 class Service:
@@ -178,7 +170,7 @@ class Service:
             Route("/label", self._answer("/label", self._label), methods=["POST"]),
             Route("/topics", self._answer("/topics", self._topics)),
             Route("/topics/{topic}", self._answer("/topics/{topic}", self._topic)),
-            Route("/report", self._answer("/report", self._report)),
+            Route("/", self._answer("/", self._report)),
             Route("/metrics", self._figures),
             Route("/health", self._health),
             Route("/ready", self._readiness),

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import re
+from base64 import b64decode
 from datetime import UTC, datetime
 
 import fake_learner
@@ -19,9 +21,9 @@ from beam_topics import ModelStore, TopicModel, read_mixtures
 from beam_topics.model.errors import OptionError, RefusedInputError, StoreConflictError
 from beam_topics.model.evaluation.held_out import evaluate
 from beam_topics.model.words.tokeniser import Tokeniser
-from beam_topics.pipelines import show, train
+from beam_topics.pipelines import report, show, topics, train
 from beam_topics.pipelines.cli.groups import UsageError
-from beam_topics.pipelines.estimator import documents, parameters
+from beam_topics.pipelines.estimator import documents, parameters, views
 
 TEXTS = [
     "the ship sailed into the harbour",
@@ -51,6 +53,42 @@ def test_topics_and_mixtures(model):
         shown = [counts[topic, model.vocabulary_.index(word)] for word in words]
         assert shown == sorted(counts[topic], reverse=True)[:3]
     assert list(model.get_feature_names_out()) == ["topicmodel0", "topicmodel1"]
+
+
+def test_a_notebook_shows_topics(model, tmp_path):
+    rows = model.topics_table(3)
+    assert [row["topic"] for row in rows] == [0, 1] or [row["topic"] for row in rows] == [1, 0]
+    assert rows[0]["share"] >= rows[1]["share"] and sum(row["share"] for row in rows) == 1
+    by_topic = dict(zip(model.topics_.tolist(), model.top_words(3), strict=True))
+    assert all(row["words"] == " ".join(by_topic[row["topic"]]) for row in rows)
+    first, *others = repr(model).splitlines()
+    assert first.startswith("TopicModel(") and len(others) == 2 and rows[0]["words"] in others[0]
+    assert repr(made()).startswith("TopicModel(") and "\n" not in repr(made())
+
+
+def test_what_is_hidden_or_merged_is_so_in_a_notebook(tmp_path):
+    root = str(tmp_path / "models")
+    model = made(model_store=root).fit(TEXTS)
+    assert topics.main([f"--model_store={root}", "--topic_ids=1", "--hide=true"]) == 0
+    assert [row["topic"] for row in model.topics_table()] == [0]
+    assert len(repr(model).splitlines()) == 2
+
+
+def test_many_topics_are_not_all_listed():
+    rows = [{"topic": n, "share": 0.02, "words": "a b"} for n in range(50)]
+    found = views.lines(rows)
+    assert len(found) == 21 and found[-1].strip() == "and 30 smaller topics"
+
+
+def test_a_notebook_shows_the_page_of_the_report(tmp_path):
+    pytest.importorskip("jinja2")
+    model = made(model_store=str(tmp_path / "models")).fit(TEXTS)
+    page, output = model.explore(), tmp_path / "page.html"
+    named = [f"--model_store={tmp_path / 'models'}", f"--output={output}", "--title=Topics"]
+    assert report.main(named) == 0 and page.html == output.read_text(encoding="utf-8")
+    before, data, _ = re.split(r"base64,([^\"]+)", page._repr_html_())
+    assert before.startswith('<iframe src="data:text/html')
+    assert b64decode(data).decode() == page.html
 
 
 def test_components_are_the_models_probabilities(model):

@@ -291,13 +291,13 @@ def test_what_is_not_there_is_told_and_counted(client):
 
 
 def test_the_report_is_the_page_of_the_command(client, store, tmp_path, capsys):
-    answer = client.get("/report")
+    answer = client.get("/")
     assert answer.headers["content-security-policy"] == "frame-ancestors 'none'"
     output = str(tmp_path / "page.html")
     assert report.main([f"--model_store={store.root}", f"--output={output}", "--title=Topics"]) == 0
     capsys.readouterr()
     assert answer.text == (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert client.get("/report", params={"key": "../x"}).status_code == 404
+    assert client.get("/", params={"key": "../x"}).status_code == 404
 
 
 def test_requests_above_the_rate_are_refused_until_there_is_room(store):

@@ -1,0 +1,24 @@
+"""The page of a model store alone: without documents, mixtures and dead letters."""
+
+from __future__ import annotations
+
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.figures import Sources, figures_of
+from beam_topics.model.reporting.mixtures import Limits
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.pages.page import render
+
+
+def page_of_store(store: ModelStore, shown: Shown, title: str = "Topics") -> str:
+    """Return the page of a version as HTML.
+
+    Args:
+        store: The model store.
+        shown: The version.
+        title: The title of the page.
+    """
+    manifest = shown.manifest
+    # The models of some versions before may have expired.
+    history = [one for one in store.up_to(manifest) if one == manifest or store.has_model(one)]
+    sources = Sources(history, shown, store.get_snapshot)
+    return render(figures_of(sources, Limits.of(len(shown.topics))), title)
