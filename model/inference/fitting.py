@@ -264,9 +264,6 @@ def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, fl
     return float(best.fun), 1 / float(best.x)
 
 
-_RANK_BYTES = 16
-
-
 def make_pair(
     settings: InferenceSettings,
     prepared: Any,
@@ -289,23 +286,6 @@ def make_pair(
         counts.occurrences.astype(np.float64),
         proportions,
     )
-
-
-def with_rank(document: bytes, seed: int) -> bytes:
-    """Return a block of one document behind its rank in a uniform sample.
-
-    The documents with the smallest ranks are a sample, which does not depend on their order.
-    """
-    found = Block.from_bytes(document)
-    rank = hashlib.sha256(
-        f"{seed}\0{found.name(0)}".encode() + hashlib.sha256(found.content(0)).digest()
-    ).digest()
-    return rank[:_RANK_BYTES] + document
-
-
-def without_rank(data: bytes) -> bytes:
-    """Return the document without its rank."""
-    return data[_RANK_BYTES:]
 
 
 def fit_classifier(

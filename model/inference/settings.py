@@ -206,6 +206,3 @@ class FitSettings(Record):
         "features of a document: square roots of the counts of its words, or the counts, as in"
         " Yao et al.",
     )
-    sample: int | None = option(
-        None, "size of a uniform sample of the documents to fit to; without it, all", least=1
-    )
