@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters as fixed_clusters
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
@@ -186,8 +185,8 @@ def measured(learner: Any, state: Any, corpus: Corpus, held_out: bool) -> list[f
 def _held_out(learner: Any, state: Any, corpus: Corpus) -> float:
     labels = corpus.held_out.labels
     if not isinstance(state, PaperState) or state.waiting is not None:
-        settings = EvaluationSettings(seed=state.settings.seed)
-        return nmi(labels, fixed_clusters(learner.snapshot(state), corpus.held_out, settings))
+        seed = state.settings.seed
+        return nmi(labels, fixed_clusters(learner.snapshot(state), corpus.held_out, seed))
     copy = deepcopy(state)
     before = copy.documents
     learner.step(copy, minibatch(corpus.held_out, 1000))

@@ -28,7 +28,7 @@ import numpy as np
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.evaluation.agreement import nmi
-from beam_topics.model.evaluation.held_out import EvaluationSettings, clusters
+from beam_topics.model.evaluation.held_out import clusters
 from beam_topics.model.learners import LEARNER, LearnerSettings, learner_for
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.settings.compositions import compose
@@ -174,8 +174,8 @@ def run(groups: tuple[str, ...], topics: int, seed: int) -> None:
             learning = Pass(compose(LEARNER, {"seed": seed}, {"topics": topics, **options}))
             snapshot = learning.learn(stream)
             learned = learning.learner.summary(learning.state).documents
-            found = nmi(test.labels, clusters(snapshot, test, EvaluationSettings(seed=seed)))
-            held = len(set(clusters(snapshot, copies, EvaluationSettings(seed=seed))))
+            found = nmi(test.labels, clusters(snapshot, test, seed))
+            held = len(set(clusters(snapshot, copies, seed)))
             first = first or learning.seconds
             print(
                 f"{name:9} {row:10}  nMI {found:.3f}  learned {learned:6,}"

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import digamma
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import FloatArray, IntArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import agreement
 from beam_topics.model.inference import (
@@ -33,7 +34,7 @@ from beam_topics.model.inference import (
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import FEATURES, numbered
 from beam_topics.model.inference.fitting import fit, make_pair
-from beam_topics.model.inference.gibbs2 import Corpus, CorpusSampler, build_corpora, fit_alpha
+from beam_topics.model.inference.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.settings import FitSettings
@@ -114,6 +115,23 @@ def train(
     return replace(
         Snapshot.from_dense(state.counts().astype(float), **_facts(empty)), alpha=state.alpha
     )
+
+
+def fit_alpha(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArray:
+    """Make steps of Minka's fixed point, which estimates the Dirichlet prior of documents' topics.
+
+    Args:
+        in_documents: int32[D, T], the tokens of each document and topic.
+        alpha: float64[T], the start.
+        steps: The number of steps.
+    """
+    lengths = in_documents.sum(axis=1)
+    for _ in range(steps):
+        above = (digamma(alpha + in_documents) - digamma(alpha)).sum(axis=0)
+        below = (digamma(alpha.sum() + lengths) - digamma(alpha.sum())).sum()
+        # The alpha of a topic that no document uses would converge to 0 and stay there.
+        alpha = np.maximum(alpha * above / below, 1e-4)
+    return alpha
 
 
 def _facts(snapshot: Snapshot) -> dict[str, Any]:

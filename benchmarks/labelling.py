@@ -47,7 +47,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "gibbs3, 4 sweeps": {"method": "gibbs3", "inference_sweeps": 4},
     "gibbs3-s": {"method": "gibbs3-s"},
     "variational": {"method": "variational"},
-    "variational, 10 iterations": {"method": "variational", "variational_iterations": 10},
     "hybrid": {"method": "hybrid"},
     "maxent": {"method": "maxent"},
 }

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters
 from beam_topics.model.learners import LEARNER, LearnerSettings, NeverResample, learner_for
@@ -104,7 +103,7 @@ def settings_of(run: Run, thin: int, particles: int) -> LearnerSettings:
 
 def score(snapshot: Any, test: Block, seed: int) -> float:
     """Return the nMI out of sample."""
-    return nmi(test.labels, clusters(snapshot, test, EvaluationSettings(seed=seed)))
+    return nmi(test.labels, clusters(snapshot, test, seed))
 
 
 @cache

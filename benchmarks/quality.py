@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.evaluation.held_out import clusters
 from beam_topics.model.learners import LEARNER, learner_for
@@ -90,7 +89,7 @@ def run(subset: str, method: str, changes: dict[str, Any], seed: int) -> dict[st
         moves += learner.step(state, minibatch).moves
     snapshot = learner.snapshot(state)
     seconds = time.perf_counter() - start
-    found = clusters(snapshot, test, EvaluationSettings(seed=seed))
+    found = clusters(snapshot, test, seed)
     tokens = len(train.tokens)
     return {
         "subset": subset,

@@ -1,7 +1,7 @@
 """Sort documents into an archive of Avro files, for --source=replay.
 
 ``beam-topics archive --input='raw/*.jsonl' --archive=archive
---dead_letters=dead --shard_period=30d``
+--dead_letters=dead``
 
 The files are sorted by time, one for each period.
 """
@@ -40,7 +40,7 @@ def archive(options: Options) -> None:
         check_patterns(list(patterns), settings)
         given = settings_of(options, ArchiveSettings)
         documents, unreadable = pipeline | "Read" >> ReadDocuments(list(patterns), settings, None)
-        _ = documents | "Archive" >> WriteArchive(given.archive, given.shard_period)
+        _ = documents | "Archive" >> WriteArchive(given.archive)
         write_dead_letters([unreadable], options)
 
     run(build, options)

@@ -83,9 +83,9 @@ def data_of(shown: Shown, history: Sequence[Manifest], form: str, options: Optio
     if form == "mallet":
         return exports.to_mallet(shown)
     if form == "json":
-        return exports.to_json(shown, history, options.words_per_topic)
+        return exports.to_json(shown, history)
     written = exports.to_csv if form == "csv" else exports.to_parquet
-    return written(shown, options.words_per_topic)
+    return written(shown)
 
 
 main = command("export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -26,7 +26,6 @@ from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     OutputOptions,
     RecordOptions,
-    RetrainOptions,
     StoreOptions,
     TrainingDocumentsOptions,
 )
@@ -49,7 +48,6 @@ GROUPS = (
     ModelCacheOptions,
     TrainingDocumentsOptions,
     CoverageOptions,
-    RetrainOptions,
     RecordOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}

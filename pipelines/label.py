@@ -38,6 +38,8 @@ _TOGETHER = 1000
 # Models of keys that are held at once.
 _MOST_MODELS = 16
 _SHOWN = 60
+# The topics of a text that are printed.
+_MOST_TOPICS = 3
 
 
 GROUPS = (
@@ -68,43 +70,37 @@ def label(options: Options) -> None:
     key_of = None if which.key else models.key_of_text
     if key_of is None:
         loaded = models.load(chosen_version(options))
-        found = (
-            line
-            for part in _together(texts)
-            for line in _labelled(loaded, part, options.most_topics)
-        )
+        found = (line for part in _together(texts) for line in _labelled(loaded, part))
     else:
-        found = _by_key(models, key_of, texts, options.most_topics)
+        found = _by_key(models, key_of, texts)
     out = console()
     for line in found:
         out.print(plain(line), soft_wrap=True)
 
 
-def _by_key(
-    models: Models, key_of: Callable[[str], str], texts: Iterable[str], most: int
-) -> Iterator[str]:
+def _by_key(models: Models, key_of: Callable[[str], str], texts: Iterable[str]) -> Iterator[str]:
     """Yield what is printed of each text, by the model of its key."""
     for text in texts:
         key = key_of(text)
         if models.store.has_versions(key):
-            yield from _labelled(models.get(key), [text], most)
+            yield from _labelled(models.get(key), [text])
         else:
             yield f"{_begin(text)} (its key is {key}, which has no model)"
 
 
-def _labelled(loaded: Loaded, texts: list[str], most: int) -> Iterator[str]:
+def _labelled(loaded: Loaded, texts: list[str]) -> Iterator[str]:
     """Yield what is printed of texts, by a version."""
     for text, mixture in zip(texts, loaded.mixtures(texts), strict=True):
-        yield from lines_of(text, mixture, loaded.shown, most)
+        yield from lines_of(text, mixture, loaded.shown)
 
 
-def lines_of(text: str, mixture: Any, shown: Shown, most: int) -> list[str]:
+def lines_of(text: str, mixture: Any, shown: Shown) -> list[str]:
     """Return what is printed of a text: its beginning, and its largest topics."""
     known = f"{mixture.words_known} of {mixture.tokens} words known"
     known += f", no topic explains {mixture.none:.1%}"
     rows = [
         f"  {share:6.1%}  {shown.ids[group]:4}  {shown.names[group]}"
-        for group, share in shown.groups.largest(mixture.proportions, most)
+        for group, share in shown.groups.largest(mixture.proportions, _MOST_TOPICS)
     ]
     none = f"  {1:6.1%}  none  the model knows none of its words"
     return [f"{_begin(text)} ({known})", *(rows if mixture.words_known else [none])]

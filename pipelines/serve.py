@@ -19,8 +19,6 @@ from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     FunctionOptions,
     InferenceOptions,
-    LimitOptions,
-    LimitSettings,
     MethodOptions,
     ServiceOptions,
     ServiceSettings,
@@ -31,17 +29,19 @@ from beam_topics.pipelines.cli.settings_from_options import inference_settings_o
 if TYPE_CHECKING:
     import uvicorn
 
+    from beam_topics.pipelines.service.limits import RequestLimits
     from beam_topics.pipelines.service.models import Models
 
 GROUPS = (
     StoreOptions,
     FunctionOptions,
     ServiceOptions,
-    LimitOptions,
     MethodOptions,
     InferenceOptions,
 )
 REQUIRED = {"model_store": "models"}
+# The models of so many keys are held. Each version is looked for after so many seconds.
+MOST_KEYS, POLL = 100, 10.0
 
 
 def serve(options: Options) -> None:
@@ -57,16 +57,17 @@ def serve(options: Options) -> None:
             raise BeamTopicsError(told)
     import uvicorn
 
+    from beam_topics.pipelines.service.limits import RequestLimits
     from beam_topics.pipelines.service.models import Models
 
-    limits = settings_of(options, LimitSettings)
+    wanted = settings_of(options, ServiceSettings)
     root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
-    models = Models(root, settings, limits.most_keys)
+    models = Models(root, settings, MOST_KEYS)
     models.check_any()
-    uvicorn.Server(config_of(models, settings_of(options, ServiceSettings), limits)).run()
+    uvicorn.Server(config_of(models, wanted, RequestLimits(rate=wanted.rate))).run()
 
 
-def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) -> uvicorn.Config:
+def config_of(models: Models, wanted: ServiceSettings, limits: RequestLimits) -> uvicorn.Config:
     """Return how uvicorn runs the service.
 
     Args:
@@ -80,10 +81,10 @@ def config_of(models: Models, wanted: ServiceSettings, limits: LimitSettings) ->
     from beam_topics.pipelines.service.limits import protocol_with
 
     return uvicorn.Config(
-        Hosts(Service(models, limits, wanted.poll / 1e6).app(), names_of(wanted)),
+        Hosts(Service(models, limits, POLL).app(), names_of(wanted)),
         host=wanted.host,
         port=wanted.port,
-        http=protocol_with(limits.patience / 1e6),
+        http=protocol_with(limits.patience),
         ws="none",
         limit_concurrency=limits.most_connections,
         timeout_keep_alive=5,

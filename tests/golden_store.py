@@ -38,7 +38,6 @@ from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.base import LEARNERS
 from beam_topics.model.publishing.blobs import escape_key
 from beam_topics.model.publishing.publication import Publisher, PublishHead
-from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.parsing import parse_line
 from beam_topics.model.reading.settings import FieldNames, ParseSettings
@@ -55,7 +54,6 @@ DAY = 86_400_000_000
 SEQUENCE = {"window": DAY, "minibatch_size": 3}
 PUBLISH_EVERY = ("windows", 2)
 # The rule of releases that had no other: the best island and particle, each time.
-PUBLISHING = PublishSettings(margin=0, versions=1)
 CHECKPOINT_TOKENS = 120
 END_OF_STREAM = 2**61
 TOP_WORDS = 5
@@ -171,7 +169,6 @@ def options_of(root, learner, tokeniser, sequence):
         sequence=sequence,
         store=str(root),
         run=run_settings(PUBLISH_EVERY, checkpoint_tokens=CHECKPOINT_TOKENS),
-        publishing=PUBLISHING,
         end_of_stream=END_OF_STREAM,
     )
 
@@ -249,7 +246,7 @@ def fit(stored, documents):
     published = published_model(stored, manifest)
     prepared = inference_for(inference).prepare(inference, published)
     pairs = [make_pair(inference, prepared, published, one) for one in documents.documents()]
-    settings = FitSettings(variances=(0.1,), iterations=20)
+    settings = FitSettings()
     topics = published.snapshot.topic_count
     fitted = fit_classifier(
         manifest, topics, filter(None, pairs), settings, inference=inference, on_step=bool

@@ -31,7 +31,7 @@ FILTER = {"learner": "particle-filter"}
 UNITWISE = {**FILTER, "ess_check": "token", "rejuvenation_unit": "token"}
 TOKENWISE = {**UNITWISE, "reservoir": 60}
 CHAINS = {**FILTER, "resampling": "never", "rejuvenation": "document"}
-PHRASES = {"phrase_npmi": 0.05, "phrase_documents": 2, "pairs_remembered": 100}
+PHRASES = {"phrase_npmi": 0.05, "phrase_documents": 2}
 VARIANTS = {
     **{name: {"learner": name} for name in REAL_LEARNERS},
     "multinomial": {**FILTER, "resampling": "multinomial"},
@@ -40,9 +40,9 @@ VARIANTS = {
         for scheme in ("residual", "multinomial")
     },
     "no initial batch": {**FILTER, "initial": "none"},
-    "near copies once": {"duplicates": "count_once", "duplicates_remembered": 5},
-    "near copies dropped": {"duplicates": "drop", "duplicates_remembered": 5},
-    "bounded sources": {"max_source_share": 0.2, "source_window": 9},
+    "near copies once": {"duplicates": "count_once"},
+    "near copies dropped": {"duplicates": "drop"},
+    "bounded sources": {"max_source_share": 0.2},
     "bounded sources, near copies once": {"max_source_share": 0.2, "duplicates": "count_once"},
     "phrases": {"phrases": "learned", **PHRASES},
     "phrases, frequent words left out": {"phrases": "learned", "max_df": 0.5, **PHRASES},
@@ -70,10 +70,9 @@ VARIANTS = {
     "directed tree": {**FILTER, "history": "tree"},
     "directed tree, by tokens": {**UNITWISE, "history": "tree"},
     "by tokens, after documents": {**FILTER, "ess_check": "token", "rejuvenation": "document"},
-    "incremental, every 3 tokens": {
+    "incremental, by tokens": {
         "learner": "incremental-gibbs",
         "rejuvenation": "tokens",
-        "rejuvenate_every": 3,
         "rejuvenation_unit": "token",
     },
     "never": {**FILTER, "rejuvenation": "never"},
@@ -170,7 +169,6 @@ VARIANTS = {
         "learner": "gibbs",
         "births": "off",
         "max_words": 20,
-        "word_memory": 3,
     },
     "gibbs, one topic": {"learner": "gibbs", "births": "off", "topics": 1},
     "gibbs, seeds": {"learner": "gibbs", "seeds": ("first: w1 w2^7", "second: w3 w1")},
@@ -194,7 +192,6 @@ VARIANTS = {
         "learner": "gibbs",
         "births": "small",
         "max_words": 25,
-        "word_memory": 3,
     },
     "gibbs, archive": {"learner": "gibbs", "schedule": "archive"},
     "gibbs, archive, full vocabulary": {
@@ -202,7 +199,6 @@ VARIANTS = {
         "schedule": "archive",
         "max_words": 20,
     },
-    "infvoc, one sweep": {"learner": "infvoc", "local_burn_in": 0, "local_sweeps": 1},
 }
 
 

@@ -26,7 +26,6 @@ import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
-from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.coverage import CoverageReport, Tally
 from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.stored.wire import canonical_json
@@ -98,9 +97,6 @@ class Coverage(beam.PTransform):
             distinct words. None turns the signal off.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
-
-    Raises:
-        OptionError: ``retrain_below`` is not between 0 and 1.
     """
 
     def __init__(
@@ -111,10 +107,6 @@ class Coverage(beam.PTransform):
         streams: bool,
     ) -> None:
         super().__init__()
-        if retrain_below is not None and not 0 <= retrain_below <= 1:
-            raise OptionError(
-                "--retrain_below", retrain_below, "a share between 0 and 1", "Give for example 0.7."
-            )
         self._report = _Report(window_micros, retrain_below, streams)
 
     def expand(self, tallies: beam.PCollection) -> beam.PCollection:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import apache_beam as beam
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import coherence_figures
 from beam_topics.model.evaluation.held_out import classification_figures, evaluate
 from beam_topics.model.publishing.manifest import Manifest
@@ -36,12 +35,10 @@ class EvaluationPlan:
 
     Attributes:
         store: The root of the model store.
-        settings: How to score documents.
         words: Words whose rank in each topic is reported.
     """
 
     store: str
-    settings: EvaluationSettings
     words: tuple[str, ...] = ()
 
 
@@ -70,7 +67,7 @@ def figures_of(
         "day": to_iso(manifest.event_time)[:10],
         **{name: getattr(manifest, name) for name in _AS_THEY_ARE},
         **{f"learned_{name}": getattr(manifest, name) for name in _LEARNED},
-        **evaluate(snapshot, held_out, plan.settings),
+        **evaluate(snapshot, held_out),
         **coherence_figures(snapshot, snapshot.joined(known), ids),
         **classification_figures(snapshot, labelled, held_out),
         "ranks": ranks_of(snapshot, plan.words, ids),

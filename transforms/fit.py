@@ -3,10 +3,8 @@
     documents: bytes (Block of one) -> digests: str, one
 
 Gibbs3, or another method that takes one document at a time, makes the training pairs on any number
-of workers. One worker fits the classifier to them. With ``most``, only a uniform sample of that
-many documents takes part. The sample depends on the documents and the seed, and not on their
-order. The source must be bounded. Progress goes to the logger ``beam_topics.fitting``.
-:mod:`beam_topics.model.inference.fitting` has the logic.
+of workers. One worker fits the classifier to them. The source must be bounded. Progress goes to the
+logger ``beam_topics.fitting``. :mod:`beam_topics.model.inference.fitting` has the logic.
 
     documents | FitClassifier("models", key="", version="latest")
 """
@@ -28,8 +26,6 @@ from beam_topics.model.inference.fitting import (
     Pair,
     fit_classifier,
     make_pair,
-    with_rank,
-    without_rank,
 )
 from beam_topics.model.inference.serving import ServedModel, published_of
 from beam_topics.model.inference.settings import FitSettings
@@ -115,14 +111,6 @@ class FitClassifier(beam.PTransform):
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         documents = documents | "Global" >> beam.WindowInto(GlobalWindows())
-        if self._settings.sample is not None:
-            documents = (
-                documents
-                | "Rank" >> beam.Map(with_rank, self._inference.seed).with_output_types(bytes)
-                | "Sample" >> beam.combiners.Top.Smallest(self._settings.sample)
-                | "One by one" >> beam.FlatMap(list).with_output_types(bytes)
-                | "Unrank" >> beam.Map(without_rank).with_output_types(bytes)
-            )
         return (
             documents
             | "In parallel" >> beam.Reshuffle().with_output_types(bytes)

@@ -77,7 +77,7 @@ from beam_topics.model.reporting.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from beam_topics.model.times import to_compact_iso
+from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_compact_iso
 from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import PeriodDoFn
 
@@ -425,23 +425,20 @@ def ranked(documents: Iterable[bytes]) -> list[bytes]:
     return found
 
 
+# Thirty days of event time in one file.
+SHARD_PERIOD = 30 * 24 * 3600 * MICROSECONDS_PER_SECOND
+
+
 class WriteArchive(beam.PTransform):
     """Write documents (bytes of Document) to an archive; gives the paths of the files.
 
     Args:
         path: The folder of the archive.
         shard_period_micros: The event time that one file covers, in microseconds.
-
-    Raises:
-        OptionError: The period is not above 0.
     """
 
-    def __init__(self, path: str, shard_period_micros: int) -> None:
+    def __init__(self, path: str, shard_period_micros: int = SHARD_PERIOD) -> None:
         super().__init__()
-        if shard_period_micros <= 0:
-            raise OptionError(
-                "--shard_period", shard_period_micros, "a duration above 0", "Give for example 30d."
-            )
         self._path = path
         self._period = shard_period_micros
 

@@ -111,4 +111,4 @@ def learn(tree: Tree, folder: Path, name: str) -> None:
 
 def fit(tree: Tree, folder: Path, name: str) -> None:
     """Fit a classifier to this version."""
-    tree.spent("fit_classifier", *places(folder, name), "--fit_iterations=20")
+    tree.spent("fit_classifier", *places(folder, name))

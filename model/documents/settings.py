@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from beam_topics.model.settings.options import Record, option, time_zone
 from beam_topics.model.times import check_zone, window_number, window_start
@@ -24,12 +24,8 @@ class SequenceSettings(Record):
     minibatch_size: int = option(
         200, "largest number of documents in a minibatch", unit="documents", least=1, first=True
     )
-    minibatch_tokens: int = option(
-        200_000,
-        "largest number of tokens in a minibatch; a longer document is a minibatch of its own",
-        unit="tokens",
-        least=1,
-    )
+    # A longer document is a minibatch of its own.
+    minibatch_tokens: ClassVar[int] = 200_000
     time_zone: str = time_zone(absent="UTC")
     on_repeat: Literal["first", "last"] = option(
         "first",

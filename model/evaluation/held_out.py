@@ -37,7 +37,6 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block, bounds_of
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels import held_out
 from beam_topics.model.gibbs.kernels.dense import dense_rows
@@ -50,12 +49,14 @@ from beam_topics.model.publishing.snapshot import Snapshot
 
 Figures = dict[str, float | int | bool | None]
 
+# Seed of the draws, and the sweeps before the nMI in May et al.
+SEED, SWEEPS = 1, 5
+# Left-to-right evaluation takes time quadratic in tokens, so few documents get it: some, evenly
+# spread, each with its first tokens.
+CHECK_DOCUMENTS, CHECK_TOKENS, CHECK_PARTICLES = 50, 200, 10
 
-def evaluate(
-    snapshot: Snapshot,
-    documents: Block,
-    settings: EvaluationSettings | None = None,
-) -> Figures:
+
+def evaluate(snapshot: Snapshot, documents: Block) -> Figures:
     """Return the figures of one snapshot.
 
     Returns:
@@ -65,7 +66,7 @@ def evaluate(
         ``checked_tokens``, ``left_to_right_perplexity`` and ``first_moment_of_checked``, the last
         two of the same tokens. A perplexity is None where no token was scored.
     """
-    documents, settings = snapshot.joined(documents), settings or EvaluationSettings()
+    documents = snapshot.joined(documents)
     alone = documents.documents()
     scored = sum((first_moment(snapshot, document) for document in alone), Score())
     with_label = labelled(documents)
@@ -74,7 +75,7 @@ def evaluate(
         "documents": len(documents),
         "tokens": len(documents.tokens),
         "labelled_documents": len(with_label),
-        "nmi": nmi(list(with_label.labels), clusters(snapshot, with_label, settings))
+        "nmi": nmi(list(with_label.labels), clusters(snapshot, with_label))
         if len(with_label)
         else None,
         "coverage": known,
@@ -82,7 +83,7 @@ def evaluate(
         "scored_tokens": scored.tokens,
         "left_out_tokens": scored.left_out,
         "first_moment_perplexity": scored.perplexity,
-        **_check_left_to_right(snapshot, documents, settings),
+        **_check_left_to_right(snapshot, documents),
     }
 
 
@@ -91,9 +92,9 @@ def labelled(documents: Block) -> Block:
     return documents.take([row for row, one in enumerate(documents.labels) if one is not None])
 
 
-def clusters(snapshot: Snapshot, documents: Block, settings: EvaluationSettings) -> list[int]:
+def clusters(snapshot: Snapshot, documents: Block, seed: int = SEED) -> list[int]:
     """Return the most frequent topic of each document; -1 where no word is known."""
-    counts = [_topic_counts(snapshot, one, settings) for one in documents.documents()]
+    counts = [_topic_counts(snapshot, one, seed) for one in documents.documents()]
     return main_topics(np.array(counts).reshape(len(counts), snapshot.topic_count))
 
 
@@ -103,27 +104,21 @@ def coverage(snapshot: Snapshot, documents: Block) -> float | None:
     return sum(snapshot.row_of(word) >= 0 for word in words) / len(words) if words else None
 
 
-def _topic_counts(
-    snapshot: Snapshot, document: Block, settings: EvaluationSettings
-) -> Sequence[int]:
+def _topic_counts(snapshot: Snapshot, document: Block, seed: int) -> Sequence[int]:
     phi, tokens = word_table(snapshot, document, unseen=False)
-    key0, key1 = random.stream_key(settings.seed, document.name(0))
-    counts: Sequence[int] = held_out.sample_fixed(
-        tokens, phi, snapshot.alpha, settings.sweeps, key0, key1
-    )
+    key0, key1 = random.stream_key(seed, document.name(0))
+    counts: Sequence[int] = held_out.sample_fixed(tokens, phi, snapshot.alpha, SWEEPS, key0, key1)
     return counts
 
 
-def _check_left_to_right(
-    snapshot: Snapshot, documents: Block, settings: EvaluationSettings
-) -> Figures:
+def _check_left_to_right(snapshot: Snapshot, documents: Block) -> Figures:
     slow, fast = Score(), Score()
-    many = settings.check_documents if len(documents) else 0
+    many = CHECK_DOCUMENTS if len(documents) else 0
     checked = documents.take(np.unique(np.linspace(0, len(documents) - 1, many).astype(int)))
     for one in checked.documents():
-        tokens = one.tokens[: settings.check_tokens]
+        tokens = one.tokens[:CHECK_TOKENS]
         document = replace(one, tokens=tokens, offsets=bounds_of([len(tokens)]))
-        slow += left_to_right(snapshot, document, settings.particles, settings.seed)
+        slow += left_to_right(snapshot, document, CHECK_PARTICLES, SEED)
         fast += first_moment(snapshot, document)
     return {
         "checked_tokens": slow.tokens,

@@ -47,6 +47,10 @@ from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.stored import checks, wire
 
+# The values of sigma^2 that are tried. The share of the pairs that chooses among them, and chooses
+# the temperature. L-BFGS ends at this relative decrease of the loss per pair, or after so many
+# iterations.
+VARIANCES, HELD_OUT, TOLERANCE, ITERATIONS = (1e-4, 1e-3, 1e-2, 1e-1), 0.2, 1e-6, 100
 # Bounds of 1 / tau.
 _SHARPEST, _FLATTEST = 10.0, 0.05
 
@@ -187,13 +191,13 @@ def fit(
         _matrix(pairs, rows, settings.features),
         np.array([pair.proportions for pair in pairs]),
     )
-    apart = min(max(int(len(pairs) * settings.held_out), 1), len(pairs) - 1)
+    apart = min(max(int(len(pairs) * HELD_OUT), 1), len(pairs) - 1)
     # With several threads of the linear algebra, the last bits would depend on the number of cores.
     with threadpool_limits(1):
         losses, weights = [], np.zeros(len(rows) * topics)
-        for variance in sorted(settings.variances):
+        for variance in sorted(VARIANCES):
             weights, _ = _maximise(
-                Objective(values[apart:], proportions[apart:], variance), weights, settings, on_step
+                Objective(values[apart:], proportions[apart:], variance), weights, on_step
             )
             losses.append(
                 (
@@ -205,7 +209,7 @@ def fit(
             )
         variance, _, temperature = min(losses, key=lambda tried: tried[1])
         weights, iterations = _maximise(
-            Objective(values, proportions, variance), weights, settings, on_step, "all pairs, "
+            Objective(values, proportions, variance), weights, on_step, "all pairs, "
         )
     table = weights.reshape(-1, topics).astype(np.float32)
     return FitResult(
@@ -225,7 +229,6 @@ def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
 def _maximise(
     problem: Objective,
     start: FloatArray,
-    settings: FitSettings,
     on_step: Callable[[FitProgress], None],
     where: str = "",
 ) -> tuple[FloatArray, int]:
@@ -236,12 +239,7 @@ def _maximise(
         iteration += 1
         on_step(FitProgress(stage, iteration, float(intermediate_result.fun)))
 
-    bounds = {
-        "maxiter": settings.iterations,
-        "ftol": settings.tolerance,
-        "gtol": 1e-8,
-        "maxcor": 10,
-    }
+    bounds = {"maxiter": ITERATIONS, "ftol": TOLERANCE, "gtol": 1e-8, "maxcor": 10}
     # Imported here, as it takes longer than all options of a command line.
     from scipy.optimize import minimize
 
@@ -266,9 +264,6 @@ def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, fl
     return float(best.fun), 1 / float(best.x)
 
 
-_RANK_BYTES = 16
-
-
 def make_pair(
     settings: InferenceSettings,
     prepared: Any,
@@ -291,23 +286,6 @@ def make_pair(
         counts.occurrences.astype(np.float64),
         proportions,
     )
-
-
-def with_rank(document: bytes, seed: int) -> bytes:
-    """Return a block of one document behind its rank in a uniform sample.
-
-    The documents with the smallest ranks are a sample, which does not depend on their order.
-    """
-    found = Block.from_bytes(document)
-    rank = hashlib.sha256(
-        f"{seed}\0{found.name(0)}".encode() + hashlib.sha256(found.content(0)).digest()
-    ).digest()
-    return rank[:_RANK_BYTES] + document
-
-
-def without_rank(data: bytes) -> bytes:
-    """Return the document without its rank."""
-    return data[_RANK_BYTES:]
 
 
 def fit_classifier(

@@ -10,17 +10,7 @@
   B and s_t, stays fixed.
 
 The rank of a document in the order of (time, id, content) names its uniforms. So the order in which
-documents arrive has no effect. With ``learn_alpha`` each sweep of the burn-in ends with steps of
-Minka's fixed point, which estimates alpha, the Dirichlet prior of a document's topics: for D
-documents with n_td tokens in topic t and n_d in all, the likelihood of alpha grows with every
-step of
-
-    alpha_t <- alpha_t * sum_d [psi(alpha_t + n_td) - psi(alpha_t)]
-                       / sum_d [psi(sum alpha + n_d) - psi(sum alpha)]
-
-The counts are integers, so psi(x + n) - psi(x) = 1/x + 1/(x + 1) + ... + 1/(x + n - 1), which needs
-only divisions. With D_k the number of documents that have more than k tokens in topic t, the sum
-over d is sum_k D_k / (alpha_t + k).
+documents arrive has no effect.
 
 A :class:`Corpus` holds documents as word numbers, with their topics. A sampler holds the counts
 that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
@@ -65,15 +55,13 @@ from beam_topics.model.gibbs.packed_counts import PackedCounts
 from beam_topics.model.inference.base import TRAINING, PreparedModel, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.mixture_blocks import posterior_means
-from beam_topics.model.inference.settings import CorpusGibbs, Gibbs1, Gibbs2, Gibbs2S
+from beam_topics.model.inference.settings import Gibbs1, Gibbs2, Gibbs2S, GibbsSampling
 from beam_topics.model.kernels import random
 from beam_topics.model.publishing.snapshot import Snapshot
 
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
 # above the number of documents in a corpus.
 CORPUS_STRIDE = 1 << 40
-# The alpha of a topic that no document uses would converge to 0 and stay there.
-SMALLEST_ALPHA = 1e-4
 # Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
 STARTING_SWEEPS = 5
 
@@ -229,41 +217,8 @@ def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArra
     return offsets, topics, counts
 
 
-def fit_alpha(in_documents: IntArray, alpha: FloatArray, steps: int = 5) -> FloatArray:
-    """Make ``steps`` steps of the fixed point.
-
-    Args:
-        in_documents: int32[D, T], n_td.
-        alpha: float64[T], the start.
-        steps: number of steps.
-
-    Returns:
-        float64[T]; ``alpha`` itself where no document has a token.
-    """
-    by_topic = [_counts_above(in_documents[:, t]) for t in range(len(alpha))]
-    by_length = _counts_above(in_documents.sum(axis=1))
-    for _ in range(steps if len(by_length) else 0):
-        below = _psi_sum(by_length, float(alpha.sum()))
-        above = np.array(
-            [_psi_sum(counts, float(a)) for counts, a in zip(by_topic, alpha, strict=True)]
-        )
-        alpha = np.maximum(alpha * above / below, SMALLEST_ALPHA)
-    return alpha
-
-
-def _counts_above(counts: IntArray) -> FloatArray:
-    """Return D_k for k = 0, 1, ...: how many of the counts are above k."""
-    tally = np.bincount(counts)
-    return np.cumsum(tally[::-1])[::-1][1:].astype(np.float64)
-
-
-def _psi_sum(counts_above: FloatArray, x: float) -> float:
-    """Return the sum over k of D_k / (x + k)."""
-    return float(np.sum(counts_above / (x + np.arange(len(counts_above)))))
-
-
 def run(
-    settings: CorpusGibbs, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
+    settings: GibbsSampling, sampler: CorpusSampler, new: Corpus, others: Sequence[Corpus] = ()
 ) -> FloatArray:
     """Sample the new documents, and average their counts over the states that are kept.
 
@@ -282,10 +237,6 @@ def run(
     for sweep in range(settings.sweeps + 1):
         for corpus in everything if sweep else ():
             sampler.sweep(corpus, sweep)
-        if settings.learn_alpha and sweep <= settings.burned:
-            sampler.alpha = fit_alpha(
-                np.concatenate([corpus.in_documents for corpus in everything]), sampler.alpha
-            )
         if sweep > settings.sweeps - settings.kept:
             kept += new.in_documents
     return kept / settings.kept
@@ -299,30 +250,30 @@ class Gibbs2Inference:
     needs: tuple[str, ...]
 
     def prepare(
-        self, settings: CorpusGibbs, published: PublishedModel
-    ) -> PreparedModel[CorpusGibbs]:
+        self, settings: GibbsSampling, published: PublishedModel
+    ) -> PreparedModel[GibbsSampling]:
         return PreparedModel(settings, published)
 
     def infer(
-        self, prepared: PreparedModel[CorpusGibbs], documents: NumberedDocuments
+        self, prepared: PreparedModel[GibbsSampling], documents: NumberedDocuments
     ) -> FloatArray:
         order, key = documents.block.order(), documents.block.key if len(documents) else ""
         keys = random.stream_key(prepared.settings.seed, key)
         ordered = NumberedDocuments(documents.snapshot, documents.block.take(order))
-        counts, alpha = self._sample(prepared, ordered, keys)
-        found: FloatArray = posterior_means(counts, alpha)
+        counts = self._sample(prepared, ordered, keys)
+        found: FloatArray = posterior_means(counts, documents.snapshot.alpha)
         return found[np.argsort(order)]
 
     def _sample(
         self,
-        prepared: PreparedModel[CorpusGibbs],
+        prepared: PreparedModel[GibbsSampling],
         documents: NumberedDocuments,
         keys: tuple[int, int],
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the mean n_td of the documents, float64[D, T], and alpha."""
+    ) -> FloatArray:
+        """Return the mean n_td of the documents, float64[D, T]."""
         rows, (new,) = build_corpora(documents)
         sampler = CorpusSampler(prepared.published.snapshot, rows, [new], keys)
-        return run(prepared.settings, sampler, new), sampler.alpha
+        return run(prepared.settings, sampler, new)
 
 
 @register(Gibbs1, needs_all_documents=True, needs=(TRAINING,))
@@ -331,10 +282,10 @@ class Gibbs1Inference(Gibbs2Inference):
 
     def _sample(
         self,
-        prepared: PreparedModel[CorpusGibbs],
+        prepared: PreparedModel[GibbsSampling],
         documents: NumberedDocuments,
         keys: tuple[int, int],
-    ) -> tuple[FloatArray, FloatArray]:
+    ) -> FloatArray:
         snapshot = prepared.published.snapshot
         training = numbered(snapshot, prepared.published.training or Block.empty())
         learned = NumberedDocuments(snapshot, training.block.take(training.block.order()))
@@ -357,4 +308,4 @@ class Gibbs1Inference(Gibbs2Inference):
         sampler.drop_model_counts()
         # The sweeps below must have other uniforms than those above.
         old.number += CORPUS_STRIDE
-        return run(prepared.settings, sampler, new, [old]), sampler.alpha
+        return run(prepared.settings, sampler, new, [old])

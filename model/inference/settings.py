@@ -6,11 +6,9 @@ the options of all methods can be listed without a kernel.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import InferenceSettings, implemented_in
 from beam_topics.model.settings.options import Record, option
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
@@ -18,7 +16,7 @@ from beam_topics.model.times import MICROSECONDS_PER_SECOND
 Kept = Literal["average", "last"]
 
 KEPT_HELP = (
-    "whether proportions are averaged over the states after the burn-in, or come from the last one"
+    "whether proportions are averaged over the later half of the states, or come from the last one"
 )
 # The features of beam_topics.model.inference.features, which imports NumPy.
 Features = Literal["roots", "counts"]
@@ -51,11 +49,6 @@ class GibbsSampling(Sampling):
         return 1
 
     @property
-    def burned(self) -> int:
-        """The number of sweeps before the first state that is kept."""
-        return 0
-
-    @property
     def kept(self) -> int:
         """The number of states that are averaged, the last ones."""
         return 1
@@ -72,43 +65,16 @@ class GibbsSweeps(GibbsSampling):
         least=0,
         first=True,
     )
-    burn_in: int | None = option(
-        None,
-        "number of these sweeps that do not count; without it, half of them",
-        name="inference_burn_in",
-        least=0,
-    )
     states: Kept = option("average", KEPT_HELP, name="inference_from")
-
-    def check(self) -> None:
-        most = max(self.sweeps - 1, 0)
-        if self.burn_in is not None and self.burn_in > most:
-            raise OptionError(
-                "--inference_burn_in",
-                self.burn_in,
-                f"0 to {most}, below --inference_sweeps",
-                "Correct the value.",
-            )
-
-    @property
-    def burned(self) -> int:
-        return self.sweeps // 2 if self.burn_in is None else self.burn_in
 
     @property
     def kept(self) -> int:
-        return max(self.sweeps - self.burned, 1) if self.states == "average" else 1
-
-
-@dataclass(frozen=True)
-class CorpusGibbs(GibbsSampling):
-    """Settings of the methods that sample all documents together."""
-
-    learn_alpha: bool = option(False, "fit alpha to the documents during the burn-in")
+        return max(self.sweeps - self.sweeps // 2, 1) if self.states == "average" else 1
 
 
 @implemented_in("beam_topics.model.inference.gibbs2")
 @dataclass(frozen=True)
-class Gibbs2(GibbsSweeps, CorpusGibbs):
+class Gibbs2(GibbsSweeps):
     """All documents together, in one batch."""
 
     kind = "gibbs2"
@@ -116,7 +82,7 @@ class Gibbs2(GibbsSweeps, CorpusGibbs):
 
 @implemented_in("beam_topics.model.inference.gibbs2")
 @dataclass(frozen=True)
-class Gibbs2S(CorpusGibbs):
+class Gibbs2S(GibbsSampling):
     """All documents together, in two passes."""
 
     kind = "gibbs2-s"
@@ -124,7 +90,7 @@ class Gibbs2S(CorpusGibbs):
 
 @implemented_in("beam_topics.model.inference.gibbs2")
 @dataclass(frozen=True)
-class Gibbs1(GibbsSweeps, CorpusGibbs):
+class Gibbs1(GibbsSweeps):
     """With the training documents sampled again."""
 
     kind = "gibbs1"
@@ -161,25 +127,17 @@ class Hybrid(Sampling):
 
     kind = "hybrid"
 
-    repeats: int = option(
-        10,
-        "how often topics are drawn and proportions estimated again",
-        name="hybrid_repeats",
-        least=1,
-    )
-    states: Kept = option(
-        "average",
-        KEPT_HELP,
-        name="inference_from",
-    )
+    states: Kept = option("average", KEPT_HELP, name="inference_from")
 
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        return {"inference_from": (self.repeats > 1, "--hybrid_repeats is above 1")}
+    @property
+    def repeats(self) -> int:
+        """How often topics are drawn and proportions estimated again."""
+        return 10
 
     @property
     def kept(self) -> int:
         """The number of repeats that are averaged: the later half, or the last one."""
-        return (self.repeats + 1) // 2 if self.states == "average" else 1
+        return self.repeats // 2 if self.states == "average" else 1
 
 
 @implemented_in("beam_topics.model.inference.naive_bayes")
@@ -197,17 +155,6 @@ class Variational(InferenceSettings):
 
     kind = "variational"
 
-    iterations: int = option(
-        100, "largest number of updates for each document", name="variational_iterations", least=1
-    )
-    tolerance: float = option(
-        1e-4,
-        "updates end when no proportion changes by more than this",
-        name="variational_tolerance",
-        above=0,
-        usual="1e-6 and 1e-2",
-    )
-
 
 @dataclass(frozen=True)
 class LabelSettings(Record):
@@ -222,7 +169,6 @@ class LabelSettings(Record):
         "window: the newest model before the end of the document's window; latest: the newest of"
         " all, which is not reproducible",
     )
-    shards: int = option(4, "number of labellers for each key", least=1)
 
 
 @dataclass(frozen=True)
@@ -252,19 +198,6 @@ class CoverageSettings(Record):
 
 
 @dataclass(frozen=True)
-class RetrainSettings(Record):
-    """When a model should be trained again."""
-
-    below: float = option(
-        RETRAIN_BELOW,
-        "share of known distinct words below which a report has the retrain signal",
-        name="retrain_below",
-        least=0,
-        most=1,
-    )
-
-
-@dataclass(frozen=True)
 class FitSettings(Record):
     """How a classifier is fitted."""
 
@@ -272,34 +205,4 @@ class FitSettings(Record):
         "roots",
         "features of a document: square roots of the counts of its words, or the counts, as in"
         " Yao et al.",
-    )
-    variances: tuple[float, ...] = option(
-        (1e-4, 1e-3, 1e-2, 1e-1),
-        "values of sigma squared, with commas, among which held-out pairs choose",
-        name="prior_variances",
-        unit="numbers",
-        above=0,
-        remedy="Give for example 0.001,0.01,0.1.",
-    )
-    held_out: float = option(
-        0.2,
-        "share of the pairs that is held out to choose sigma squared and the temperature",
-        name="held_out_share",
-        above=0,
-        below=1,
-        remedy="Give for example 0.2.",
-    )
-    iterations: int = option(
-        100, "largest number of iterations of L-BFGS in each fit", name="fit_iterations", least=1
-    )
-    tolerance: float = option(
-        1e-6,
-        "relative decrease of the loss per pair at which L-BFGS ends",
-        name="fit_tolerance",
-        above=0,
-        below=1,
-        remedy="Give for example 1e-6.",
-    )
-    sample: int | None = option(
-        None, "size of a uniform sample of the documents to fit to; without it, all", least=1
     )

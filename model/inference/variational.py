@@ -14,6 +14,9 @@ from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.kernels.mean_field import TopicWords, infer_documents
 from beam_topics.model.inference.settings import Variational
 
+# The most updates of a document; they end when no proportion changes by more than the tolerance.
+ITERATIONS, TOLERANCE = 100, 1e-4
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -49,23 +52,18 @@ class VariationalInference:
     needs_all_documents: bool
     needs: tuple[str, ...]
 
-    def prepare(
-        self, settings: Variational, published: PublishedModel
-    ) -> tuple[Variational, Prepared]:
-        return settings, prepare(published)
+    def prepare(self, settings: Variational, published: PublishedModel) -> Prepared:
+        return prepare(published)
 
-    def infer(
-        self, prepared: tuple[Variational, Prepared], documents: NumberedDocuments
-    ) -> FloatArray:
-        settings, held = prepared
-        snapshot, counts = held.published.snapshot, documents.counts
+    def infer(self, prepared: Prepared, documents: NumberedDocuments) -> FloatArray:
+        snapshot, counts = prepared.published.snapshot, documents.counts
         gamma: FloatArray = infer_documents(
             counts.offsets,
             counts.rows,
             counts.occurrences,
             snapshot.prior.base[counts.rows],
-            held.trained,
-            settings.iterations,
-            settings.tolerance,
+            prepared.trained,
+            ITERATIONS,
+            TOLERANCE,
         )
         return gamma / gamma.sum(axis=1, keepdims=True)

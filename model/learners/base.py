@@ -19,7 +19,7 @@ Tests check three laws for every registered learner:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -87,14 +87,6 @@ class LearnerSettings(Record):
         most=1,
         absent=1.0,
     )
-    source_window: int = option(
-        1000,
-        "documents learned last, of which --max_source_share is a share",
-        unit="documents",
-        least=1,
-        most=1_000_000,
-        absent=1000,
-    )
     phrases: PhraseSettings = part(
         NoPhrases(),
         "whether neighbouring words that belong together become one word",
@@ -122,10 +114,6 @@ class LearnerSettings(Record):
             remedy = "Give a number, or --learner=gibbs."
             allowed = f"a number with --learner={self.kind}"
             raise OptionError("--topics", self.topics, allowed, remedy)
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        below = self.max_source_share < 1
-        return {**super().conditions(), "source_window": (below, "--max_source_share is below 1")}
 
     @property
     def is_filtered(self) -> bool:

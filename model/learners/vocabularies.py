@@ -32,6 +32,10 @@ class VocabularySettings(Record):
         raise NotImplementedError
 
 
+# The use of a word falls by 1 / WORD_MEMORY at each minibatch.
+WORD_MEMORY = 100
+
+
 @dataclass(frozen=True)
 class Growing(VocabularySettings):
     """New words join; when the vocabulary would become too large, the least used words leave."""
@@ -45,12 +49,6 @@ class Growing(VocabularySettings):
         least=1,
         first=True,
     )
-    word_memory: int = option(
-        100,
-        "how long a word's use counts when the least used words leave",
-        unit="minibatches",
-        least=1,
-    )
 
     @property
     def size(self) -> int:
@@ -60,7 +58,7 @@ class Growing(VocabularySettings):
         # Imported here, because options are read without numba.
         from beam_topics.model.words.vocabulary import Vocabulary
 
-        return Vocabulary((), self.max_words, self.word_memory)
+        return Vocabulary((), self.max_words, WORD_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Given(VocabularySettings):
     def new(self) -> Vocabulary:
         from beam_topics.model.words.vocabulary import Vocabulary
 
-        return Vocabulary(self.words, len(self.words), Growing().word_memory)
+        return Vocabulary(self.words, len(self.words), WORD_MEMORY)
 
 
 VOCABULARIES = Kinds(Growing, Given)

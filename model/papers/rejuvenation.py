@@ -77,9 +77,9 @@ class Rejuvenation(Record):
         return Reservoir(1)
 
     @property
-    def every(self) -> int:
-        """Return the number of tokens between two triggers; 0 if tokens do not trigger."""
-        return 0
+    def after_tokens(self) -> bool:
+        """Return whether each token triggers."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -144,13 +144,13 @@ class EveryDocument(_Visits):
 
 @dataclass(frozen=True)
 class EveryTokens(_Visits):
-    """After every n tokens."""
+    """After every token."""
 
     kind = "tokens"
 
-    every: int = option(
-        1, "tokens between two triggers", name="rejuvenate_every", unit="tokens", least=1
-    )
+    @property
+    def after_tokens(self) -> bool:
+        return True
 
     def check(self) -> None:
         super().check()

@@ -245,7 +245,7 @@ class PaperSettings(LearnerSettings):
     @property
     def by_tokens(self) -> bool:
         """Return whether a unit of the filter is a token."""
-        return self.resampling.by_tokens or self.rejuvenation.every > 0
+        return self.resampling.by_tokens or self.rejuvenation.after_tokens
 
 
 @implemented_in(_MODULE)
@@ -328,7 +328,7 @@ class ParticleFilter(StreamingParticles):
     )
 
     def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        by_documents = self.rejuvenation.every == 0, "--rejuvenation is not tokens"
+        by_documents = not self.rejuvenation.after_tokens, "--rejuvenation is not tokens"
         return {**super().conditions(), "ess_check": by_documents}
 
     def check(self) -> None:

@@ -103,7 +103,6 @@ class PaperState:
             settings.by_tokens,
             rejuvenation.by_tokens,
             _TRIGGERS.get(type(rejuvenation), alg4.NOTHING),
-            max(rejuvenation.every, 1),
             rejuvenation.moves,
         )
         topics, alpha, beta = settings.topic_count, settings.topic_alpha, settings.beta
@@ -212,7 +211,6 @@ def learn_document(state: PaperState, tokens: IntArray, label: str | None, index
             scratch,
             slot,
             index,
-            state.tokens,
         )
     note_arrival(state, slot)
     state.history.release(slot)

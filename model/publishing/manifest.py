@@ -28,7 +28,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
-_NOT_COMPARED = frozenset({"sha256", "release", "publishing", "publish_every"})
+_NOT_COMPARED = frozenset({"sha256", "release", "publish_every"})
 
 
 class _Sealed:
@@ -149,9 +149,6 @@ class Manifest(_Sealed):
         ess: The effective sample size of its island.
         in_sample_nmi: For the labelled documents in the history of the learner; None without them.
         release: The release of this package.
-        publishing: The settings by which island and particle were chosen
-            (:class:`beam_topics.model.publishing.settings.PublishSettings`); empty without such a
-            rule.
         particle: The particle of the island that was published; 0 where particles are resampled.
         rivals: The islands that are better than the published one
             (:class:`beam_topics.model.publishing.choice.Rival`).
@@ -193,7 +190,6 @@ class Manifest(_Sealed):
     ess: float
     in_sample_nmi: float | None
     release: str
-    publishing: dict[str, Any] = field(default_factory=dict)
     particle: int = 0
     rivals: list[dict[str, Any]] = field(default_factory=list)
     replaced: dict[str, Any] | None = None

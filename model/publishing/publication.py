@@ -227,7 +227,6 @@ class Publisher:
             ess=best.ess,
             in_sample_nmi=best.in_sample_nmi,
             release=__version__,
-            publishing=self._options.publishing.to_json(),
             publish_every=dict([self._options.run.publish_every]),
             particle=best.particle,
             rivals=[rival.to_json() for rival in standing.rivals],

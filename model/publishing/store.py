@@ -69,8 +69,8 @@ _REMEMBERED = 100_000
 _REMEDIES = (
     "To learn what the input holds beyond those that were learned, add --add_documents: documents"
     " that were learned are known and left out. To finish a run that was interrupted, give the same"
-    " input, the same --publish_every, --switch_margin and --switch_after, and"
-    " --resume_from=latest. For a new run, give an empty model store."
+    " input, the same --publish_every, and --resume_from=latest. For a new run, give an empty model"
+    " store."
 )
 
 

@@ -52,7 +52,7 @@ COVER = 0.999
 MOST_WORDS = 20_000
 
 
-def columns(shown: Shown, words: int | None = None) -> dict[str, list[Any]]:
+def columns(shown: Shown) -> dict[str, list[Any]]:
     """Return the table of topics and words by columns.
 
     A row is a topic and a word with a count in it, in the order of topics and of counts. The
@@ -61,7 +61,6 @@ def columns(shown: Shown, words: int | None = None) -> dict[str, list[Any]]:
 
     Args:
         shown: the model.
-        words: the number of words of each topic; None for all.
     """
     snapshot, shares = shown.snapshot, topic_shares(shown.snapshot)
     statistics = word_statistics(snapshot)
@@ -70,41 +69,41 @@ def columns(shown: Shown, words: int | None = None) -> dict[str, list[Any]]:
     }
     for place, topic in enumerate(shown.ids):
         at = statistics.span(place)
-        rows = statistics.words[at][:words].tolist()
+        rows = statistics.words[at].tolist()
         found["topic"] += [topic] * len(rows)
         found["name"] += [shown.given.get(topic, "")] * len(rows)
         found["share"] += [float(shares[place])] * len(rows)
         found["rank"] += range(1, len(rows) + 1)
         found["word"] += [snapshot.words[row] for row in rows]
-        found["count"] += statistics.counts[at][:words].tolist()
-        found["probability"] += statistics.probability[at][:words].tolist()
+        found["count"] += statistics.counts[at].tolist()
+        found["probability"] += statistics.probability[at].tolist()
     return found
 
 
-def to_csv(shown: Shown, words: int | None = None) -> bytes:
+def to_csv(shown: Shown) -> bytes:
     """Return the table as CSV (RFC 4180) in UTF-8.
 
     Numbers have all of their digits. Text that a spreadsheet would compute begins with ``'``.
     """
-    found, out = columns(shown, words), io.StringIO(newline="")
+    found, out = columns(shown), io.StringIO(newline="")
     writer = csv.writer(out)
     writer.writerow(found)
     writer.writerows(map(cell, row) for row in zip(*found.values(), strict=True))
     return out.getvalue().encode()
 
 
-def to_parquet(shown: Shown, words: int | None = None) -> bytes:
+def to_parquet(shown: Shown) -> bytes:
     """Return the table as a Parquet file."""
     # Imported here, because the import takes a second.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     out = io.BytesIO()
-    pq.write_table(pa.table(columns(shown, words)), out)
+    pq.write_table(pa.table(columns(shown)), out)
     return out.getvalue()
 
 
-def to_json(shown: Shown, history: Sequence[Manifest], words: int | None = None) -> bytes:
+def to_json(shown: Shown, history: Sequence[Manifest]) -> bytes:
     """Return topics as one JSON object in UTF-8, for a page of the web.
 
     ``version``, ``key``, ``event_time`` (ISO 8601), ``documents`` and ``tokens`` are of the
@@ -115,11 +114,10 @@ def to_json(shown: Shown, history: Sequence[Manifest], words: int | None = None)
     Args:
         shown: the model.
         history: the versions up to it, the oldest first.
-        words: the number of words of each topic; None for all.
     """
     manifest, snapshot = shown.manifest, shown.snapshot
     course = shown.curves(history, PERIODS)
-    shares, table = topic_shares(snapshot).tolist(), columns(shown, words)
+    shares, table = topic_shares(snapshot).tolist(), columns(shown)
     topics = [
         {
             "topic": topic,

@@ -297,7 +297,7 @@ class StreamTopics(beam.PTransform):
         learned = learn(found.documents, self._learning, streams=streams)
         if not streams:
             check_words(found.documents, learned.references)
-        label = Label(given.before_first_model, given.label_with, given.shards, streams=streams)
+        label = Label(given.before_first_model, given.label_with, streams=streams)
         labelled = (learned.minibatches, learned.references) | "Label" >> label
         serving = serving_of(self._options, self._learning.settings.topic_count)
         inferred = labelled.documents | "Infer" >> InferLabelled(serving)

@@ -361,8 +361,6 @@ def _of_run(
         found["output"] = parts["mixtures"]
     if prog == "report":
         found["output"] = str(folder / "report.html")
-        if (folder / PROFILE_FILE).is_file():
-            found["input_profile"] = str(folder / PROFILE_FILE)
         documents = found.pop("input", None)
         if not Path(parts["dead_letters"]).is_dir():
             del found["dead_letters"]

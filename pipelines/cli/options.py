@@ -24,20 +24,17 @@ from typing import Literal
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.inference import METHOD
 from beam_topics.model.inference.settings import (
     CacheSettings,
     CoverageSettings,
     FitSettings,
     LabelSettings,
-    RetrainSettings,
 )
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.publishing.settings import (
     Keep,
-    PublishSettings,
     Rule,
     StoreSettings,
     VersionSettings,
@@ -94,9 +91,6 @@ class EvaluationInputSettings(Record):
     )
     words: tuple[str, ...] = option(
         (), "words, with commas, whose rank in a topic is shown over the versions", unit="words"
-    )
-    versions: int = option(
-        50, "number of versions to evaluate, evenly spread, with the newest", least=1
     )
 
 
@@ -205,20 +199,6 @@ class TrendSettings(Record):
         "rows of all documents, of those of each label, or of each value of --group_field",
         name="trends_by",
     )
-    groups: int = option(
-        1000,
-        "most labels or groups in a window; others are one group, (others)",
-        name="trends_groups",
-        least=1,
-        most=1_000_000,
-    )
-    typical: int = option(
-        3,
-        "typical documents in each row: those with the largest share",
-        name="trends_typical",
-        least=0,
-        most=100,
-    )
     topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
 
 
@@ -253,28 +233,6 @@ class ServiceSettings(Record):
         unit="names",
     )
     port: int = option(8000, "port to listen on", least=1, most=65535)
-    poll: int = option(
-        10_000_000, "time between two looks for a newer version", unit="microseconds", least=1
-    )
-
-
-@dataclass(frozen=True)
-class LimitSettings(Record):
-    """What requests may take. A request above a limit is refused with the remedy."""
-
-    most_bytes: int = option(1_000_000, "bytes of a request's body", least=1)
-    most_texts: int = option(1000, "texts in a request", least=1)
-    most_characters: int = option(100_000, "length of a text", least=1)
-    most_waiting: int = option(64, "requests that are answered or wait at a time", least=1)
-    most_connections: int = option(1000, "connections at a time", least=1)
-    most_keys: int = option(100, "model keys whose models are held in memory", least=1)
-    patience: int = option(
-        10_000_000,
-        "time in which the headers and then the body of a request have to arrive, and a part of"
-        " an answer to be read",
-        unit="microseconds",
-        least=1,
-    )
     rate: float = option(
         0.0, "requests a second of one client, over ten seconds; 0 for any number", least=0
     )
@@ -294,7 +252,6 @@ class ArchiveSettings(Record):
     """How an archive is written."""
 
     archive: str = option("", "folder for the Avro files", first=True)
-    shard_period: int = option(30 * DAY, "event time in one file", unit="microseconds", least=1)
 
 
 KEEP_HELP = (
@@ -358,14 +315,13 @@ TokeniserOptions = group("Words", TokeniserSettings)
 SequenceOptions = group("Minibatches", SequenceSettings)
 LearnerOptions = group("Learner", choice=LEARNER)
 StoreOptions = group("Model store", StoreSettings)
-TrainingOptions = group("Running", RunSettings, PublishSettings, EventSettings)
+TrainingOptions = group("Running", RunSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
-LimitOptions = group("Limits of requests", LimitSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
 OutputOptions = group("Output", MixtureSettings, TrendSettings)
 FigureOptions = group("Figures", FigureSettings)
-EvaluationOptions = group("Evaluation", EvaluationInputSettings, EvaluationSettings)
+EvaluationOptions = group("Evaluation", EvaluationInputSettings)
 ShowOptions = group("Display", ShowSettings)
 DemoOptions = group("Demo", DemoSettings)
 ArchiveOptions = group("Archive", ArchiveSettings)
@@ -375,7 +331,6 @@ RecordOptions = group("Records", ReadSettings, OutputFileSettings)
 TrainingDocumentsOptions = group("Training documents", TrainingInputSettings)
 ModelCacheOptions = group("Models in memory", CacheSettings)
 CoverageOptions = group("Coverage", CoverageFileSettings, CoverageSettings)
-RetrainOptions = group("Retraining", RetrainSettings)
 FitOptions = group("Classifier", FitSettings)
 
 
@@ -400,7 +355,6 @@ LabelledOptions = flags(
 ReportOptions = flags(
     "Report",
     title={"default": "Topics", "help": "title of the page"},
-    input_profile={"help": "file of look --json about what was learned, for the page"},
     follow={
         "type": values.duration,
         "nargs": "?",
@@ -410,10 +364,6 @@ ReportOptions = flags(
 )
 ExportOptions = flags(
     "Content",
-    words_per_topic={
-        "type": values.positive,
-        "help": "csv, parquet and json: words of each topic; without it, all with a count",
-    },
     freeze={
         "type": values.topics,
         "default": (),
@@ -423,11 +373,6 @@ ExportOptions = flags(
 TextOptions = flags(
     "Text",
     text={"action": "append", "help": "a text; without it, standard input"},
-    most_topics={
-        "type": values.positive,
-        "default": 3,
-        "help": "topics of each text (default: 3)",
-    },
 )
 FunctionOptions = flags(
     "Words",

@@ -34,10 +34,10 @@ from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.learners.seeds import word_and_tokens
-from beam_topics.model.publishing.settings import PublishSettings, StoreSettings, VersionSettings
+from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.compositions import check_placed, compose, placements
-from beam_topics.model.settings.options import options_of, plain_options
+from beam_topics.model.settings.options import plain_options
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.config import mapping_of
 from beam_topics.pipelines.cli.groups import Options, fields_given, settings_of
@@ -207,20 +207,6 @@ def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> Tokenise
     return tokeniser_settings(stop_words_file=given.pop("stop_list", None), **given)
 
 
-def publish_settings_of(options: Options, learner: LearnerSettings) -> PublishSettings:
-    """Return when a version may come from another particle or island than its parent.
-
-    Raises:
-        OptionError: an option is given, and the learner has one model only.
-    """
-    given = options.given(item.name for item in options_of(PublishSettings))
-    if given and learner.islands * learner.independent_chains == 1:
-        name, value = next(iter(given.items()))
-        allowed = "nothing where a learner has one model, or particles that are resampled"
-        raise OptionError(f"--{name}", value, allowed, "Leave it out.")
-    return settings_of(options, PublishSettings)
-
-
 def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSettings:
     """Return the settings of the learner; files of words are read here.
 
@@ -267,7 +253,6 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
         sequence=settings_of(options, SequenceSettings),
         store=settings_of(options, StoreSettings).root,
         run=settings_of(options, RunSettings),
-        publishing=publish_settings_of(options, settings),
         keep=options.get("keep"),
         id_from=parse.id_from,
     )

@@ -12,7 +12,6 @@ import apache_beam as beam
 from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import TOP_WORDS
 from beam_topics.model.evaluation.held_out import check_classifier
 from beam_topics.model.inference.classifier import Classifier, ClassifierStore
@@ -58,6 +57,8 @@ _PERPLEXITY = (
     " words that the model does not know make up most of them."
 )
 _ASKED_FOR = ("pmi", "npmi", "svm_accuracy")
+# The versions that are evaluated, evenly spread, with the newest.
+MOST_VERSIONS = 50
 _MIXED = (
     f"Never: the share of pairs of a topic's first {TOP_WORDS} words that no document of"
     f" --coherence_with has. {ACROSS} Mixed topics (*) have their characteristic words in place of"
@@ -72,7 +73,7 @@ def chosen_versions(options: Options) -> list[Manifest]:
     found = [
         one for one in store.up_to(last) if one.version == last.version or store.has_model(one)
     ]
-    return thin(found, settings_of(options, EvaluationInputSettings).versions)
+    return thin(found, MOST_VERSIONS)
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:
@@ -90,11 +91,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         read.append(documents)
         dead.append(unread)
     write_dead_letters(dead, options)
-    plan = EvaluationPlan(
-        settings_of(options, StoreSettings).root,
-        settings_of(options, EvaluationSettings),
-        given.words,
-    )
+    plan = EvaluationPlan(settings_of(options, StoreSettings).root, given.words)
     lines = (
         pipeline
         | "Versions" >> beam.Create([version.to_json() for version in versions])

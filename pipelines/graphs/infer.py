@@ -7,7 +7,6 @@ import apache_beam as beam
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import InferenceSettings, inference_for
-from beam_topics.model.inference.settings import RetrainSettings
 from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
@@ -74,8 +73,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         infer = InferByKey(serving, models)
     inferred = documents | "Infer" >> infer
     write_mixtures(inferred.blocks, options, streams(options))
-    below = settings_of(options, RetrainSettings).below
-    known = Coverage(serving.window, below, streams=streams(options))
+    known = Coverage(serving.window, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
     dead = [unreadable, inferred.dead_letters]
     dead += [] if training is None else [training.dead_letters]

@@ -90,9 +90,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
-    label = Label(
-        given.before_first_model, given.label_with, given.shards, streams=streams(options)
-    )
+    label = Label(given.before_first_model, given.label_with, streams=streams(options))
     labelled = (learned.minibatches, learned.references) | "Label" >> label
     inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in

@@ -19,6 +19,7 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.figures import Refused, Sources, figures_of, refused
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli.arguments import PROFILE_FILE
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.settings_from_options import chosen_version, read_settings_of
@@ -122,7 +123,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         labelled,
         _texts(options.documents, labelled, settings, manifest, limits),
         _refused(dead_letters),
-        _profile(options.input_profile, limits),
+        _profile(Path(store.root).parent / PROFILE_FILE, limits),
     )
     return render(figures_of(sources, limits), options.title).encode()
 
@@ -140,17 +141,17 @@ def _texts(
     return texts_of(documents_of(patterns, settings, manifest), wanted, limits)
 
 
-def _profile(path: str | None, limits: Limits) -> list[list[str]] | None:
-    """Return the summary of a profile; a file with anything else is refused."""
-    if path is None:
+def _profile(path: Path, limits: Limits) -> list[list[str]] | None:
+    """Return the summary of the profile beside a model store; another file there is refused."""
+    if not path.is_file():
         return None
-    allowed = "a file of JSON that look --json or train wrote"
+    allowed = "a store beside a profile that train wrote"
     try:
-        summary = json.loads(read_text("--input_profile", path, allowed))["summary"]
+        summary = json.loads(read_text("--model_store", str(path), allowed))["summary"]
         return [[shortened(str(text), limits.name) for text in pair] for pair in summary[:_LINES]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        remedy = f"It cannot be read: {type(error).__name__}."
-        raise OptionError("--input_profile", path, allowed, remedy) from error
+        remedy = f"It cannot be read: {type(error).__name__}. Remove the file."
+        raise OptionError("--model_store", str(path), allowed, remedy) from error
 
 
 def _refused(folder: str | None) -> list[Refused] | None:

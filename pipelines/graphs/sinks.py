@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.settings.compositions import Choice
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from beam_topics.transforms.kafka_sink import Messages
 
 SINKS = Kinds()
+# Typical documents of a row of trends.
+_TYPICAL = 3
 
 
 class SinkSettings(Record):
@@ -195,8 +197,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
         wanted.window or DAY,
         streams=streams,
         by=wanted.by,
-        typical=wanted.typical,
-        groups=wanted.groups,
+        typical=_TYPICAL,
     )
     rows = blocks | "Trends" >> added
     if wanted.trends is not None:
@@ -216,7 +217,7 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
     places = {"trends", "topic"}
     names = {option.field: option.name for option in options_of(TrendSettings)}
     given = fields_given(options, TrendSettings)
-    _check_groups(wanted, options, given)
+    _check_groups(wanted, options)
     if not places & set(given):
         for field, value in given.items():
             allowed = "nothing without --trends or --trends_topic"
@@ -232,7 +233,7 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
     return True
 
 
-def _check_groups(wanted: TrendSettings, options: Options, given: Mapping[str, Any]) -> None:
+def _check_groups(wanted: TrendSettings, options: Options) -> None:
     field = read_settings_of(options).parse.fields.group
     if field is not None and wanted.by != "group":
         allowed = "nothing without --trends_by=group"
@@ -240,6 +241,3 @@ def _check_groups(wanted: TrendSettings, options: Options, given: Mapping[str, A
     if field is None and wanted.by == "group":
         allowed = "group beside --group_field"
         raise OptionError("--trends_by", "group", allowed, "Name the field, for example region.")
-    if wanted.by == "all" and "groups" in given:
-        allowed = "nothing without --trends_by=label or group"
-        raise OptionError("--trends_groups", wanted.groups, allowed, "Leave it out.")

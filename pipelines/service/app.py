@@ -24,10 +24,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.pipelines.cli.options import LimitSettings, ServiceSettings
+from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.pages.of_store import page_of_store
 from beam_topics.pipelines.pages.page import check_installed
-from beam_topics.pipelines.service.limits import FIRST_WORDS, Bodies, Rate, count_of, texts_of
+from beam_topics.pipelines.service.limits import (
+    FIRST_WORDS,
+    Bodies,
+    Rate,
+    RequestLimits,
+    count_of,
+    texts_of,
+)
 from beam_topics.pipelines.service.models import Loaded, Models
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -149,7 +156,7 @@ class Service:
         poll: The seconds between two looks for a newer version.
     """
 
-    def __init__(self, models: Models, limits: LimitSettings, poll: float) -> None:
+    def __init__(self, models: Models, limits: RequestLimits, poll: float) -> None:
         self._models, self._limits, self._poll = models, limits, poll
         self.metrics, self._rate = Metrics(models.versions), Rate(limits.rate)
         self._reports, self._bodies = Reports(models.store), Bodies(limits)

@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -27,7 +28,6 @@ from starlette.requests import ClientDisconnect, Request
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from beam_topics.model.times import duration_text
-from beam_topics.pipelines.cli.options import LimitSettings
 
 SECONDS = 10.0
 MOST_CLIENTS = 10_000
@@ -40,6 +40,30 @@ MOST_WORDS = 1_000
 _FORM = 'body: allowed is JSON such as {"text": "a ship"} or {"texts": ["a ship", "a court"]}'
 
 
+@dataclass(frozen=True)
+class RequestLimits:
+    """What requests may take. A request above a limit is refused with the remedy.
+
+    Attributes:
+        most_bytes: Bytes of a request's body.
+        most_texts: Texts in a request.
+        most_characters: The length of a text.
+        most_waiting: Requests that are answered or wait at a time.
+        most_connections: Connections at a time.
+        rate: Requests a second of one client, over ten seconds; 0 for any number.
+        patience: The seconds in which the headers and then the body have to arrive, and a part of
+            an answer to be read.
+    """
+
+    most_bytes: int = 1_000_000
+    most_texts: int = 1_000
+    most_characters: int = 100_000
+    most_waiting: int = 64
+    most_connections: int = 1_000
+    rate: float = 0.0
+    patience: float = 10.0
+
+
 class Bodies:
     """The bodies that are being read, of ``most_waiting`` times ``most_bytes`` together at most.
 
@@ -49,7 +73,7 @@ class Bodies:
         limits: What requests may take.
     """
 
-    def __init__(self, limits: LimitSettings) -> None:
+    def __init__(self, limits: RequestLimits) -> None:
         self._limits, self._room = limits, limits.most_waiting * limits.most_bytes
         self._sizes: dict[asyncio.Timeout, int] = {}
 
@@ -60,9 +84,8 @@ class Bodies:
             HTTPException: It is too large or too slow, others need its room, or the client went
                 away.
         """
-        seconds = self._limits.patience / 1e6
         try:
-            async with asyncio.timeout(seconds) as time:
+            async with asyncio.timeout(self._limits.patience) as time:
                 self._sizes[time] = 0
                 return await self._whole(request, time)
         except TimeoutError:
@@ -70,7 +93,7 @@ class Bodies:
                 told = "body: others came that needed its room; send it again, and faster"
                 headers = {"Retry-After": "1", "Connection": "close"}
                 raise HTTPException(503, told, headers) from None
-            given = duration_text(self._limits.patience)
+            given = duration_text(round(self._limits.patience * 1e6))
             raise HTTPException(408, f"body: it did not arrive in {given}; send it again") from None
         except ClientDisconnect:
             raise HTTPException(400, "body: the connection ended before its end") from None
@@ -112,7 +135,7 @@ def count_of(text: str | None) -> int:
     return int(text)
 
 
-def texts_of(body: bytes, limits: LimitSettings) -> list[str]:
+def texts_of(body: bytes, limits: RequestLimits) -> list[str]:
     """Return the texts of a body.
 
     Raises:

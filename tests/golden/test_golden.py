@@ -18,7 +18,6 @@ from golden_store import (
     EXACT_METHODS,
     GOLDEN,
     LABELLED,
-    PUBLISHING,
     TOP_WORDS,
     opened,
     stated_of,
@@ -247,7 +246,6 @@ def added_by_command(folder, root, options, tmp_path):
         f"--dead_letters={tmp_path / 'dead'}",
     ]
     every = ["--publish_every=2windows", "--checkpoint_tokens=120"]
-    every += [f"--switch_margin={PUBLISHING.margin}", f"--switch_after={PUBLISHING.versions}"]
     cut = ["--window=1d", "--minibatch_size=3"]
     return train.main([*where, *every, *cut, *own, "--add_documents"])
 

@@ -137,12 +137,7 @@ def test_inference_labels_every_document_it_could_read(corpus, tmp_path, known):
 @pytest.mark.parametrize("method", ["gibbs1", "maxent"])
 def test_every_way_to_label(corpus, tmp_path, method, capsys, known):
     if method == "maxent":
-        assert (
-            fit_classifier.main(
-                [*common(corpus, tmp_path), "--prior_variances=0.01,1", "--fit_iterations=20"]
-            )
-            == 0
-        )
+        assert fit_classifier.main([*common(corpus, tmp_path)]) == 0
         assert "chosen" in capsys.readouterr().out
     own = [f"--training={corpus}", "--inference_sweeps=4"] if method == "gibbs1" else []
     flags = [
@@ -214,12 +209,7 @@ def test_a_classifier_needs_documents_that_the_model_knows(corpus, tmp_path, cap
     )
     assert fit_classifier.main(common(unknown, tmp_path)) == 2
     assert told in capsys.readouterr().err
-    assert (
-        fit_classifier.main(
-            [*common(corpus, tmp_path), "--prior_variances=0.1", "--fit_iterations=5"]
-        )
-        == 0
-    )
+    assert fit_classifier.main([*common(corpus, tmp_path)]) == 0
     # The classifier that is there already is not what this run fitted.
     assert fit_classifier.main(common(unknown, tmp_path)) == 2
     assert told in capsys.readouterr().err
@@ -357,12 +347,7 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
     trained(path, tmp_path, "--key_field=language")
     english = sum(row["language"] == "en" for row in rows)
     one = ["--key_field=language", "--model_key=en"]
-    assert (
-        fit_classifier.main(
-            [*common(path, tmp_path), *one, "--prior_variances=0.1", "--fit_iterations=5"]
-        )
-        == 0
-    )
+    assert fit_classifier.main([*common(path, tmp_path), *one]) == 0
     assert f"{english:,} pairs" in capsys.readouterr().out
     where = [
         f"--held_out={path}",
@@ -370,11 +355,8 @@ def test_the_programs_for_one_model_take_documents_of_its_key_alone(tmp_path, ca
         f"--dead_letters={tmp_path / 'dead'}",
         f"--json={figures}",
     ]
-    assert (
-        evaluate.main([*where, *one, "--check_documents=1", "--check_particles=2", "--versions=1"])
-        == 0
-    )
-    (row,) = map(json.loads, figures.read_text().splitlines())
+    assert evaluate.main([*where, *one]) == 0
+    *_, row = map(json.loads, figures.read_text().splitlines())
     assert (row["documents"], row["version"]) == (
         english,
         ModelStore(str(tmp_path / "models")).manifest("en").version,
@@ -396,7 +378,7 @@ def test_evaluation_prints_and_writes(corpus, tmp_path, capsys, known):
         f"--json={path}",
     ]
     more = [f"--coherence_with={corpus}", f"--classify={corpus}", "--words=harbour,[red]never"]
-    assert evaluate.main([*flags, *more, "--check_documents=3", "--check_particles=2"]) == 0
+    assert evaluate.main([*flags, *more]) == 0
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert {row["version"] for row in rows} == {
         manifest.version for manifest in store.manifests("")
@@ -431,7 +413,6 @@ def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
     into = [
         f"--archive={tmp_path / 'archive'}",
         f"--dead_letters={tmp_path / 'dead'}",
-        "--shard_period=10d",
     ]
     assert archive.main([f"--input={corpus}", *into]) == 0
     one = trained(tmp_path / "archive" / "*.avro", tmp_path)
@@ -457,12 +438,11 @@ def test_an_archive_gives_the_same_model(corpus, tmp_path):
                 f"--input={corpus}",
                 f"--archive={tmp_path / 'archive'}",
                 f"--dead_letters={tmp_path / 'dead'}",
-                "--shard_period=10d",
             ]
         )
         == 0
     )
-    assert len(list((tmp_path / "archive").glob("archive-*.avro"))) >= 3
+    assert len(list((tmp_path / "archive").glob("archive-*.avro"))) >= 2
     assert len(lines(tmp_path / "dead")) == BAD
     one = trained(corpus, tmp_path)
     other = trained(tmp_path / "archive" / "*.avro", tmp_path, store="other")

@@ -35,19 +35,19 @@ def test_the_topics_of_a_text_with_shares_and_names(root, capsys):
 
 def test_each_line_of_standard_input_is_a_text(root, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("ship harbour\n\ncourt judge\n"))
-    lines = said(capsys, f"--model_store={root}", "--most_topics=1")
-    assert [line.split(", no topic explains ")[0] for line in (lines[0], lines[2])] == [
+    lines = said(capsys, f"--model_store={root}")
+    assert [line.split(", no topic explains ")[0] for line in (lines[0], lines[3])] == [
         "ship harbour (2 of 2 words known",
         "court judge (2 of 2 words known",
     ]
-    assert lines[1].split()[1] != lines[3].split()[1]
+    assert lines[1].split()[1] != lines[4].split()[1]
 
 
 def test_none_is_small_for_texts_of_the_model_and_large_for_mixed_words(root, capsys):
     own, mixed = "ship harbour storm crew " * 4, "ship court " * 8
-    lines = said(capsys, f"--model_store={root}", "--most_topics=1", f"--text={own}")
-    lines += said(capsys, f"--model_store={root}", "--most_topics=1", f"--text={mixed}")
-    few, many = (float(line.split("explains ")[1].removesuffix("%)")) for line in lines[::2])
+    lines = said(capsys, f"--model_store={root}", f"--text={own}")
+    lines += said(capsys, f"--model_store={root}", f"--text={mixed}")
+    few, many = (float(line.split("explains ")[1].removesuffix("%)")) for line in lines[::3])
     assert few < 5 and many > 2 * few
 
 

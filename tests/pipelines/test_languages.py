@@ -165,12 +165,12 @@ def test_another_release_is_refused(root, capsys, monkeypatch):
 def test_serve_takes_the_model_of_the_language(root):
     pytest.importorskip("starlette")
     client = pytest.importorskip("starlette.testclient")
-    from beam_topics.pipelines.cli.options import LimitSettings
     from beam_topics.pipelines.service.app import Service
+    from beam_topics.pipelines.service.limits import RequestLimits
     from beam_topics.pipelines.service.models import Models
 
     models = Models(root, Gibbs3(), 2)
-    with client.TestClient(Service(models, LimitSettings(), 60.0).app()) as served:
+    with client.TestClient(Service(models, RequestLimits(), 60.0).app()) as served:
         texts = [SENTENCES[code][0] for code in ("en", "de", "ru")]
         found = served.post("/label", json={"texts": texts}).json()["documents"]
         one = served.post("/label?key=de", json={"texts": texts[1:2]}).json()

@@ -23,7 +23,6 @@ def test_as_many_malformed_records_as_good_ones(tmp_path, capsys, malformed):
                 f"--input={source}/*",
                 f"--archive={kept}",
                 f"--dead_letters={dead}",
-                "--shard_period=1d",
             ]
         )
         == 0

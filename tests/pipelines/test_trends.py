@@ -169,7 +169,6 @@ def check_program(folder, root, capsys):
             "--group_field: 'x' was given; allowed is nothing without --trends_by=",
         ),
         ("--trends_by=group --trends=t", "--trends_by: 'group' was given; allowed is group beside"),
-        ("--trends_groups=5 --trends=t", "allowed is nothing without --trends_by=label or group"),
         ("--trends_topic=t --trends_format=parquet", "allowed is nothing without --trends. "),
         ("--trends_topic=t", "a topic with --kafka_servers beside it"),
     ],

@@ -41,7 +41,6 @@ FLAGS = [
     "--topics=4",
     "--checkpoint_tokens=1500",
     "--trends_window=10d",
-    "--trends_typical=2",
 ]
 _DAY = 86_400
 

@@ -107,7 +107,6 @@ def test_all_pipelines_with_everything_in_a_bucket(root, capsys):
                 f"--input={root}/raw/*.jsonl",
                 f"--archive={place['archive']}",
                 dead,
-                "--shard_period=10d",
             ]
         )
         == 0
@@ -137,7 +136,7 @@ def test_all_pipelines_with_everything_in_a_bucket(root, capsys):
         dead,
         f"--json={place['figures.jsonl']}",
     ]
-    assert evaluate.main([*evaluation, "--check_documents=2", "--check_particles=2"]) == 0
+    assert evaluate.main([*evaluation]) == 0
     assert show.main([f"--model_store={place['models']}"]) == 0
     versions = ModelStore(place["models"]).manifests("")
     assert len(versions) >= 2 and ModelStore(place["live"]).manifests("") == versions

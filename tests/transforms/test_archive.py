@@ -1,10 +1,8 @@
 import json
 
-import pytest
 from collecting import run
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.transforms.read import ReadDocuments
 from beam_topics.transforms.write import WriteArchive, WriteDeadLetters, ranked, shard_start
@@ -88,13 +86,6 @@ def test_shards_are_aligned_to_the_epoch():
         return shard_start(Document("a", time, "x").to_bytes(), 2 * DAY)[0]
 
     assert [start(time) for time in (-1, 0, 2 * DAY - 1, 2 * DAY)] == [-2 * DAY, 0, 0, 2 * DAY]
-
-
-def test_an_impossible_period():
-    with pytest.raises(
-        OptionError, match="--shard_period: 0 was given; allowed is a duration above 0"
-    ):
-        WriteArchive("a", 0)
 
 
 def test_an_empty_source_makes_no_archive(tmp_path):

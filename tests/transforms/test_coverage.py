@@ -10,7 +10,6 @@ from tallies import count
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.settings import RETRAIN_BELOW
@@ -169,10 +168,3 @@ def test_without_a_share_there_is_no_signal(store, caplog):
     assert (row["word_share"], row["retrain_below"], row["retrain"]) == (0.0, None, False)
     assert "retrain" not in counters
     assert [record.levelno for record in caplog.records if record.name == LOGGER] == [logging.INFO]
-
-
-def test_a_wrong_share(store):
-    with pytest.raises(
-        OptionError, match="--retrain_below: 70 was given; allowed is a share between 0 and 1"
-    ):
-        Coverage(DAY, 70, streams=False)

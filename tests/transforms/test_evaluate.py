@@ -8,14 +8,12 @@ from made import manifest_of, random_snapshot
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.evaluation import EvaluationSettings
 from beam_topics.model.evaluation.coherence import coherence_figures
 from beam_topics.model.evaluation.held_out import classification_figures, evaluate
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import ranks_of
 from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan, figures_of
 
-SETTINGS = EvaluationSettings(check_documents=2, check_tokens=5, particles=2)
 DOCUMENTS = [
     Block.of_words(
         [Document(f"d{n}", n, "", str(n % 2))], [[f"w{(n * step) % 30}" for step in range(1, 9)]]
@@ -52,7 +50,7 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
         return {
             "lines": lines
             | Evaluate(
-                EvaluationPlan(str(tmp_path), SETTINGS, ("w3", "never")),
+                EvaluationPlan(str(tmp_path), ("w3", "never")),
                 documents,
                 reference,
                 training,
@@ -62,7 +60,7 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
     held, _ = run(build)
     rows = sorted((json.loads(line) for _, line in held["lines"]), key=lambda row: row["sequence"])
     for row, (manifest, snapshot) in zip(rows, made, strict=True):
-        expected = evaluate(snapshot, joined(DOCUMENTS), SETTINGS)
+        expected = evaluate(snapshot, joined(DOCUMENTS))
         assert {name: row[name] for name in expected} == expected
         assert row["version"] == manifest.version
         coherence = coherence_figures(
@@ -83,7 +81,7 @@ def test_the_order_of_the_documents_is_of_no_account(tmp_path):
     manifest, _ = next(versions(tmp_path))
     data, plan = (
         [document.to_bytes() for document in DOCUMENTS],
-        EvaluationPlan(str(tmp_path), SETTINGS),
+        EvaluationPlan(str(tmp_path)),
     )
     one, other = (
         figures_of(manifest.to_json(), part, part, part, plan) for part in (data, data[::-1])
@@ -93,9 +91,7 @@ def test_the_order_of_the_documents_is_of_no_account(tmp_path):
 
 def test_without_other_documents_there_are_no_other_figures(tmp_path):
     manifest, _ = next(versions(tmp_path))
-    row = json.loads(
-        figures_of(manifest.to_json(), [], [], [], EvaluationPlan(str(tmp_path), SETTINGS))
-    )
+    row = json.loads(figures_of(manifest.to_json(), [], [], [], EvaluationPlan(str(tmp_path))))
     absent = ("pmi", "npmi", "mixed", "topics", "svm_accuracy", "nmi")
     assert [row[name] for name in absent] == [None] * 6
     assert row["ranks"] == {}

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import apache_beam as beam
 import pytest
 from collecting import run
@@ -9,13 +7,12 @@ from streams import document, documents, learn_options, shuffled, train
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.fitting import with_rank, without_rank
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms.fit import FitClassifier
 
 ITEMS = documents(60)
-SETTINGS = FitSettings("roots", (0.01, 1.0), iterations=20)
+SETTINGS = FitSettings()
 
 
 @pytest.fixture(scope="module")
@@ -49,22 +46,6 @@ def test_one_classifier_whatever_the_order(store):
     )
     assert made.method["kind"] == "gibbs3"
     assert ClassifierStore(store.root).newest("", newest.version) == one
-
-
-def test_a_sample_is_uniform_and_knows_no_order(store):
-    sample = replace(SETTINGS, sample=25)
-    (one,), counters = fit(store, ITEMS, settings=sample)
-    assert fit(store, shuffled(ITEMS, "y"), settings=sample)[0] == [one]
-    assert counters["pairs"] + counters.get("documents_without_known_words", 0) == 25
-    assert fit(store, ITEMS, settings=sample, inference=inferring(seed=2))[0] != [one]
-
-
-def test_ranks():
-    data = document("a", 1).to_bytes()
-    assert without_rank(with_rank(data, 1)) == data
-    assert with_rank(data, 1) != with_rank(data, 2)
-    low = sum(with_rank(document(f"d{n}", 1).to_bytes(), 1)[0] < 128 for n in range(400))
-    assert 140 < low < 260
 
 
 def test_a_method_that_wants_more_than_a_document(store):

@@ -142,6 +142,8 @@ def without(minibatch: Minibatch, left_out: BoolArray) -> Minibatch:
 
 
 SMALLEST = 8
+# Signatures of 256 bytes each.
+REMEMBERED = 10_000
 _COPIES_STATE = b"BTC2"
 
 
@@ -163,7 +165,7 @@ class NearCopies(LeavingOut):
     @classmethod
     def new(cls, settings: LearnerSettings) -> Self:
         assert isinstance(settings.duplicates, CopySettings)
-        return cls(settings.duplicates, new_memory(settings.duplicates.duplicates_remembered))
+        return cls(settings.duplicates, new_memory(REMEMBERED))
 
     def left_out(self, minibatch: Minibatch) -> BoolArray:
         hashes = hash_words(text_of(minibatch.words), len(minibatch.words))
@@ -191,10 +193,9 @@ class NearCopies(LeavingOut):
     def from_bytes(cls, settings: LearnerSettings, data: bytes) -> Self:
         header, (blob,) = wire.unpack(_COPIES_STATE, data, 1)
         found = cls.new(settings)
-        most = found.settings.duplicates_remembered
         count = checks.whole("signatures of a state", checks.field(header, "signatures"))
         signatures = wire.array_from_bytes(blob, "<u4")
-        checks.sized("signatures of a state", signatures, min(count, most) * ENTRIES)
+        checks.sized("signatures of a state", signatures, min(count, REMEMBERED) * ENTRIES)
         restore(found.memory, signatures.reshape(-1, ENTRIES), count)
         found.flood = Flood.from_json(checks.field(header, "flood"))
         return found
@@ -212,6 +213,8 @@ def _copies_of_all(memory: Memory, signatures: Any, comparable: BoolArray, least
     return copies
 
 
+# A share is one of so many documents, those learned last.
+SHARE_OF = 1_000
 _SHARE_STATE = b"BTS2"
 _NONE = 0
 
@@ -237,7 +240,7 @@ class Sources(LeavingOut):
 
     @classmethod
     def new(cls, settings: LearnerSettings) -> Self:
-        return cls(settings.source_window, settings.max_source_share)
+        return cls(SHARE_OF, settings.max_source_share)
 
     def left_out(self, minibatch: Minibatch) -> BoolArray:
         hashes = [hash_of(source) for source in minibatch.sources or [None] * len(minibatch)]

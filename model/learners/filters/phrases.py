@@ -45,6 +45,8 @@ from beam_topics.model.words.phrases import JOINER, Phrases
 FALSE_ALARM = 1e-6
 MOST_WORDS = 3
 HORIZON = 1 << 22
+# Phrases; pairs, and words, whose counts are kept: some 23 MB. The least frequent ones leave.
+MOST_PHRASES, MOST_PAIRS = 5_000, 50_000
 _STATE = b"BTJ1"
 # Entries of dictionaries with their texts.
 _PAIR_BYTES, _WORD_BYTES = 300, 160
@@ -79,8 +81,7 @@ class LearnedPhrases:
     @classmethod
     def new(cls, settings: LearnerSettings) -> Self:
         assert isinstance(settings.phrases, JoinPhrases)
-        most = settings.phrases.pairs_remembered
-        return cls(settings.phrases, FrequentItems(most), FrequentItems(most))
+        return cls(settings.phrases, FrequentItems(MOST_PAIRS), FrequentItems(MOST_PAIRS))
 
     def take(self, minibatch: Minibatch) -> Minibatch:
         joined = self.phrases.in_block(minibatch)
@@ -115,7 +116,7 @@ class LearnedPhrases:
             self.tokens //= 2
             self.words.halve()
             self.pairs.halve()
-        excess = len(self.phrases) - self.settings.max_phrases
+        excess = len(self.phrases) - MOST_PHRASES
         if excess > 0:
             by_use = sorted(self.phrases, key=lambda phrase: (self.words.least(phrase), phrase))
             for phrase in by_use[:excess]:
@@ -158,7 +159,7 @@ class LearnedPhrases:
         found.phrases = Phrases(listed)
         if list(listed) != list(found.phrases):
             checks.refuse("phrases of a state", listed, f"sorted words with {JOINER} inside")
-        most = found.settings.max_phrases
+        most = MOST_PHRASES
         checks.whole("phrases of a state", len(found.phrases), 0, most + 1)
         return found
 

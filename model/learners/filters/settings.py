@@ -35,13 +35,6 @@ class CopySettings(Duplicates):
         above=0,
         most=1,
     )
-    duplicates_remembered: int = option(
-        10_000,
-        "documents with which later ones are compared",
-        unit="documents",
-        least=1,
-        most=1_000_000,
-    )
 
 
 @dataclass(frozen=True)
@@ -87,20 +80,6 @@ class JoinPhrases(PhraseSettings):
     )
     phrase_documents: int = option(
         10, "documents in which the neighbours were seen, at least", unit="documents", least=2
-    )
-    max_phrases: int = option(
-        5_000,
-        "largest number of phrases; beyond it the least frequent ones are joined no longer",
-        unit="phrases",
-        least=1,
-        most=1_000_000,
-    )
-    pairs_remembered: int = option(
-        50_000,
-        "pairs of neighbours, and words, whose counts are kept",
-        unit="pairs",
-        least=100,
-        most=10_000_000,
     )
 
 

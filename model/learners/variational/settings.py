@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
@@ -122,12 +122,9 @@ class VariationalSettings(LearnerSettings):
 class SampledLocally(VariationalSettings):
     """Settings of learners that draw a minibatch's topics by Gibbs sweeps within its documents."""
 
-    local_burn_in: int = option(
-        5, "Gibbs sweeps over each document that do not count", unit="sweeps", least=0
-    )
-    local_sweeps: int = option(
-        10, "Gibbs sweeps over each document that count", unit="sweeps", least=1
-    )
+    # Sweeps over each document that do not count, and sweeps that do.
+    local_burn_in: ClassVar[int] = 5
+    local_sweeps: ClassVar[int] = 10
 
     @property
     def sweeps(self) -> int:
@@ -179,7 +176,8 @@ class FixvocVb(Fixvoc):
 
     kind = "fixvoc-vb"
 
-    local_iterations: int = option(50, "updates of each document", least=1)
+    # Updates of each document.
+    local_iterations: ClassVar[int] = 50
 
     @property
     def sweeps(self) -> int:

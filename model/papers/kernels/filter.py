@@ -19,7 +19,7 @@ A unit i is a token, or a whole document. w_i are its words, z_i(p) its topics i
             ω_i(p) = 1 / P
 
 Algorithm 3, incremental Gibbs sampling, visits R(i) without a resampling, after each document or
-every n tokens. Algorithm 2, o-LDA, visits nothing. R(i) is a uniform sample of what came, or of a
+token. Algorithm 2, o-LDA, visits nothing. R(i) is a uniform sample of what came, or of a
 reservoir of it (May et al. 2014; :mod:`beam_topics.model.papers.kernels.reservoir`).
 """
 
@@ -52,14 +52,12 @@ class Law(NamedTuple):
         unit_tokens: whether unit i is a token; else it is a document.
         visits_tokens: whether the units of R(i) are tokens.
         trigger: what triggers visits.
-        every: tokens between two triggers.
         moves: R.
     """
 
     unit_tokens: Any
     visits_tokens: Any
     trigger: Any
-    every: Any
     moves: Any
 
 
@@ -72,7 +70,7 @@ class Need(NamedTuple):
 
 @kernel
 def filter_document(
-    particles, prior, pages, past, law, need, resampler, draws, scratch, slot, index, age
+    particles, prior, pages, past, law, need, resampler, draws, scratch, slot, index
 ):
     """Run Algorithm 4 (or 3, or 2) over one document.
 
@@ -88,7 +86,6 @@ def filter_document(
         scratch: where to compute.
         slot: the document.
         index: the index of its first draw in the minibatch.
-        age: tokens that were learned before it.
 
     Returns:
         Whether the document is done. Otherwise rows could run out: make some, and call again.
@@ -113,7 +110,7 @@ def filter_document(
             # The particles become copies of their ancestors, and ω_i(p) = 1 / P.
             resample(particles, resampler, draws)
         _admit(past, law, slot, i, after, length, draws.key0, draws.key1)
-        if _is_due(law, resampled, after == length, age + after):
+        if _is_due(law, resampled, after == length):
             _rejuvenate(particles, prior, pages, past, law, resampler, draws, scratch)
     return True
 
@@ -129,12 +126,12 @@ def _admit(past, law, slot, first, after, length, key0, key1):
 
 
 @inlined
-def _is_due(law, resampled, ends, tokens):
+def _is_due(law, resampled, ends):
     """Return whether R(i) is visited after a unit."""
     if law.moves == 0:
         return False
     if law.trigger == TOKENS:
-        return tokens % law.every == 0
+        return True
     return resampled if law.trigger == RESAMPLING else law.trigger == DOCUMENT and ends
 
 

@@ -243,8 +243,9 @@ def test_of_one_id_the_first_or_the_last_that_arrived_stays(rule, reasons):
     assert link.minibatch().timestamps.tolist() == [(5 if rule == "first" else 2) * SECOND]
 
 
-def test_cut_by_documents_and_by_tokens():
-    bounds = SequenceSettings(minibatch_size=3, minibatch_tokens=10)
+def test_cut_by_documents_and_by_tokens(monkeypatch):
+    monkeypatch.setattr(SequenceSettings, "minibatch_tokens", 10)
+    bounds = SequenceSettings(minibatch_size=3)
     sizes = [4, 4, 4, 11, 1, 0, 0, 0, 10, 10]
     parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
     assert parts == [
@@ -260,8 +261,10 @@ def test_cut_by_documents_and_by_tokens():
 @settings(max_examples=100)
 @given(st.lists(st.integers(0, 12), max_size=30), st.integers(1, 5), st.integers(1, 12))
 def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
-    bounds = SequenceSettings(minibatch_size=most, minibatch_tokens=tokens)
-    parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
+    bounds = SequenceSettings(minibatch_size=most)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SequenceSettings, "minibatch_tokens", tokens)
+        parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
     assert [size for part in parts for size in part] == sizes
     assert all(
         len(part) <= most and (len(part) == 1 or 0 < sum(part) <= tokens or not sum(part))

@@ -11,7 +11,7 @@ from made import random_snapshot, snapshot_of
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation import EvaluationSettings
+from beam_topics.model.evaluation import held_out
 from beam_topics.model.evaluation.held_out import (
     Score,
     clusters,
@@ -107,24 +107,23 @@ def test_retraining_is_advised_below_the_threshold_and_not_at_it():
 
 
 def test_cluster_is_the_most_frequent_topic():
-    assert clusters(CLEAR, LABELLED.take(range(4)), EvaluationSettings()) == [0, 1, 2, 0]
-    assert clusters(CLEAR, document_of(["new"]), EvaluationSettings()) == [-1]
-    assert clusters(CLEAR, Block.empty(), EvaluationSettings()) == []
+    assert clusters(CLEAR, LABELLED.take(range(4))) == [0, 1, 2, 0]
+    assert clusters(CLEAR, document_of(["new"])) == [-1]
+    assert clusters(CLEAR, Block.empty()) == []
 
 
-def test_the_check_takes_so_many_documents_and_tokens():
-    def checked(documents, tokens):
-        return evaluate(
-            CLEAR, LABELLED, EvaluationSettings(check_documents=documents, check_tokens=tokens)
-        )
+def test_the_check_takes_so_many_documents_and_tokens(monkeypatch):
+    def checked(documents, tokens, block=LABELLED):
+        monkeypatch.setattr(held_out, "CHECK_DOCUMENTS", documents)
+        monkeypatch.setattr(held_out, "CHECK_TOKENS", tokens)
+        return evaluate(CLEAR, block)
 
     assert checked(0, 10)["checked_tokens"] == 0
     assert checked(0, 10)["left_to_right_perplexity"] is None
     assert checked(1, 2)["checked_tokens"] == 2
     assert checked(5, 4)["checked_tokens"] == 20
     assert checked(100, 100)["checked_tokens"] == 72
-    settings = EvaluationSettings(check_documents=1, check_tokens=2)
-    beginning = evaluate(CLEAR, document_of(["w0", "w1", "w2", "w2"]), settings)
+    beginning = checked(1, 2, document_of(["w0", "w1", "w2", "w2"]))
     assert (
         beginning["first_moment_of_checked"]
         == evaluate(CLEAR, document_of(["w0", "w1"]))["first_moment_perplexity"]
@@ -133,21 +132,6 @@ def test_the_check_takes_so_many_documents_and_tokens():
         beginning["first_moment_of_checked"]
         != evaluate(CLEAR, document_of(["w2", "w2"]))["first_moment_perplexity"]
     )
-
-
-@pytest.mark.parametrize(
-    ("given", "flag"),
-    [
-        ({"sweeps": -1}, "evaluation_sweeps"),
-        ({"particles": 0}, "check_particles"),
-        ({"check_tokens": 0}, "check_tokens"),
-    ],
-)
-def test_wrong_settings(given, flag):
-    with pytest.raises(
-        OptionError, match=rf"--{flag}: -?\d was given; allowed is \d or more\. Correct the value\."
-    ):
-        EvaluationSettings(**given)
 
 
 def scored_document(words, id="d", label=None):

@@ -16,9 +16,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
     METHOD,
     Gibbs3,
-    Hybrid,
     PublishedModel,
-    Variational,
     inference_for,
     inference_named,
     inference_names,
@@ -252,9 +250,6 @@ def test_draws_depend_on_seed_key_and_id(name):
     [
         ({"states": "last"}, 1),
         ({}, 2),
-        ({"burn_in": 3}, 1),
-        ({"burn_in": 1}, 3),
-        ({"burn_in": 0}, 4),
     ],
 )
 def test_the_states_that_count(name, others, states):
@@ -275,15 +270,6 @@ def test_s_is_two_passes(name):
     assert short == [
         mixture.proportions.tolist() for mixture in infer_all(name, snapshot, DOCUMENTS, sweeps=1)
     ]
-
-
-def test_alpha_is_learned_where_it_is_asked_for():
-    snapshot = random_snapshot(alpha=0.5)
-    one, other = (
-        infer_all("gibbs2", snapshot, DOCUMENTS, learn_alpha=asked)[0].proportions
-        for asked in (False, True)
-    )
-    assert one.tolist() != other.tolist()
 
 
 @pytest.mark.parametrize(("features", "power"), [("counts", 1), ("roots", 0.5)])
@@ -326,32 +312,6 @@ def test_wrong_settings():
         match=r"--method: 'gibs3' was given; allowed is one of .*gibbs3.*\. Correct the spelling\.",
     ):
         inferring("gibs3")
-    with pytest.raises(
-        OptionError,
-        match=r"--inference_burn_in: 20 was given; allowed is 0 to 19, below --inference_sweeps",
-    ):
-        Gibbs3(burn_in=20)
-    with pytest.raises(
-        OptionError,
-        match=(
-            r"--variational_tolerance: 0 was given; allowed is a finite number above 0\. Usual"
-            r" values"
-        ),
-    ):
-        Variational(tolerance=0)
-    with pytest.raises(
-        OptionError,
-        match=r"--hybrid_repeats: 0 was given; allowed is 1 or more\. Correct the value\.",
-    ):
-        Hybrid(repeats=0)
-    with pytest.raises(
-        OptionError,
-        match=(
-            r"--learn_alpha belongs to --method=gibbs2, gibbs2-s or gibbs1; --method=gibbs3 is"
-            r" chosen\."
-        ),
-    ):
-        compose(METHOD, {"learn_alpha": True})
     with pytest.raises(
         OptionError, match=r"--inference_sweeps=3 belongs to .*; --method=variational is chosen"
     ):

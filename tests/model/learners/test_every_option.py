@@ -51,7 +51,7 @@ DOCUMENTS = [replace(document, sources=(f"s{d % 3}",)) for d, document in enumer
 STREAM = minibatches_of(DOCUMENTS, 6)
 LONG = {
     **dict.fromkeys(
-        ("phrase_npmi", "phrase_documents", "max_phrases", "pairs_remembered"),
+        ("phrase_npmi", "phrase_documents"),
         minibatches_of(_PAIRED, 6),
     ),
 }
@@ -65,13 +65,11 @@ SMALL = {
     "moves": 4,
     "reservoir": 5,
     "max_words": 20,
-    "word_memory": 3,
     "sweeps": 2,
     "ess": 0.9,
     "truncation": 6,
     "reorder_every": 2,
     "buckets": 7,
-    "local_iterations": 3,
     "vocabulary_file": WORDS[:12],
 }
 # Of options that need words; the others have two values below.
@@ -92,16 +90,10 @@ OTHER = {
     "chains": (3, 1),
     "initial_documents": (10, 20),
     "duplicate_similarity": (0.1, 1.0),
-    "duplicates_remembered": (1, 40),
     "max_source_share": (1.0, 0.1),
-    "source_window": (2, 20),
-    "rejuvenate_every": (1, 5),
-    "word_memory": (3, 50),
     "max_topics": (4, 6),
     "phrase_npmi": (0.2, 0.9),
     "phrase_documents": (5, 40),
-    "max_phrases": (1, 50),
-    "pairs_remembered": (100, 5000),
 }
 # Options without effect in a run alone, with the options that give them one.
 BESIDE = {
@@ -110,7 +102,6 @@ BESIDE = {
     "max_topics": {"topics": "auto"},
     # Without resampling nothing is visited after it.
     "resampling": {"rejuvenation": "document"},
-    "source_window": {"max_source_share": 0.1},
     # The newest documents stay where topics are born.
     "reservoir": {"births": "off"},
     "seed_strength": {"seeds": ("first: w1 w2",)},

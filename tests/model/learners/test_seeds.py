@@ -107,7 +107,7 @@ def test_the_size_of_a_topic_is_that_of_its_tokens(name, monkeypatch):
 
 def test_words_of_seeds_never_leave_the_vocabulary():
     others = [document_of([f"w{d}-{i}" for i in range(5)], d) for d in range(40)]
-    state = learned(settings_of("births", max_words=30, word_memory=2), minibatches_of(others, 4))
+    state = learned(settings_of("births", max_words=30), minibatches_of(others, 4))
     assert tuple(state.vocabulary.words[:4]) == ("ship", "harbour", "horse", "road")
     assert len(state.vocabulary) <= 30
     assert (state.live.rows[:4, :2] >= state.prior[1]).all()

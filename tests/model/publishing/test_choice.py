@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made import CANDIDATE
 
-from beam_topics.model.errors import DamagedDataError, OptionError
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.head import fingerprinter
 from beam_topics.model.learners import Gibbs
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose, is_better
@@ -130,22 +130,6 @@ def test_what_replaces_was_better_in_each_of_the_versions_before(rows, margin, v
 def test_what_was_published_is_one_of_them():
     with pytest.raises(DamagedDataError, match="number of what is published: found 2"):
         choose(Standing(2), of(-1, -2), AT_ONCE, 1)
-
-
-@pytest.mark.parametrize(
-    ("values", "told"),
-    [
-        (
-            {"margin": -0.1},
-            "--switch_margin: -0.1 was given; allowed is a number from 0 to below 1",
-        ),
-        ({"margin": 1.0}, "--switch_margin: 1.0 was given"),
-        ({"versions": 0}, "--switch_after: 0 was given; allowed is 1 or more"),
-    ],
-)
-def test_settings_are_checked(values, told):
-    with pytest.raises(OptionError, match=told):
-        replace(PublishSettings(), **values)
 
 
 def test_round_trip():

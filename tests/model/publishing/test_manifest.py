@@ -59,7 +59,6 @@ def test_a_manifest_with_another_field_is_sealed_anew():
             replaced={"island": 1, "particle": 0, "versions": 3, "since": -9},
             topic_tokens=[1.5, 0.0],
             topic_documents=[2, 0],
-            publishing={"margin": 0.001, "versions": 3},
         ),
     ],
 )
@@ -182,7 +181,6 @@ WRONG = [
     ("key", 3),
     ("island", 2),
     *(("particle", wrong) for wrong in (-1, 1.5, None)),
-    *(("publishing", wrong) for wrong in (3, None, [])),
     *(
         (name, wrong)
         for name in ("topic_tokens", "topic_documents")
@@ -268,7 +266,6 @@ def test_a_tokeniser_is_read_by_the_rules_of_settings(monkeypatch):
         ({"topic_tokens": [2.5, 1.25]}, False),
         ({"topic_tokens": None}, False),
         # A run may be repeated with other settings, as long as it publishes the same.
-        ({"publishing": {"margin": 0.5, "versions": 9}}, True),
     ],
 )
 def test_another_c_library_repeats_a_version(changes, repeats):

@@ -1,5 +1,4 @@
 import itertools
-import json
 from dataclasses import replace
 from math import exp
 
@@ -128,9 +127,6 @@ def test_another_island_is_published_after_several_versions_in_a_row(tmp_path):
         {"island": 0, "particle": manifests[1].particle, "versions": 2, "since": since},
         None,
     ]
-    assert {json.dumps(manifest.publishing) for manifest in manifests} == {
-        '{"margin": 0.01, "versions": 2}'
-    }
     # The state of the choice is in the manifests: a new job comes to the same.
     again = Receiver(tmp_path, 2, settings).send(*first[1:], *second[1:])
     assert as_json(again) == as_json(receiver)

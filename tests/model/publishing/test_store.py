@@ -220,7 +220,7 @@ class TestManifests:
         other = dataclasses.replace(manifest_of(sequence), **change)
         told = (
             r"key '', is at version 000000000009-.* add --add_documents: .* same --publish_every,"
-            r" --switch_margin and --switch_after, and --resume_from=latest\."
+            r" and --resume_from=latest\."
         )
         with pytest.raises(StoreConflictError, match=told):
             store.publish(other)

@@ -108,7 +108,7 @@ def test_an_option_that_is_misplaced_is_known_by_its_error():
 def test_what_is_chosen_lists_the_options_that_belong_to_it():
     found = chosen(LEARNER, {"learner": "incremental-gibbs", "rejuvenation": "tokens"})
     assert found.kinds["rejuvenation"] == "tokens" and found.kinds["vocabulary"] == "growing"
-    assert "rejuvenate_every" in found.options
+    assert "rejuvenation_unit" in found.options
     assert not {"ess", "vocabulary_file", "births"} & set(found.options)
 
 

@@ -236,7 +236,7 @@ def test_help_says_what_is_required(capsys, flag):
 def test_help_of_everything(capsys):
     found = shown(capsys, "--help=all")
     assert {f"--{name}" for name in option_names(LEARNER)} <= found
-    assert {"--max_document_mb", "--minibatch_tokens"} <= found
+    assert {"--max_document_mb", "--on_repeat"} <= found
 
 
 def test_help_shows_the_options_of_a_record_in_the_order_of_its_fields(capsys):

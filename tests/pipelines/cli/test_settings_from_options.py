@@ -15,12 +15,9 @@ from beam_topics.model.learners import (
     Gibbs,
     InitialBatch,
     NoBirths,
-    OLda,
-    ParticleFilter,
     Residual,
     StreamSchedule,
 )
-from beam_topics.model.publishing.settings import PublishSettings
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.settings.compositions import option_names
 from beam_topics.model.words.settings import TokeniserSettings
@@ -32,7 +29,6 @@ from beam_topics.pipelines.cli.settings_from_options import (
     check_outputs,
     inference_settings_of,
     learner_settings_of,
-    publish_settings_of,
     read_settings_of,
     tokeniser_settings_of,
 )
@@ -52,26 +48,6 @@ def test_defaults_are_those_of_the_settings():
     assert sequence_settings_of(given_by()) == SequenceSettings()
     assert learner_settings_of(given_by()) == Gibbs()
     assert inference_settings_of(given_by()) == Gibbs3()
-
-
-def test_when_a_version_may_come_from_another_chain():
-    given = given_by("--switch_margin=0.02", "--switch_after=5")
-    assert publish_settings_of(given_by(), ParticleFilter()) == PublishSettings()
-    assert publish_settings_of(given, OLda(particles=2)) == PublishSettings(0.02, 5)
-    assert publish_settings_of(given, OLda(particles=4, islands=4)).versions == 5
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [BatchGibbs(), ParticleFilter(), ParticleFilter(particles=2, resampling=Residual())],
-)
-def test_where_there_is_one_model_no_other_can_be_published(learner):
-    told = (
-        "^--switch_after: 5 was given; allowed is nothing where a learner has one model, or"
-        r" particles that are resampled\. Leave it out\.$"
-    )
-    with pytest.raises(OptionError, match=told):
-        publish_settings_of(given_by("--switch_after=5"), learner)
 
 
 def test_the_help_names_all_methods():
@@ -165,11 +141,6 @@ def test_values_reach_the_settings():
             learner_settings_of,
             "--learner=infvoc --tau0=-1",
             "--tau0: -1.0 was given; allowed is 0 or more",
-        ),
-        (
-            learner_settings_of,
-            "--learner=infvoc --local_sweeps=0",
-            "--local_sweeps: 0 was given; allowed is 1 or more",
         ),
         (
             learner_settings_of,

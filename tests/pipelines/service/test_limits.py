@@ -13,7 +13,6 @@ pytest.importorskip("httptools")
 from starlette.exceptions import HTTPException  # noqa: E402
 from uvicorn.server import ServerState  # noqa: E402
 
-from beam_topics.pipelines.cli.options import LimitSettings  # noqa: E402
 from beam_topics.pipelines.service import limits  # noqa: E402
 from beam_topics.pipelines.service.limits import Bodies, Rate, protocol_with  # noqa: E402
 
@@ -46,7 +45,7 @@ def test_the_number_of_buckets_is_bounded(monkeypatch):
 
 
 def test_beyond_the_room_of_all_bodies_the_first_one_gives_way():
-    bodies = Bodies(LimitSettings(most_bytes=64, most_waiting=2))
+    bodies = Bodies(limits.RequestLimits(most_bytes=64, most_waiting=2))
     went_on = []
 
     async def sent(*parts, then=None):

@@ -24,13 +24,20 @@ from beam_topics.model.inference.serving import NoneShares  # noqa: E402
 from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.model.words.tokeniser import Tokeniser  # noqa: E402
-from beam_topics.pipelines import report  # noqa: E402
-from beam_topics.pipelines.cli.options import LimitSettings, ServiceSettings  # noqa: E402
+from beam_topics.pipelines import report, serve  # noqa: E402
+from beam_topics.pipelines.cli.options import ServiceSettings  # noqa: E402
 from beam_topics.pipelines.serve import config_of  # noqa: E402
+from beam_topics.pipelines.service.limits import RequestLimits  # noqa: E402
 from beam_topics.pipelines.service.models import Models  # noqa: E402
 
-SECOND = 1_000_000
-EVERY_SECOND = ServiceSettings(poll=SECOND)
+LISTENING = ServiceSettings()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def every_second():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(serve, "POLL", 1.0)
+        yield
 
 
 class Server(uvicorn.Server):
@@ -51,9 +58,9 @@ def store(tmp_path_factory):
 
 
 @contextmanager
-def serving(models, wanted=EVERY_SECOND, **limits):
+def serving(models, wanted=LISTENING, **limits):
     """Yield the address of a service on a free port."""
-    config = config_of(models, wanted, LimitSettings(**limits))
+    config = config_of(models, wanted, RequestLimits(**limits))
     listening = socket.create_server(("127.0.0.1", 0))
     server = Server(config)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
@@ -67,14 +74,14 @@ def serving(models, wanted=EVERY_SECOND, **limits):
 @pytest.fixture(scope="module")
 def address(store):
     """The address of a service that waits for requests longer than any test takes."""
-    with serving(Models(store.root, Gibbs3(), 100), patience=100 * SECOND) as found:
+    with serving(Models(store.root, Gibbs3(), 100), patience=100.0) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def impatient(store):
     """The address of a service whose requests have to arrive in a fifth of a second."""
-    with serving(Models(store.root, Gibbs3(), 100), patience=SECOND // 5) as found:
+    with serving(Models(store.root, Gibbs3(), 100), patience=0.2) as found:
         yield found
 
 
@@ -329,7 +336,7 @@ def test_requests_beyond_those_that_may_wait_are_refused(store):
 
 def test_silent_connections_beyond_the_limit_make_room_for_new_ones(store):
     models = Models(store.root, Gibbs3(), 100)
-    with serving(models, most_connections=50, patience=100 * SECOND) as here:
+    with serving(models, most_connections=50, patience=100.0) as here:
         silent = [socket.create_connection(here, timeout=30) for _ in range(60)]
         with client_of(here) as client:
             assert client.get("/health").status_code == 200
@@ -343,7 +350,7 @@ def test_silent_connections_beyond_the_limit_make_room_for_new_ones(store):
 
 def test_connections_beyond_the_limit_are_refused_until_there_is_room(store):
     models = Models(store.root, Gibbs3(), 100)
-    with serving(models, most_connections=50, patience=100 * SECOND) as here:
+    with serving(models, most_connections=50, patience=100.0) as here:
         slow = []
         for _ in range(49):
             slow.append(one := socket.create_connection(here, timeout=30))
@@ -383,7 +390,7 @@ def test_an_error_of_the_store_and_one_of_the_service_are_told(store, caplog):
         assert answer.json()["error"] == "the service failed; see its log"
 
 
-def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path):
+def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path, monkeypatch):
     """The service looks by itself; the wait ends with the look that sees them."""
     manifest, here = store.manifests("")[0], ModelStore(str(tmp_path))
     first = here.put_snapshot(store.get_snapshot(manifest))
@@ -398,7 +405,8 @@ def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path):
             return found
 
     models = Told(here.root, Gibbs3(), 100)
-    with serving(models, ServiceSettings(poll=SECOND // 50)) as at, client_of(at) as client:
+    monkeypatch.setattr(serve, "POLL", 0.02)
+    with serving(models) as at, client_of(at) as client:
         name = client.get("/topics").json()["topics"][0]["name"]
         CatalogueStore(here.root).put("", Catalogue().with_entries([0], name="Harbours"))
         changed_of(models)

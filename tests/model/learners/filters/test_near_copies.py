@@ -11,6 +11,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.filters import floods
 from beam_topics.model.learners.filters.floods import SMALLEST
 from beam_topics.model.learners.filters.kernels.signatures import (
     BANDS,
@@ -166,10 +167,11 @@ def test_a_minibatch_of_copies_alone_learns_nothing():
 
 
 @pytest.mark.parametrize("remembered", [1, 4, 1000])
-def test_a_restored_learner_remembers_what_the_other_one_does(remembered):
+def test_a_restored_learner_remembers_what_the_other_one_does(monkeypatch, remembered):
+    monkeypatch.setattr(floods, "REMEMBERED", remembered)
     documents = sets_of_words(3)
-    plain = learned(documents, duplicates_remembered=remembered)
-    restored = learned(documents, duplicates_remembered=remembered, reload=True)
+    plain = learned(documents)
+    restored = learned(documents, reload=True)
     assert [info.near_copies for info in plain[2]] == [info.near_copies for info in restored[2]]
     assert plain[0].save(plain[1]) == restored[0].save(restored[1])
 
@@ -180,9 +182,10 @@ def test_a_word_of_copies_alone_is_not_in_the_vocabulary():
     assert "new" not in learner.snapshot(state).words
 
 
-def test_signatures_of_another_number_are_refused():
-    learner, state, _ = learned(sets_of_words(1, 9), duplicates_remembered=50)
-    settings = small(duplicates="count_once", duplicates_remembered=3)
+def test_signatures_of_another_number_are_refused(monkeypatch):
+    learner, state, _ = learned(sets_of_words(1, 9))
+    settings = small(duplicates="count_once")
+    monkeypatch.setattr(floods, "REMEMBERED", 3)
     with pytest.raises(DamagedDataError, match="signatures of a state"):
         learner.load(settings, "", 0, learner.save(state))
 

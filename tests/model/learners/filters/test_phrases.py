@@ -111,8 +111,9 @@ def test_a_pair_counts_once_in_a_document():
     assert list(memory.phrases) == []
 
 
-def test_the_least_used_phrases_leave_beyond_the_most():
-    _, state = learned(texts(300), max_phrases=1)
+def test_the_least_used_phrases_leave_beyond_the_most(monkeypatch):
+    monkeypatch.setattr(phrases_module, "MOST_PHRASES", 1)
+    _, state = learned(texts(300))
     (left,) = state.filters[0].phrases
     uses = state.filters[0].words.least
     assert uses(left) == max(map(uses, ALL))
@@ -120,7 +121,8 @@ def test_the_least_used_phrases_leave_beyond_the_most():
 
 def test_counts_are_bounded_and_halved(monkeypatch):
     monkeypatch.setattr(phrases_module, "HORIZON", 4000)
-    _, state = learned(texts(400), pairs_remembered=100)
+    monkeypatch.setattr(phrases_module, "MOST_PAIRS", 100)
+    _, state = learned(texts(400))
     memory = state.filters[0]
     assert len(memory.pairs.counts) <= 200
     assert len(memory.words.counts) <= 200
@@ -152,8 +154,9 @@ def test_without_phrases_a_version_joins_nothing():
     assert learner.snapshot(state).phrases is None
 
 
-@pytest.mark.parametrize("others", [{}, {"max_df": 0.4, "pairs_remembered": 100}])
-def test_a_restored_state_gives_the_same_bits(others):
+@pytest.mark.parametrize("others", [{}, {"max_df": 0.4}])
+def test_a_restored_state_gives_the_same_bits(monkeypatch, others):
+    monkeypatch.setattr(phrases_module, "MOST_PAIRS", 100)
     documents = texts(120)
     (learner, one), (_, other) = (learned(documents, 20, again, **others) for again in (0, 1))
     assert learner.save(one) == learner.save(other)
@@ -185,8 +188,9 @@ def test_the_order_within_a_minibatch_does_not_change_the_phrases():
         (lambda m: m.phrases._phrases.add("single"), "phrases of a state"),
     ],
 )
-def test_a_hostile_state_is_refused(change, message):
-    _, state = learned(texts(40), pairs_remembered=100)
+def test_a_hostile_state_is_refused(monkeypatch, change, message):
+    monkeypatch.setattr(phrases_module, "MOST_PAIRS", 100)
+    _, state = learned(texts(40))
     memory = state.filters[0]
     made = change(memory)
     if isinstance(made, LearnedPhrases):
@@ -194,5 +198,5 @@ def test_a_hostile_state_is_refused(change, message):
     elif made is not None:
         memory = replace(memory, pairs=made)
     with pytest.raises(DamagedDataError) as error:
-        LearnedPhrases.from_bytes(settings_of(pairs_remembered=100), memory.to_bytes())
+        LearnedPhrases.from_bytes(settings_of(), memory.to_bytes())
     assert message in str(error.value)

@@ -11,13 +11,19 @@ from learner_options import made
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.filters import floods
 from beam_topics.model.learners.filters.floods import BLOCK, Flood, Sources, hash_of
 from beam_topics.model.publishing.events import FLOOD
 
 
-def learned(sources, size=10, reload=False, window=50, share=0.1, **others):
+@pytest.fixture(autouse=True)
+def of_fifty(monkeypatch):
+    monkeypatch.setattr(floods, "SHARE_OF", 50)
+
+
+def learned(sources, size=10, reload=False, share=0.1, **others):
     settings = made(
-        {"topics": 3, "initial": "none", "max_source_share": share, "source_window": window},
+        {"topics": 3, "initial": "none", "max_source_share": share},
         **others,
     )
     documents = [
@@ -95,8 +101,9 @@ def test_a_restored_learner_leaves_out_what_the_other_one_does(others):
     assert plain[0].save(plain[1]) == restored[0].save(restored[1])
 
 
-def test_more_sources_than_the_window_are_refused():
-    learner, state, _ = learned(flood_of(200), window=50)
-    settings = replace(state.state.settings, source_window=20)
+def test_more_sources_than_the_window_are_refused(monkeypatch):
+    learner, state, _ = learned(flood_of(200))
+    settings = state.state.settings
+    monkeypatch.setattr(floods, "SHARE_OF", 20)
     with pytest.raises(DamagedDataError, match="sources of a state"):
         learner.load(settings, "", 0, learner.save(state))

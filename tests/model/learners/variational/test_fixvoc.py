@@ -16,7 +16,6 @@ BATCH = {
     "learner": "fixvoc-vb",
     "kappa": 0.0,
     "stream_documents": 12,
-    "local_iterations": 200,
 }
 
 
@@ -92,9 +91,7 @@ def test_a_bound_of_wrong_updates_falls():
 @pytest.mark.parametrize("kappa", [0.6, 1.0])
 def test_the_hybrid_is_the_paper_read_slowly(kappa):
     documents = topical(18)
-    settings = fixed(
-        documents, learner="fixvoc-hybrid", kappa=kappa, tau0=1.0, local_burn_in=2, local_sweeps=3
-    )
+    settings = fixed(documents, learner="fixvoc-hybrid", kappa=kappa, tau0=1.0)
     minibatches = minibatches_of(documents, 6)
     lam, seen = first_lambda(settings), 0
     for i, minibatch in enumerate(minibatches, start=1):
@@ -108,7 +105,7 @@ def test_the_hybrid_is_the_paper_read_slowly(kappa):
         step = (1.0 + i) ** -kappa
         target = np.full_like(lam, settings.beta)
         for (word, k), uses in found.items():
-            target[settings.vocabulary.words.index(word), k] += uses / 3 * seen / len(minibatch)
+            target[settings.vocabulary.words.index(word), k] += uses / 10 * seen / len(minibatch)
         lam = (1 - step) * lam + step * target
     assert lambda_of(learned(settings, minibatches)) == pytest.approx(lam, rel=1e-9)
 

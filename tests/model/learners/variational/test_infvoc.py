@@ -14,8 +14,6 @@ from beam_topics.model.words.character_model import CharacterModel
 SMALL = {
     "learner": "infvoc",
     "topics": 3,
-    "local_burn_in": 1,
-    "local_sweeps": 3,
     "stick_concentration": 30.0,
     "alpha": 0.3,
     "tau0": 2.0,

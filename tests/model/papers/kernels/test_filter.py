@@ -30,9 +30,8 @@ VARIANTS = {
     "documents": {},
     "after documents": {"rejuvenation": "document"},
     "tokens": {"ess_check": "token", "rejuvenation_unit": "token"},
-    "every two tokens": {
+    "every token": {
         "rejuvenation": "tokens",
-        "rejuvenate_every": 2,
         "rejuvenation_unit": "token",
     },
     "chains": {"resampling": "never", "rejuvenation": "document"},
@@ -56,7 +55,7 @@ class Twin:
         self.z = [[] for _ in range(self.size)]
         self.texts, self.units = [], []
         self.weight, self.log_evidence = np.full(self.size, 1 / self.size), 0.0
-        self.seen = self.moves = self.scheduled = self.resamplings = self.tokens = 0
+        self.seen = self.moves = self.scheduled = self.resamplings = 0
 
     def masses(self, p, d, w):
         settings = self.settings
@@ -94,9 +93,8 @@ class Twin:
                     self.weight[p] *= self.draw(p, d, i, u) / whole
             resampled = self.reweight(sequence)
             self.admit(d, tokens, first + step == len(text))
-            if self.is_due(resampled, first + step == len(text), self.tokens + first + step):
+            if self.is_due(resampled, first + step == len(text)):
                 self.rejuvenate(sequence)
-        self.tokens += len(text)
 
     def reweight(self, sequence):
         self.log_evidence += math.log(self.weight.sum())
@@ -133,10 +131,10 @@ class Twin:
             if place < len(self.units):
                 self.units[place] = unit
 
-    def is_due(self, resampled, ends, tokens):
+    def is_due(self, resampled, ends):
         rejuvenation = self.settings.rejuvenation
         if rejuvenation.kind == "tokens":
-            return tokens % rejuvenation.every == 0
+            return True
         return resampled if rejuvenation.kind == "resampling" else rejuvenation.moves and ends
 
     def rejuvenate(self, sequence):
