@@ -213,12 +213,7 @@ TRIVIAL = {
 # Pairs (option, other option, its value) that are alike in runs this small, and not in all.
 ALIKE_BY_CHANCE = {
     ("reservoir", "births", "on"),
-    ("initial_choice", "initial_sweeps", 1),
-    ("chains", "prior", "flat"),
-    ("chains", "prior", "urn"),
-    ("chains", "tables", "minimal"),
-    ("chains", "concentrations", "fixed"),
-    *((name, "vocabulary", "given") for name in ("resampling", "ess", "moves")),
+    *((name, "vocabulary", "given") for name in ("resampling", "ess", "moves", "chains")),
 }
 
 
@@ -239,9 +234,6 @@ def pairs():
             if place.path[0][1] == name:
                 found.setdefault((place.option.name, place.path[-1]), place)
         for place in found.values():
-            # Whether a challenger wins is a matter of chance in runs this small.
-            if place.path[-1][0] == "challengers":
-                continue
             for other in found.values():
                 path = {**dict(place.path), **dict(other.path)}
                 if place.option.name == other.option.name or path != {

@@ -143,6 +143,7 @@ def test_ends_are_found_where_little_is_left():
 @pytest.mark.statistical
 def test_ends_that_are_told_too_early_are_found(monkeypatch):
     monkeypatch.setattr("beam_topics.model.learners.engine.endings.END", END / 100)
+    monkeypatch.setattr("beam_topics.model.learners.engine.endings.SILENT", 0)
     assert rates(0.1, 4000) > 0.2
 
 
