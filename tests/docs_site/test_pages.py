@@ -87,7 +87,7 @@ def test_formulas_become_mathml():
         ("index.md", "CONTRIBUTING.md", "contributing.md"),
         ("results/soak.md", "../running.md", "../running.md"),
         ("results/benchmarks.md", "../../benchmarks/README.md", "../benchmarks.md"),
-        ("benchmarks.md", "../docs/lessons.md", "lessons.md"),
+        ("benchmarks.md", "../docs/results/lessons.md", "results/lessons.md"),
         ("running.md", "#files", "#files"),
         ("running.md", "../setup.py", None),
     ],
