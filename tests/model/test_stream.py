@@ -54,10 +54,16 @@ class Settings:
     choice: tuple
 
 
+def bounded(window, size, tokens, **others):
+    """Settings with another bound of tokens than the one of all streams."""
+    kind = type("Bounded", (SequenceSettings,), {"minibatch_tokens": tokens})
+    return kind(window, size, **others)
+
+
 configurations = st.builds(
     Settings,
     st.builds(
-        SequenceSettings,
+        bounded,
         st.sampled_from([7, 10, 25]).map(lambda time: time * MS),
         st.integers(1, 5),
         st.sampled_from([1, 6, 12, 1000]),

@@ -97,7 +97,7 @@ def test_the_two_laws_are_told_apart(name, exact):
 @pytest.mark.parametrize(("name", "exact"), [("gibbs2", TOGETHER), ("gibbs3", ALONE)])
 def test_averages_have_the_enumerated_mean(name, exact):
     mean = [(np.arange(4) * exact.sum(axis=1 - d)).sum() for d in range(2)]
-    assert agrees_in_means(run(name, 1500, sweeps=30, burn_in=10), mean)
+    assert agrees_in_means(run(name, 1500, sweeps=30), mean)
 
 
 def test_gibbs1_draws_without_the_models_counts():

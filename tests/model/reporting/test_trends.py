@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reporting.trends import MOST_GROUPS, OTHERS, Trends, added_up
+from beam_topics.model.reporting.trends import OTHERS, Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.pipelines.cli.options import TrendSettings
 
 DOCUMENTS = st.lists(
     st.tuples(
@@ -78,7 +77,6 @@ def test_more_groups_than_the_bound_are_refused():
         Trends.from_bytes(wire.pack(Trends.MAGIC, stored))
     # The default is not stored, so tables of earlier releases are read.
     assert "most_groups" not in wire.header_of(Trends.MAGIC, Trends(1).to_bytes())
-    assert TrendSettings().groups == MOST_GROUPS
 
 
 @given(DOCUMENTS)
