@@ -10,9 +10,7 @@ from runners.tools import ROOT
 
 from beam_topics.model.publishing.store import ModelStore
 
-# Where a topic gets another id within a window of the trends, the rows of a job that streams have
-# the documents of their part alone. Without births no topic does here.
-WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9", "--births=off"]
+WORDS_FLAGS = ["--phrases=learned", "--phrase_npmi=0.01", "--max_df=0.9"]
 
 
 def embedded(job_server_jar):
@@ -29,8 +27,8 @@ def test_the_local_runner_learns_and_labels_all(expected):
     assert [len(manifests) for manifests in expected.manifests] == [VERSIONS] * len(KEYS)
     assert len(expected.labels) == DOCUMENTS
     assert len({label[:2] for label in expected.labels}) == DOCUMENTS
-    # A row for each topic, born or not, and one for no topic.
-    assert len(expected.trends) == len(KEYS) * (2 * 4 + 1) * DAYS // 10
+    # A row for each topic, and one for no topic.
+    assert len(expected.trends) == len(KEYS) * (4 + 1) * DAYS // 10
     for key in KEYS:
         shares = [
             row["documents"] * row["mean_share"] for row in expected.trends if row["key"] == key
