@@ -117,7 +117,7 @@ _PATIENCE = 0.1
 # Pauses in seconds: of an active partition, and of an idle one.
 _SHORT, _LONG = 0.1, 0.5
 # Seconds between two looks for new partitions.
-_LOOK = 30
+_LOOK = 10
 # Kafka has numbers of partitions of 32 bits.
 _BEHIND_ALL = (2**31,)
 
@@ -202,7 +202,7 @@ def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, hig
 
 
 class ListPartitions(beam.DoFn, LogProvider):
-    """Emit each :class:`Partition` of the topic once, and look for new ones every half minute.
+    """Emit each :class:`Partition` of the topic once, and look for new ones every ten seconds.
 
     The list of partitions is a log. The numbers of partitions are its positions, so what is left of
     its range begins behind the partitions that were emitted. With ``until="end"`` it ends after one
