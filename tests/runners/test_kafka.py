@@ -168,8 +168,8 @@ def test_a_killed_worker_and_a_killed_task_manager_change_nothing(broker, flink,
             flink.cancel(job)
 
 
-# For so long that partitions are found before all others are idle, whose watermark is the clock's.
-LONG, EACH_SECOND = 20_000, 100
+# Long enough for some versions before the last partition is added.
+LONG, EACH_SECOND = 6000, 100
 
 
 def test_prism_reads_a_partition_that_is_added(broker, prism, tmp_path):
