@@ -90,6 +90,14 @@ class KafkaBroker:
         for made in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
             made.result(30)
 
+    def grow(self, topic: str, partitions: int) -> None:
+        """Add partitions to a topic until it has so many."""
+        from confluent_kafka.admin import AdminClient, NewPartitions
+
+        admin = AdminClient({"bootstrap.servers": self.servers})
+        for grown in admin.create_partitions([NewPartitions(topic, partitions)]).values():
+            grown.result(30)
+
     def send(
         self,
         topic: str,

@@ -70,6 +70,7 @@ class Live:
         self, broker: KafkaBroker, topic: str, folder: Path, count: int, rate: float, *flags: str
     ) -> None:
         broker.create(topic, 3)
+        self._broker, self._topic, self._folder = broker, topic, folder
         self._count, self.store = count, ModelStore(str(folder / "models"))
         self._producer = threading.Thread(
             target=broker.send, args=(topic, rows(count), (0, 1), rate)
@@ -81,7 +82,7 @@ class Live:
             IDLE,
         ]
         places = [f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}"]
-        command = [
+        self._command = [
             sys.executable,
             "-m",
             "beam_topics.pipelines.train",
@@ -90,7 +91,23 @@ class Live:
             *FLAGS,
             *flags,
         ]
-        self.pipeline = Server(f"train-{topic}", command, folder, cwd=ROOT)
+        self.pipeline = self._start()
+
+    def _start(self, *flags: str) -> Server:
+        command = [*self._command, *flags]
+        return Server(f"train-{self._topic}", command, self._folder, cwd=ROOT)
+
+    def restart(self, *flags: str) -> None:
+        """Run the pipeline again, with more flags."""
+        self.pipeline.kill()
+        self.pipeline = self._start(*flags)
+
+    def add_partition(self, partitions: int, count: int) -> None:
+        """Add the last of so many partitions to the topic, and send it old documents."""
+        self._broker.grow(self._topic, partitions)
+        added = ({**row, "id": f"{partitions}-{row['id']}"} for row in rows(count))
+        self._broker.send(self._topic, added, (partitions - 1,))
+        self._count += count
 
     def __enter__(self) -> Live:
         self._producer.start()
@@ -147,6 +164,37 @@ def test_a_killed_worker_and_a_killed_task_manager_change_nothing(broker, flink,
             flink.kill_manager(0)
             live.check(tmp_path / "dead")
             live.check_order()
+        finally:
+            flink.cancel(job)
+
+
+# Long enough for some versions before the last partition is added.
+LONG, EACH_SECOND = 6000, 100
+
+
+def test_prism_reads_a_partition_that_is_added(broker, prism, tmp_path):
+    flags = ("--runner=PrismRunner", f"--prism_location={prism}")
+    with Live(broker, "prism-grows", tmp_path, LONG, EACH_SECOND, *flags) as live:
+        live.until(1, 120)
+        live.add_partition(4, 500)
+        live.check(tmp_path / "dead")
+
+
+def test_flink_reads_partitions_that_are_added_after_a_savepoint_and_while_it_runs(
+    broker, flink, tmp_path
+):
+    flags = ("--checkpointing_interval=2000", *flink.flags(2))
+    with Live(broker, "flink-grows", tmp_path, LONG, EACH_SECOND, *flags) as live:
+        live.until(1, 120)
+        savepoint = flink.savepoint(flink.running(live.pipeline))
+        learned = live.learned()
+        live.add_partition(4, 500)
+        live.restart(f"--savepoint_path={savepoint}")
+        job = flink.running(live.pipeline)
+        try:
+            live.until(learned + 1, 120)
+            live.add_partition(5, 500)
+            live.check(tmp_path / "dead")
         finally:
             flink.cancel(job)
 

@@ -4,7 +4,9 @@
 
 Each partition is one log (:mod:`beam_topics.transforms.sources.log_source`) whose positions are
 offsets. The checkpoints of the runner hold the offsets, and nothing is committed to a consumer
-group. Partitions that are added to a topic are read when the job starts again.
+group. Partitions that are added to the topic are found while the job runs (:class:`ListPartitions`)
+and, with a start of ``latest``, are read from their first message. The stream waits for them as for
+every other partition, and their documents behind the watermark of the stream are late.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
@@ -39,6 +41,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import apache_beam as beam
+from apache_beam.transforms.window import GlobalWindow
+from apache_beam.utils.timestamp import Duration
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.gathering import Blocks
@@ -52,7 +56,10 @@ from beam_topics.model.words.tokeniser import check_tokeniser
 from beam_topics.transforms.read import Documents, documents_of
 from beam_topics.transforms.sources.kafka_client import KafkaSettings, client_library, consumer_of
 from beam_topics.transforms.sources.log_source import (
+    RANGE,
+    WATERMARK,
     Entry,
+    LogProvider,
     LogRange,
     LogSourceDoFn,
     Pause,
@@ -109,6 +116,10 @@ _FETCH = 500
 _PATIENCE = 0.1
 # Pauses in seconds: of an active partition, and of an idle one.
 _SHORT, _LONG = 0.1, 0.5
+# Seconds between two looks for new partitions.
+_LOOK = 10
+# Kafka has numbers of partitions of 32 bits.
+_BEHIND_ALL = (2**31,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +152,14 @@ class Partition:
         return cls(**checks.record(cls, checks.parse_json(data, name), name))
 
 
-def partitions_of(_: bytes, settings: KafkaSettings) -> Iterator[bytes]:
-    """Yield the partitions of the topic with the offsets to read, as :class:`Partition`.
+def partitions_of(settings: KafkaSettings, first: int = 0) -> Iterator[Partition]:
+    """Yield the partitions of the topic from the number ``first`` on, with the offsets to read.
+
+    Partitions above a ``first`` of 0 are new ones. If the brokers do not answer, the new ones that
+    are left are not yielded.
 
     Raises:
-        SourceError: The brokers do not answer, or do not have the topic.
+        SourceError: The brokers do not have the topic, or do not answer and ``first`` is 0.
     """
     kafka = client_library()
     consumer = consumer_of(settings)
@@ -156,17 +170,21 @@ def partitions_of(_: bytes, settings: KafkaSettings) -> Iterator[bytes]:
                 f"topic {settings.topic!r} at {settings.servers}: {found.error.str()}. Check"
                 " --kafka_topic."
             )
-        for partition in sorted(found.partitions):
+        for number in range(first, len(found.partitions)):
             low, high = consumer.get_watermark_offsets(
-                kafka.TopicPartition(settings.topic, partition), timeout=_TIMEOUT
+                kafka.TopicPartition(settings.topic, number), timeout=_TIMEOUT
             )
-            start = _start(consumer, settings, partition, low, high)
+            # What a new partition holds came after the start of the job.
+            new = first > 0 and settings.start == "latest"
+            start = low if new else _start(consumer, settings, number, low, high)
             stop = max(high, start) if settings.until == "end" else None
-            yield Partition(settings.topic, partition, start, stop).to_bytes()
+            yield Partition(settings.topic, number, start, stop)
     except kafka.KafkaException as error:
-        raise SourceError(
-            f"the Kafka brokers {settings.servers} do not answer: {error}. Check --kafka_servers."
-        ) from error
+        if not first:
+            raise SourceError(
+                f"the Kafka brokers {settings.servers} do not answer: {error}. Check"
+                " --kafka_servers."
+            ) from error
     finally:
         consumer.close()
 
@@ -181,6 +199,38 @@ def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, hig
     )
     (found,) = consumer.offsets_for_times([asked], timeout=_TIMEOUT)
     return int(found.offset) if found.offset >= 0 else high
+
+
+class ListPartitions(beam.DoFn, LogProvider):
+    """Emit each :class:`Partition` of the topic once, and look for new ones every ten seconds.
+
+    The list of partitions is a log. The numbers of partitions are its positions, so what is left of
+    its range begins behind the partitions that were emitted. With ``until="end"`` it ends after one
+    look. Its watermark holds nothing back, and is no end of the stream.
+    """
+
+    def __init__(self, settings: KafkaSettings) -> None:
+        self._settings = settings
+
+    def range_of(self, element: bytes) -> LogRange:
+        return LogRange((0,), _BEHIND_ALL if self._settings.until == "end" else None)
+
+    def initial_estimator_state(self, element: bytes, restriction: bytes) -> int:
+        return int(GlobalWindow().max_timestamp().micros)
+
+    @beam.DoFn.unbounded_per_element()
+    def process(
+        self, element: bytes, tracker: Any = RANGE, watermark: Any = WATERMARK
+    ) -> Iterator[bytes]:
+        (first,) = LogRange.from_bytes(tracker.current_restriction()).start
+        for partition in partitions_of(self._settings, first):
+            if not tracker.try_claim((partition.partition,)):
+                return
+            yield partition.to_bytes()
+        if self._settings.until == "end":
+            tracker.try_claim(_BEHIND_ALL)
+        else:
+            tracker.defer_remainder(Duration(_LOOK))
 
 
 class PartitionReader:
@@ -364,14 +414,14 @@ class ReadKafka(beam.PTransform):
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
-        self._settings = settings
+        self._list = ListPartitions(settings)
         self._fn = KafkaDoFn(settings, parse, tokeniser, blocks)
 
     def expand(self, pipeline: Any) -> Documents:
         partitions = (
             pipeline
             | "Begin" >> beam.Impulse()
-            | "Partitions" >> beam.FlatMap(partitions_of, self._settings).with_output_types(bytes)
+            | "Partitions" >> beam.ParDo(self._list).with_output_types(bytes)
             | "Spread" >> beam.Reshuffle().with_output_types(bytes)
         )
         return break_fusion(documents_of(partitions, "Poll", self._fn))

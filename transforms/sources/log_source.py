@@ -160,8 +160,8 @@ class LogWatermark(WatermarkEstimator):
         return self._micros
 
 
-_RANGE = beam.DoFn.RestrictionParam()
-_WATERMARK = beam.DoFn.WatermarkEstimatorParam()
+RANGE = beam.DoFn.RestrictionParam()
+WATERMARK = beam.DoFn.WatermarkEstimatorParam()
 
 # The most that a bundle reads of a log: little enough that the watermark advances, and enough that
 # the cost of a bundle does not matter.
@@ -259,8 +259,8 @@ class ReaderCache:
 READER_CACHE = ReaderCache()
 
 
-class _LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
-    """Provide the ranges and the watermarks of :class:`LogSourceDoFn`."""
+class LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
+    """Provide the ranges and the watermarks of a DoFn that reads logs."""
 
     @abstractmethod
     def range_of(self, element: bytes) -> LogRange:
@@ -292,7 +292,7 @@ class _LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
         return VarIntCoder()
 
 
-class LogSourceDoFn(Emit, _LogProvider):
+class LogSourceDoFn(Emit, LogProvider):
     """Read logs as documents at their event times, and dead letters at the watermark.
 
     Args:
@@ -310,7 +310,7 @@ class LogSourceDoFn(Emit, _LogProvider):
 
     @beam.DoFn.unbounded_per_element()
     def process(
-        self, element: bytes, tracker: Any = _RANGE, estimator: Any = _WATERMARK
+        self, element: bytes, tracker: Any = RANGE, estimator: Any = WATERMARK
     ) -> Iterator[Any]:
         name, start = (
             self.name_of(element),

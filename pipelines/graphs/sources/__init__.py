@@ -212,7 +212,7 @@ class Kafka(SourceSettings):
         settings = self.settings(options)
         properties(settings.config)
         # Check now that the topic exists. Workers list its partitions again.
-        next(iter(partitions_of(b"", settings)), None)
+        next(iter(partitions_of(settings)), None)
         return ReadKafka(settings, read_settings_of(options).parse, tokeniser, blocks=blocks)
 
 

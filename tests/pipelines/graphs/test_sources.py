@@ -284,22 +284,18 @@ def test_no_pickle_is_in_the_coders_of_a_kafka_graph():
     settings = kafka_settings_of(*KAFKA)
     made = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
     proto = pipeline.to_runner_api()
-    (splittable,) = [
-        t
+    splittable = [
+        beam_runner_api_pb2.ParDoPayload.FromString(t.spec.payload)
         for t in proto.components.transforms.values()
-        if t.unique_name.endswith("/Poll/ParDo(KafkaDoFn)")
+        if t.unique_name.endswith(("ReadKafka/Partitions", "/Poll/ParDo(KafkaDoFn)"))
     ]
-    payload = beam_runner_api_pb2.ParDoPayload.FromString(splittable.spec.payload)
 
     def urns(coder):
         found = proto.components.coders[coder]
         return [found.spec.urn, *(urn for part in found.component_coder_ids for urn in urns(part))]
 
-    assert urns(payload.restriction_coder_id) == [
-        "beam:coder:kv:v1",
-        "beam:coder:bytes:v1",
-        "beam:coder:varint:v1",
-    ]
+    ranges = ["beam:coder:kv:v1", "beam:coder:bytes:v1", "beam:coder:varint:v1"]
+    assert [urns(payload.restriction_coder_id) for payload in splittable] == [ranges, ranges]
     assert not made.documents.is_bounded
     for pcollection in made:
         assert pcollection.element_type is bytes

@@ -1,6 +1,7 @@
 """The Kafka source and sink over a client in memory; tests/runners/ has a real broker."""
 
 import json
+from dataclasses import asdict
 from functools import partial
 from types import SimpleNamespace
 
@@ -8,6 +9,8 @@ import apache_beam as beam
 import driving
 import numpy as np
 import pytest
+from apache_beam.transforms.window import GlobalWindow
+from apache_beam.utils.timestamp import MAX_TIMESTAMP
 from collecting import run
 from log_battery import check_laws
 
@@ -27,6 +30,7 @@ from beam_topics.transforms.sources import kafka, kafka_client, log_source
 from beam_topics.transforms.sources.kafka import (
     PARTITION_WATERMARKS,
     KafkaDoFn,
+    ListPartitions,
     Partition,
     PartitionReader,
     PartitionWatermarks,
@@ -187,7 +191,7 @@ def broker(monkeypatch):
 
 
 def partitions(settings=SETTINGS):
-    return [json.loads(data) for data in partitions_of(b"", settings)]
+    return [asdict(found) for found in partitions_of(settings)]
 
 
 @pytest.mark.parametrize(
@@ -239,7 +243,68 @@ def test_a_topic_that_is_not_there(broker):
     with pytest.raises(
         SourceError, match=r"topic 'wrong' at b:9: unknown topic\. Check --kafka_topic\."
     ):
-        list(partitions_of(b"", KafkaSettings("b:9", "wrong")))
+        list(partitions_of(KafkaSettings("b:9", "wrong")))
+
+
+def look(settings, before=None):
+    """A look for partitions after another one: (number, start, stop) of each, and the bundle."""
+    left = (before.rest, before.watermark) if before else ()
+    done = driving.bundle(ListPartitions(settings), b"", *left)
+    found = [Partition.from_bytes(data) for data in done.outputs]
+    return [(one.partition, one.start, one.stop) for one in found], done
+
+
+@pytest.mark.parametrize(
+    ("start", "old", "new"),
+    [
+        ("earliest", (5, 0, 0), 7),
+        ("latest", (15, 0, 8), 7),
+        ("2001-09-09T01:46:40", (5, 0, 0), 9),
+    ],
+)
+def test_a_partition_that_is_added_is_given_once(broker, start, old, new):
+    settings = KafkaSettings("b:9", "posts", start=start)
+    found, first = look(settings)
+    assert found == [(number, offset, None) for number, offset in enumerate(old)]
+    assert look(settings, first)[0] == []
+    _, second = look(settings, first)
+    broker.partitions[3] = [message(7, millis=1), message(8, millis=1), message(9)]
+    found, third = look(settings, second)
+    assert found == [(3, new, None)]
+    assert look(settings, third)[0] == []
+    # A restored job looks behind what its checkpoint says was given.
+    assert look(settings, first)[0] == [(3, new, None)]
+    # It looks again in ten seconds, and neither holds the watermark nor ends the stream.
+    for done in (first, second, third):
+        assert 9 < done.seconds <= 10
+        assert MAX_TIMESTAMP.micros > done.watermark >= GlobalWindow().max_timestamp().micros
+    assert broker.open == 0
+
+
+def test_a_look_for_what_the_topic_holds_now_is_the_only_one(broker):
+    found, done = look(SETTINGS)
+    assert found == [(0, 5, 15), (1, 0, 0), (2, 0, 8)]
+    assert done.rest is None
+
+
+def test_brokers_that_do_not_answer_are_asked_again_once_partitions_are_read(broker, monkeypatch):
+    settings, end = KafkaSettings("b:9", "posts"), Consumer.get_watermark_offsets
+
+    def silent_for_the_fourth(consumer, which, timeout):
+        if which.partition == 4:
+            raise Broker.KafkaException("no leader")
+        return end(consumer, which, timeout)
+
+    _, done = look(settings)
+    broker.partitions.update({3: [message(0)], 4: [message(0)]})
+    with monkeypatch.context() as patched:
+        patched.setattr(Consumer, "get_watermark_offsets", silent_for_the_fourth)
+        found, done = look(settings, done)
+        assert found == [(3, 0, None)]
+        with pytest.raises(SourceError, match=r"brokers b:9 do not answer: no leader\. Check"):
+            look(settings)
+    assert look(settings, done)[0] == [(4, 0, None)]
+    assert broker.open == 0
 
 
 @pytest.mark.parametrize("entries", [1, 4, 1000])
