@@ -56,16 +56,15 @@ def look(options: Options) -> None:
     )
     flags = [one for one in options.argv if not one.startswith(("--input=", "--json="))]
     profile, _ = profiling.look_at(profiling.files_of(given), flags, with_language=True)
-    remarks = profiling.remarks_of(profile, None)
     if path is not None:
-        found = {**profile.to_json(), "remarks": remarks}
+        found = {**profile.to_json(), "remarks": profile.remarks}
         Path(path).write_text(json.dumps(found, ensure_ascii=False) + "\n", encoding="utf-8")
     out = console()
     for what, value in profile.summary():
         out.print(plain(f"{what:13}{value}"), soft_wrap=True)
     if profile.fields:
         out.print(field_table(profile))
-    for remark in remarks:
+    for remark in profile.remarks:
         out.print(plain(f"Note: {remark}"), soft_wrap=True)
     for question in profile.questions:
         out.print(plain(f"Question: {question}"), soft_wrap=True)

@@ -77,7 +77,7 @@ from beam_topics.model.reporting.encoding import (
     mixtures_to_avro,
     mixtures_to_json_lines,
 )
-from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_compact_iso
+from beam_topics.model.times import DURATION_UNITS, to_compact_iso
 from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import PeriodDoFn
 
@@ -426,7 +426,7 @@ def ranked(documents: Iterable[bytes]) -> list[bytes]:
 
 
 # Thirty days of event time in one file.
-SHARD_PERIOD = 30 * 24 * 3600 * MICROSECONDS_PER_SECOND
+SHARD_PERIOD = 30 * DURATION_UNITS["d"]
 
 
 class WriteArchive(beam.PTransform):

@@ -45,7 +45,7 @@ class NaiveBayesInference:
 
     def prepare(self, settings: NaiveBayes, published: PublishedModel) -> Prepared:
         snapshot = published.snapshot
-        words = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+        words = snapshot.count_rows
         logs = np.log1p(
             snapshot.counts
             / (snapshot.prior.strength[snapshot.topics] * snapshot.prior.base[words])

@@ -99,7 +99,7 @@ def base_probabilities(snapshot: Snapshot) -> FloatArray:
     whole = float(totals.sum())
     shares = totals / whole if whole else np.full(len(totals), 1.0 / len(totals))
     weights = shares / snapshot.normalisers
-    rows = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+    rows = snapshot.count_rows
     counted = np.bincount(
         rows, weights=snapshot.counts * weights[snapshot.topics], minlength=len(snapshot.words)
     )

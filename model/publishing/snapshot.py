@@ -245,13 +245,18 @@ class Snapshot:
             dense[row, self.topics[at]] = self.counts[at]
         return dense
 
+    @property
+    def count_rows(self) -> LongArray:
+        """int64[len(counts)], the row of the word of each count."""
+        return np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
+
     @cached_property
     def by_topic(self) -> ByTopic:
         """The entries by topic."""
         # A stable sort of two bytes takes linear time.
         narrow = np.uint16 if self.topic_count <= 1 << 16 else np.uint32
         order = np.argsort(self.topics.astype(narrow), kind="stable")
-        rows = np.repeat(np.arange(len(self.words)), np.diff(self.offsets))
+        rows = self.count_rows
         offsets = np.zeros(self.topic_count + 1, np.int64)
         np.cumsum(np.bincount(self.topics, minlength=self.topic_count), out=offsets[1:])
         return ByTopic(offsets, rows[order], self.counts[order])

@@ -421,6 +421,14 @@ class ModelStore(CheckpointStore):
         """Return whether the model of a version is there, and not expired."""
         return self._blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
 
+    def with_models(self, last: Manifest) -> list[Manifest]:
+        """Return a version after those before it whose models have not expired; see :meth:`up_to`.
+
+        Args:
+            last: The version.
+        """
+        return [one for one in self.up_to(last) if one == last or self.has_model(one)]
+
     def roll_back(self, manifest: Manifest) -> list[str]:
         """Make an earlier version the newest one, and remove the checkpoints after it.
 

@@ -99,7 +99,7 @@ def reorder(snapshot: Snapshot, order: Sequence[int]) -> Snapshot:
     """Return the same model with its topic ``order[i]`` as topic ``i``."""
     ids = np.empty(len(order), np.int32)
     ids[list(order)] = np.arange(len(order), dtype=np.int32)
-    by_word = np.repeat(np.arange(len(snapshot.words)), np.diff(snapshot.offsets))
+    by_word = snapshot.count_rows
     topics = ids[snapshot.topics]
     ascending = np.argsort(by_word * len(order) + topics)
     prior = replace(snapshot.prior, strength=snapshot.prior.strength[list(order)])
@@ -296,8 +296,7 @@ def new_words(before: Snapshot, after: Snapshot) -> list[dict[str, Any]]:
 def _word_tokens(snapshot: Snapshot) -> FloatArray:
     """Return the tokens of each word, float64[W]."""
     words = len(snapshot.words)
-    by_word = np.repeat(np.arange(words), np.diff(snapshot.offsets))
-    return np.bincount(by_word, snapshot.counts, words).astype(np.float64)
+    return np.bincount(snapshot.count_rows, snapshot.counts, words).astype(np.float64)
 
 
 def _rows_before(before: Snapshot, after: Snapshot) -> LongArray:

@@ -133,8 +133,8 @@ class Shown:
         if self.groups.trivial:
             return snapshot
         groups, words = len(self.ids), len(snapshot.words)
-        by_word = np.repeat(np.arange(words), np.diff(snapshot.offsets))
-        pairs, inverse = np.unique(by_word * groups + self.of[snapshot.topics], return_inverse=True)
+        cells = snapshot.count_rows * groups + self.of[snapshot.topics]
+        pairs, inverse = np.unique(cells, return_inverse=True)
         offsets = np.zeros(words + 1, np.int64)
         np.cumsum(np.bincount(pairs // groups, minlength=words), out=offsets[1:])
         prior = snapshot.prior

@@ -19,6 +19,7 @@ from beam_topics.model.evaluation.coherence import MIXED, Judged
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.succession import topic_of
 from beam_topics.model.reporting.escaping import harmless
+from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.model.times import to_iso
 
 # Printed under every table with such a figure.
@@ -70,12 +71,6 @@ def thin(values: Sequence[Any], most: int) -> list[Any]:
     return [values[i] for i in np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))]
 
 
-def shares(snapshot: Snapshot) -> list[float]:
-    """Return each topic's share of the tokens that the model holds."""
-    total = float(snapshot.totals.sum())
-    return [float(n) / total if total else 0.0 for n in snapshot.totals]
-
-
 def titled(title: str, table: Table) -> Group:
     """Return a table under its title, which may be longer than a row.
 
@@ -105,7 +100,7 @@ def topic_table(
     table.add_column("share", justify="right")
     table.add_column(plain(curve_title), no_wrap=True)
     table.add_column("words", overflow="fold", ratio=1)
-    share, top = shares(snapshot), snapshot.top_words(words)
+    share, top = topic_shares(snapshot), snapshot.top_words(words)
     listed = [topic for topic in range(snapshot.topic_count) if not (hidden and hidden[topic])]
     for topic in sorted(listed, key=lambda t: (-share[t], t)):
         named = plain(f"{names[ids[topic]]}: " if ids[topic] in names else "")

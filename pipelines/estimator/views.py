@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.model.reporting.shown import Shown
 
 # Topics and words that a text shows, and the height of a page in a notebook.
@@ -39,16 +40,16 @@ def topics_table(shown: Shown, words: int) -> list[dict[str, Any]]:
         shown: The version.
         words: How many words of each topic.
     """
-    totals, top = shown.snapshot.totals, shown.snapshot.top_words(words)
+    shares, top = topic_shares(shown.snapshot).tolist(), shown.snapshot.top_words(words)
     rows = [
         {
             "topic": topic,
             "name": shown.names[group],
-            "share": float(totals[group] / totals.sum()),
+            "share": shares[group],
             "words": " ".join(top[group]),
         }
         for group, topic in enumerate(shown.ids)
-        if totals[group] > 0 and not shown.hidden[group]
+        if shares[group] > 0 and not shown.hidden[group]
     ]
     return sorted(rows, key=lambda row: (-row["share"], row["topic"]))
 

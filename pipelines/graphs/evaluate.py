@@ -69,11 +69,7 @@ _MIXED = (
 def chosen_versions(options: Options) -> list[Manifest]:
     """Return the versions up to ``--model_version``, evenly spread if they are many."""
     store, last = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
-    # The models of some versions before may have expired.
-    found = [
-        one for one in store.up_to(last) if one.version == last.version or store.has_model(one)
-    ]
-    return thin(found, MOST_VERSIONS)
+    return thin(store.with_models(last), MOST_VERSIONS)
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:

@@ -53,8 +53,7 @@ def automatic_names(
     if options.documents is None:
         names = model_names(whole, word_statistics(whole), mean_length(manifest))
     else:
-        history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
-        names, texts = _by_documents(history, shown, options)
+        names, texts = _by_documents(store.with_models(manifest), shown, options)
     found = names if namer is None else names_by(namer, whole, names, texts)
     return {topic: name for topic, name in zip(shown.ids, found, strict=True) if name}
 

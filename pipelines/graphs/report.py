@@ -108,8 +108,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     settings = read_settings_of(options)
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)
-    # The models of some versions before may have expired.
-    history = [one for one in store.up_to(manifest) if one is manifest or store.has_model(one)]
+    history = store.with_models(manifest)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     view = Shown(catalogue, manifest, store.get_snapshot(manifest))
     limits = Limits.of(len(view.topics))

@@ -17,8 +17,5 @@ def page_of_store(store: ModelStore, shown: Shown, title: str = "Topics") -> str
         shown: The version.
         title: The title of the page.
     """
-    manifest = shown.manifest
-    # The models of some versions before may have expired.
-    history = [one for one in store.up_to(manifest) if one == manifest or store.has_model(one)]
-    sources = Sources(history, shown, store.get_snapshot)
+    sources = Sources(store.with_models(shown.manifest), shown, store.get_snapshot)
     return render(figures_of(sources, Limits.of(len(shown.topics))), title)

@@ -191,81 +191,88 @@ class Rate:
         return 0.0 if taken else (1.0 - held) / self._rate
 
 
+class _Patient(HttpToolsProtocol):
+    """The protocol of a server, which :func:`protocol_with` completes.
+
+    Attributes:
+        seconds: The time for headers, and for each part that a client reads.
+        silent: Connections that are waited for, the one that is waited for longest first.
+    """
+
+    seconds: float
+    silent: dict[_Patient, None]
+    _in_headers = _is_over = False
+    # The bytes of the headers that are there, and of one that is not complete.
+    _named = _begun = 0
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._waits: dict[str, asyncio.TimerHandle] = {}
+        limit = self.limit_concurrency
+        if self.silent and limit is not None and len(self.connections) >= limit - limit // 20:
+            next(iter(self.silent)).give_up()
+        self._wait_for("headers")
+
+    def data_received(self, data: bytes) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait_for("headers")
+        goes_on = self._in_headers
+        super().data_received(data)
+        self._begun += len(data) if goes_on and self._in_headers else 0
+        if self._begun > MOST_HEADER_BYTES and not self._is_over:
+            self._is_over = True
+            self.send_400_response(_HEADERS)
+
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response(_HEADERS if self._is_over else msg)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_headers, self._named, self._begun = True, 0, 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._named += len(name) + len(value)
+        if len(self.headers) >= MOST_HEADERS or self._named > MOST_HEADER_BYTES:
+            self._is_over = True
+            # uvicorn answers an error of a callback as it does one of the parser.
+            raise ValueError(_HEADERS)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._in_headers = False
+        self._end("headers")
+        super().on_headers_complete()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait_for("reading")
+
+    def resume_writing(self) -> None:
+        self._end("reading")
+        super().resume_writing()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(*self._waits)
+        super().connection_lost(exc)
+
+    def _wait_for(self, what: str) -> None:
+        if what not in self._waits:
+            self._waits[what] = self.loop.call_later(self.seconds, self.give_up)
+            self.silent.setdefault(self)
+
+    def _end(self, *whats: str) -> None:
+        for what in whats:
+            if (timer := self._waits.pop(what, None)) is not None:
+                timer.cancel()
+        if not self._waits:
+            self.silent.pop(self, None)
+
+    def give_up(self) -> None:
+        self._end(*self._waits)
+        # What a client does not read would keep a connection that is closed.
+        self.transport.abort()
+
+
 def protocol_with(seconds: float) -> type[HttpToolsProtocol]:
     """Return the protocol with this time for headers, and for each part that a client reads."""
-    # Connections that are waited for, the one that is waited for longest first.
-    silent: dict[Any, None] = {}
-
-    class Patient(HttpToolsProtocol):
-        _in_headers = _is_over = False
-        # The bytes of the headers that are there, and of one that is not complete.
-        _named = _begun = 0
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._waits: dict[str, asyncio.TimerHandle] = {}
-            limit = self.limit_concurrency
-            if silent and limit is not None and len(self.connections) >= limit - limit // 20:
-                next(iter(silent)).give_up()
-            self._wait_for("headers")
-
-        def data_received(self, data: bytes) -> None:
-            if self.cycle is None or self.cycle.response_complete:
-                self._wait_for("headers")
-            goes_on = self._in_headers
-            super().data_received(data)
-            self._begun += len(data) if goes_on and self._in_headers else 0
-            if self._begun > MOST_HEADER_BYTES and not self._is_over:
-                self._is_over = True
-                self.send_400_response(_HEADERS)
-
-        def send_400_response(self, msg: str) -> None:
-            super().send_400_response(_HEADERS if self._is_over else msg)
-
-        def on_message_begin(self) -> None:
-            super().on_message_begin()
-            self._in_headers, self._named, self._begun = True, 0, 0
-
-        def on_header(self, name: bytes, value: bytes) -> None:
-            self._named += len(name) + len(value)
-            if len(self.headers) >= MOST_HEADERS or self._named > MOST_HEADER_BYTES:
-                self._is_over = True
-                # uvicorn answers an error of a callback as it does one of the parser.
-                raise ValueError(_HEADERS)
-            super().on_header(name, value)
-
-        def on_headers_complete(self) -> None:
-            self._in_headers = False
-            self._end("headers")
-            super().on_headers_complete()
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._wait_for("reading")
-
-        def resume_writing(self) -> None:
-            self._end("reading")
-            super().resume_writing()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._end(*self._waits)
-            super().connection_lost(exc)
-
-        def _wait_for(self, what: str) -> None:
-            if what not in self._waits:
-                self._waits[what] = self.loop.call_later(seconds, self.give_up)
-                silent.setdefault(self)
-
-        def _end(self, *whats: str) -> None:
-            for what in whats:
-                if (timer := self._waits.pop(what, None)) is not None:
-                    timer.cancel()
-            if not self._waits:
-                silent.pop(self, None)
-
-        def give_up(self) -> None:
-            self._end(*self._waits)
-            # What a client does not read would keep a connection that is closed.
-            self.transport.abort()
-
-    return Patient
+    return type("Patient", (_Patient,), {"seconds": seconds, "silent": {}})

@@ -112,11 +112,6 @@ class GibbsState:
         """Return whether T may be chosen again, by all documents; so all are at hand."""
         return self.settings.chooses_first and self.documents < CHOOSING
 
-    def have_topics(self, count: int) -> None:
-        """Add topics until there are so many."""
-        self.live.add_topics(max(count - self.live.topics, 0), 0.0)
-        self.live.alpha[: self.live.topics] = self.alpha
-
     def choose_topics(self, documents: int) -> None:
         """Choose T by the first documents; the model begins anew, with all documents at hand."""
         assert self.nursery

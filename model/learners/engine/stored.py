@@ -103,11 +103,10 @@ def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
     if settings.chooses_first:
         documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
         checks.equal(f"first {name}", state.first > 0, documents >= LOOKS[0])
+        state.live = emptied(state.live, count, settings.alpha_of(state.first or count))
     else:
         checks.equal(f"first {name}", state.first, settings.first_topics)
-    if settings.chooses_first:
-        state.live = emptied(state.live, count, state.settings.alpha_of(state.first or count))
-    state.have_topics(count)
+        state.live.add_topics(count - state.live.topics, state.alpha)
     if state.nursery:
         state.nursery.alpha = state.alpha
 

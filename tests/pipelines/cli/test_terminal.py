@@ -4,6 +4,7 @@ import numpy as np
 from rich.console import Console
 
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.pipelines.cli.terminal import (
     change_table,
     coherence_table,
@@ -11,7 +12,6 @@ from beam_topics.pipelines.cli.terminal import (
     plain,
     rank_table,
     rank_trace,
-    shares,
     sparkline,
     thin,
     topic_table,
@@ -70,7 +70,7 @@ def test_thin_keeps_both_ends():
 
 
 def test_shares_sum_to_one():
-    assert shares(snapshot()) == [4 / 16, 12 / 16]
+    assert topic_shares(snapshot()).tolist() == [4 / 16, 12 / 16]
 
 
 def test_words_are_shown_as_they_are_and_never_obeyed():
