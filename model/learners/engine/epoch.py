@@ -163,8 +163,11 @@ def learn_alpha(state: State, chosen: Array, pool: Executor | None) -> None:
 
 
 def each(pool: Executor | None, function: Callable[[int], Any], count: int) -> list[Any]:
-    """Return function(0), ..., function(count - 1), from the threads of a pool if there is one."""
-    return list((pool.map if pool else map)(function, range(count)))
+    """Return function(0), ..., function(count - 1), from the threads of a pool if there is one.
+
+    One call stays on this thread: to hand it over costs as much as thousands of draws.
+    """
+    return list((pool.map if pool and count > 1 else map)(function, range(count)))
 
 
 def ranges_of(words: int) -> list[tuple[int, int]]:
