@@ -48,6 +48,8 @@ CHOOSING = LOOKS[-1]
 # One of so many judges, drawn, whatever the order is; the sweeps of a chain; how far fewer topics
 # are compared.
 JUDGES, SWEEPS, FEWER = 3, 40, 3
+# Sweeps of a chain between two draws of tables.
+RESEATS = 2
 # Standard errors behind the best that are as good as none, and those that are enough to have fewer
 # topics for good than a number that is given.
 BEHIND, SURE = 0.25, 2.0
@@ -119,29 +121,36 @@ def chain_of(live: State, settings: Gibbs, topics: int, learned: Array) -> State
 
 def sweep(chain: State, sweeps: int) -> None:
     """Visit all documents some times, S = 1."""
-    for _ in range(sweeps):
-        epoch(chain, np.arange(chain.documents), 1)
+    for number in range(sweeps):
+        epoch(chain, np.arange(chain.documents), 1, reseats=number % RESEATS == 0)
+
+
+def phi_in_use(chain: State, texts: Texts) -> tuple[Array, Array]:
+    """Return the topics that have tokens, int64[K], and their phi, float32[V, K]."""
+    topics = np.flatnonzero(chain.totals[: chain.topics])
+    counts, base = chain.rows[texts.ids[:, None], topics], chain.base_mean()[texts.ids]
+    return topics, phi_of(counts, chain.totals[topics], base, chain.a)
 
 
 def completion(chain: State, texts: Texts) -> Array:
     """Return ln P(tokens at odd places | those at even places) of the judges, float64[D]."""
-    topics = np.flatnonzero(chain.totals[: chain.topics])
-    counts, base = chain.rows[texts.ids[:, None], topics], chain.base_mean()[texts.ids]
-    phi = phi_of(counts, chain.totals[topics], base, chain.a)
+    topics, phi = phi_in_use(chain, texts)
     return Held.of(float(chain.alpha[topics[0]]), phi).completion(texts)
 
 
 def dissolve(chain: State, texts: Texts) -> None:
     """Let topics go that the judges do not need, the smallest first; others take their tokens."""
-    best, gone = completion(chain, texts), list[int]()
-    totals = chain.totals.copy()
-    for topic in np.argsort(totals[: chain.topics], kind="stable").tolist():
-        chain.totals[topic] = 0
-        if not chain.totals.any() or first_good(np.array([completion(chain, texts), best])):
-            chain.totals[topic] = totals[topic]
-        else:
-            gone.append(topic)
-    chain.totals = totals
+    topics, phi = phi_in_use(chain, texts)
+    alpha, stays = float(chain.alpha[topics[0]]), np.ones(len(topics), np.bool_)
+    best = Held.of(alpha, phi).completion(texts)
+    for place in np.argsort(chain.totals[topics], kind="stable").tolist():
+        stays[place] = False
+        if not stays.any():
+            stays[place] = True
+            break
+        found = Held.of(alpha, phi[:, stays]).completion(texts)
+        stays[place] = bool(first_good(np.array([found, best])))
+    gone = topics[~stays]
     theirs = np.flatnonzero(np.isin(chain.z[: chain.tokens], gone))
     chain.recount(theirs, np.full(len(theirs), NONE, np.uint16))
     chain.alpha[gone] = 0.0
