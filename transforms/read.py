@@ -3,9 +3,9 @@
     patterns -> documents: bytes (Block), dead_letters: bytes (JSON)
 
 :class:`ReadDocuments` reads files of the formats of :mod:`beam_topics.model.reading.files`, on any
-file system that Beam knows. One worker reads a whole file, or some files of one document each, and
-many are read in parallel. With ``time_from="order"`` one worker reads all files in the order of
-their names.
+file system that Beam knows. A worker reads a file, a part of a large file of JSON lines
+(:mod:`beam_topics.model.reading.parts`), or some files of one document each, and many are read in
+parallel. With ``time_from="order"`` one worker reads all files in the order of their names.
 Beam's own readers are not used: they fail the job on the first damaged byte, or end without an
 error where a gzip is cut off.
 
@@ -23,8 +23,10 @@ element has the precision of the runner, on some milliseconds. The exact time is
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import apache_beam as beam
@@ -42,6 +44,7 @@ from beam_topics.model.files import is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
 from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
+from beam_topics.model.reading.parts import LEAST, Part, has_parts, parts_of
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser, check_tokeniser
@@ -50,10 +53,11 @@ from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, EventTime, Re
 DOCUMENTS = "documents"
 # Thousands of files of one document each take long as elements of their own.
 _MOST_FILES = 64
-# Records of the next file are numbered from its next multiple on.
+# Records of the next file are numbered from its next multiple on, and those of a part from its
+# first byte on.
 _MOST_RECORDS = 1 << 40
-# No path has it.
-_BETWEEN = "\0"
+# The place of a file among all files, its path, and the part that is read; None for all of it.
+_Piece = tuple[int, str, Part | None]
 
 
 class Documents(NamedTuple):
@@ -77,19 +81,26 @@ def check_patterns(
         OptionError: A pattern matches nothing or cannot be looked up, the name of a file does not
             say its format, or an encoding is given that no file uses.
     """
+    return list(_sizes(patterns, settings, option))
+
+
+def _sizes(
+    patterns: Sequence[str], settings: ReadSettings, option: str = "--input"
+) -> dict[str, int]:
+    """Return the files of :func:`check_patterns` in their order, and the bytes of each."""
     if not patterns:
         raise OptionError(
             option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz."
         )
-    files = {path for pattern in patterns for path in _matched(pattern, option)}
+    files = {path: size for one in patterns for path, size in _matched(one, option)}
     check_formats(files, settings, option)
     # However a path is written, the files have one order.
-    return sorted(files, key=os.path.abspath)
+    return {path: files[path] for path in sorted(files, key=os.path.abspath)}
 
 
-def _matched(pattern: str, option: str) -> list[str]:
+def _matched(pattern: str, option: str) -> list[tuple[str, int]]:
     if is_local(pattern):
-        return matching_files(pattern, option)
+        return [(path, Path(path).stat().st_size) for path in matching_files(pattern, option)]
     allowed = "a path or a glob that matches at least one file"
     try:
         (result,) = FileSystems.match([pattern])
@@ -98,7 +109,7 @@ def _matched(pattern: str, option: str) -> list[str]:
     if not result.metadata_list:
         remedy = "Check the spelling, and that the files are there; a folder wants /* behind it."
         raise OptionError(option, pattern, allowed, remedy)
-    return [found.path for found in result.metadata_list]
+    return [(found.path, found.size_in_bytes) for found in result.metadata_list]
 
 
 def open_stored(path: str) -> BinaryIO:
@@ -219,19 +230,19 @@ class _ReadFiles(Emit):
 
     def process(self, element: Any) -> Iterator[Any]:
         in_order = self._settings.time_from == "order"
-        files = (
-            [(0, path) for path in check_patterns(self._patterns, self._settings)]
+        pieces: Iterable[_Piece] = (
+            [(0, path, None) for path in check_patterns(self._patterns, self._settings)]
             if in_order
-            else [_placed(file) for file in element.split(_BETWEEN)]
+            else [_piece(*one) for one in json.loads(element)]
         )
-        yield from self.emit_all(counted(self._items(files), Document))
+        yield from self.emit_all(counted(self._items(pieces), Document))
 
-    def _items(self, files: Iterable[tuple[int, str]]) -> Iterator[Document | DeadLetter]:
+    def _items(self, pieces: Iterable[_Piece]) -> Iterator[Document | DeadLetter]:
         number = 0
-        for first, path in files:
-            number = max(number, first)
+        for place, path, part in pieces:
+            number = max(number, place * _MOST_RECORDS + (part.begin if part else 0))
             with open_stored(path) as stream:
-                for item in read_file(stream, path, self._settings, number, self._folder):
+                for item in read_file(stream, path, self._settings, number, self._folder, part):
                     yield item
                     number += item.count if isinstance(item, DeadLetter) else 1
 
@@ -259,22 +270,27 @@ class _ParseMessage(Emit):
 
 
 def _groups(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterator[str]:
-    """Yield the files that one worker reads, each after its place among all files."""
+    """Yield, as JSON, the pieces that one worker reads."""
     small = []
-    for place, path in enumerate(check_patterns(patterns, settings)):
-        file = f"{place}:{path}"
+    for place, (path, size) in enumerate(_sizes(patterns, settings).items()):
         if format_of(path, settings) in SMALL:
-            small.append(file)
+            small.append((place, path, None))
         else:
-            yield file
+            is_large = size > LEAST and format_of(path, settings) == "jsonl"
+            for part in _parts(path, settings) if is_large else [None]:
+                yield json.dumps([(place, path, part)])
     for at in range(0, len(small), _MOST_FILES):
-        yield _BETWEEN.join(small[at : at + _MOST_FILES])
+        yield json.dumps(small[at : at + _MOST_FILES])
 
 
-def _placed(file: str) -> tuple[int, str]:
-    """Return the number of the first record of a file, and its path."""
-    place, _, path = file.partition(":")
-    return int(place) * _MOST_RECORDS, path
+def _parts(path: str, settings: ReadSettings) -> Iterable[Part | None]:
+    """Return the parts of a file; None stands for all of it."""
+    with open_stored(path) as stream:
+        return list(parts_of(stream)) if has_parts(stream, settings) else [None]
+
+
+def _piece(place: int, path: str, part: list[int] | None) -> _Piece:
+    return place, path, None if part is None else Part(*part)
 
 
 class ReadDocuments(beam.PTransform):

@@ -30,6 +30,7 @@ from typing import Any
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.reading.arrays import read_json
 from beam_topics.model.reading.inner import inner_records
+from beam_topics.model.reading.lines import cut_lines
 from beam_topics.model.reading.parsing import Table, parse_object, place_id
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.plain_json import document_decoder
@@ -54,10 +55,13 @@ class JsonFile(Table):
         chunks: The bytes in UTF-8. They may raise DamagedDataError.
         name: The name of the file.
         settings: How it is read.
+        line: The number of the first line, where each line is a record; None to find out.
     """
 
-    def __init__(self, chunks: Iterable[bytes], name: str, settings: ReadSettings) -> None:
-        self._chunks, self._name, self._settings = chunks, name, settings
+    def __init__(
+        self, chunks: Iterable[bytes], name: str, settings: ReadSettings, line: int | None = None
+    ) -> None:
+        self._chunks, self._name, self._settings, self._line = chunks, name, settings, line
 
     def records(self) -> Iterator[tuple[str, Record] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters."""
@@ -79,6 +83,8 @@ class JsonFile(Table):
         # A record that holds records may be the whole file.
         is_whole = self._settings.records is not None
         most = sys.maxsize if is_whole else self._settings.parse.max_document_bytes
+        if self._line is not None:
+            return cut_lines(self._chunks, self._name, most, self._line)
         return read_json(self._chunks, self._name, most)
 
     def _records_of(self, place: str, line: bytes) -> Iterator[tuple[str, Record] | DeadLetter]:

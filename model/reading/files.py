@@ -40,6 +40,7 @@ from beam_topics.model.reading.parsing import (
     parse_record,
     writable,
 )
+from beam_topics.model.reading.parts import Part, bytes_of
 from beam_topics.model.reading.paths import root_of
 from beam_topics.model.reading.settings import (
     BINARY_ENDINGS,
@@ -61,7 +62,7 @@ _NO_DATE = (
     "the path of the file has no date. Read such files alone, with --time_from=order or"
     " --timestamp_field."
 )
-# The dead letters of a file; those beyond them become one for each reason.
+# The dead letters of a file, or of a part; those beyond them become one for each reason.
 MOST_REFUSED = 10_000
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
@@ -77,6 +78,7 @@ class Source(NamedTuple):
         folder: The folder that is read (:func:`folder_of`); places are paths within it.
         every_field: Whether records have all of their fields, or those that are needed.
         start: The number and the first byte of the block of an Avro file to begin with.
+        part: The part of a file of JSON lines that is read; None for a whole file.
     """
 
     stream: BinaryIO
@@ -85,10 +87,13 @@ class Source(NamedTuple):
     folder: str = ""
     every_field: bool = False
     start: tuple[int, int] = (1, 0)
+    part: Part | None = None
 
     @property
     def text(self) -> Iterator[bytes]:
         """The bytes, unzipped, in UTF-8, with lines that end in LF."""
+        if self.part is not None:
+            return bytes_of(self.stream, self.part)
         return unix_lines(to_utf_8(unzipped(self.stream), self.settings.encoding))
 
     @property
@@ -165,9 +170,14 @@ def time_of_path(source: Source) -> int | None:
 
 
 def read_file(
-    stream: BinaryIO, name: str, settings: ReadSettings, first: int = 0, folder: str = ""
+    stream: BinaryIO,
+    name: str,
+    settings: ReadSettings,
+    first: int = 0,
+    folder: str = "",
+    part: Part | None = None,
 ) -> Iterator[Document | DeadLetter]:
-    """Yield everything in one file.
+    """Yield everything in one file, or in a part of it.
 
     The dead letters beyond the first 10,000 become one for each reason, which counts them.
 
@@ -177,10 +187,11 @@ def read_file(
         settings: As of :class:`Source`.
         first: The number of its first item.
         folder: As of :class:`Source`.
+        part: As of :class:`Source`.
     """
     left = MOST_REFUSED
     rest: dict[str, tuple[DeadLetter, DeadLetter, int]] = {}
-    for item in _read(Source(stream, name, settings, folder), first):
+    for item in _read(Source(stream, name, settings, folder, part=part), first):
         if isinstance(item, Document):
             yield item
         elif left:
@@ -251,7 +262,8 @@ def _records(table: Table, settings: ReadSettings) -> Iterator[Item]:
 
 
 def _open_json(source: Source) -> JsonFile:
-    return JsonFile(source.text, source.path, source.settings)
+    line = source.part.line if source.part else None
+    return JsonFile(source.text, source.path, source.settings, line)
 
 
 def _open_csv(source: Source) -> CsvFile | None:

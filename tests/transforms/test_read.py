@@ -9,6 +9,7 @@ import pytest
 from blocks import joined
 from collecting import run
 
+import beam_topics.model.reading.parts
 import beam_topics.transforms.read
 from beam_topics.model.documents import gathering
 from beam_topics.model.documents.block import Block
@@ -20,7 +21,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import files
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.transforms.read import ParseMessages, ReadDocuments, check_patterns
+from beam_topics.transforms.read import ParseMessages, ReadDocuments, _groups, check_patterns
 
 PLAIN = TokeniserSettings(stop_words="none")
 SCHEMA = {
@@ -396,3 +397,22 @@ def test_a_pipe_is_refused_by_its_name_and_not_opened(tmp_path, pattern):
 def test_a_wrong_tokeniser_ends_before_the_run():
     with pytest.raises(OptionError, match="--stemmer"):
         ReadDocuments(["a.jsonl"], ReadSettings(), TokeniserSettings(stemmer="klingon"))
+
+
+def test_a_large_file_of_lines_is_read_in_parts(tmp_path, monkeypatch):
+    lines = jsonl(*(record(f"d{n}", n, "plain words " * 900) for n in range(40))) + b"{broken\n[]"
+    (tmp_path / "a.jsonl").write_bytes(lines)
+    (tmp_path / "b.csv").write_bytes(b"id,timestamp,text\n" + b"c,1,d\n" * 300)
+    pattern = [str(tmp_path / "*")]
+    whole = read(ReadDocuments(pattern, ReadSettings(), None))
+    assert len(list(_groups(b"", pattern, ReadSettings()))) == 2
+    monkeypatch.setattr(beam_topics.transforms.read, "LEAST", 500)
+    monkeypatch.setattr(beam_topics.model.reading.parts.parts_of, "__defaults__", (500,))
+    pieces = [json.loads(one) for one in _groups(b"", pattern, ReadSettings())]
+    assert len(pieces) == 9 and all(len(one) == 1 for one in pieces)
+    assert pieces[-1][0][1:] == [str(tmp_path / "b.csv"), None]
+
+    found = read(ReadDocuments(pattern, ReadSettings(), None))
+    assert sorted(found[0], key=str) == sorted(whole[0], key=str)
+    assert sorted(found[1], key=str) == sorted(whole[1], key=str)
+    assert found[2]["records_read"] == whole[2]["records_read"] == 342
