@@ -35,13 +35,11 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.reporting.encoding import json_lines
-from beam_topics.model.reporting.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
+from beam_topics.model.reporting.trends import MOST_GROUPS, Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
 from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.stateful import SummingDoFn
-from beam_topics.transforms.write import Encoder
 
 By = Literal["all", "label", "group"]
 
@@ -145,6 +143,3 @@ class AddUpTrends(beam.PTransform):
             | "Apart" >> beam.Reshuffle()
             | "Add up" >> beam.ParDo(self._add_up).with_output_types(bytes)
         )
-
-
-ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}

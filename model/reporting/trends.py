@@ -35,7 +35,6 @@ describes.
 
 from __future__ import annotations
 
-import io
 import json
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,8 +43,6 @@ from operator import itemgetter
 from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError
@@ -54,32 +51,7 @@ from beam_topics.model.times import parse_time, to_iso
 
 # The fields that name a row.
 TREND_KEY = ("key", "window_start", "group", "topic", "part")
-_TIME = pa.timestamp("us", tz="UTC")
-_TYPICAL = pa.struct([("id", pa.string()), ("timestamp", _TIME), ("share", pa.float64())])
-SCHEMA = pa.schema(
-    [
-        ("key", pa.string()),
-        ("window_start", _TIME),
-        ("window_end", _TIME),
-        ("part", _TIME),
-        ("group", pa.string()),
-        ("topic", pa.int64()),
-        ("documents", pa.int64()),
-        ("tokens", pa.float64()),
-        ("mean_share", pa.float64()),
-        ("typical", pa.list_(_TYPICAL)),
-    ]
-)
 _TIMES = ("window_start", "window_end", "part")
-
-
-def rows_to_parquet(records: Sequence[bytes]) -> bytes:
-    """Return a Parquet file for rows as JSON, in one order."""
-    rows = [json.loads(record) for record in sorted(records)]
-    stream = io.BytesIO()
-    table = pa.Table.from_pylist([_with_times(row, parse_time) for row in rows], SCHEMA)
-    pq.write_table(table, stream, compression="zstd")
-    return stream.getvalue()
 
 
 def _with_times(row: Mapping[str, Any], convert: Any) -> dict[str, Any]:
@@ -92,23 +64,20 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
 
     Args:
         stream: The bytes of the file.
-        name: Its name. One that ends in ``.parquet`` is Parquet; any other one has JSON lines.
+        name: Its name.
 
     Raises:
         DamagedDataError: The file cannot be read as rows of trends.
     """
     try:
-        if name.endswith(".parquet"):
-            rows = pq.read_table(io.BytesIO(stream.read()), schema=SCHEMA).to_pylist()
-        else:
-            rows = [json.loads(line) for line in stream]
-        for row in rows:
+        for line in stream:
+            row = json.loads(line)
             found = _with_times(row, parse_time)
             _ = [float(found[field]) for field in ("documents", "tokens", "mean_share")]
             _ = None if found["topic"] is None else float(found["topic"])
             _ = found["key"] + found["group"]
             yield found
-    except (ValueError, KeyError, TypeError, AttributeError, pa.ArrowException) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(
             f"{name} cannot be read as trends: {type(error).__name__} {error}. --trends takes what"
             " infer or stream wrote. Restore it from a copy."

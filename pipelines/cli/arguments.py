@@ -476,7 +476,7 @@ def _as_the_input_is(
     """
     takes = next((name for name in ("held_out", "input") if name in own), "")
     is_given = any(one.startswith(f"--{takes}=") for one in rest)
-    reads = "text_field" in own and own & {"model_store", "archive"}
+    reads = "text_field" in own and own & {"model_store", "output"}
     if not reads or not (named or is_given) or options.get("source", "files") != "files":
         return None
     # Imported here, because --help reads no file.

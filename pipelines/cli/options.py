@@ -191,9 +191,6 @@ class TrendSettings(Record):
         unit="microseconds",
         least=1,
     )
-    format: Literal["jsonl", "parquet"] = option(
-        "jsonl", "format of the files in --trends", name="trends_format"
-    )
     by: Literal["all", "label", "group"] = option(
         "all",
         "rows of all documents, of those of each label, or of each value of --group_field",
@@ -236,22 +233,6 @@ class ServiceSettings(Record):
     rate: float = option(
         0.0, "requests a second of one client, over ten seconds; 0 for any number", least=0
     )
-
-
-@dataclass(frozen=True)
-class DemoSettings(Record):
-    """Where the demo writes."""
-
-    folder: str = option(
-        "demo-run", "output folder; files of an earlier demo there are removed", first=True
-    )
-
-
-@dataclass(frozen=True)
-class ArchiveSettings(Record):
-    """How an archive is written."""
-
-    archive: str = option("", "folder for the Avro files", first=True)
 
 
 KEEP_HELP = (
@@ -308,7 +289,7 @@ def _wrong(text: str, what: str) -> argparse.ArgumentTypeError:
 
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
-OUTPUTS = ("archive", "output", "dead_letters", "coverage", "trends", "events", "json")
+OUTPUTS = ("output", "dead_letters", "coverage", "trends", "events", "json")
 
 
 TokeniserOptions = group("Words", TokeniserSettings)
@@ -323,8 +304,6 @@ OutputOptions = group("Output", MixtureSettings, TrendSettings)
 FigureOptions = group("Figures", FigureSettings)
 EvaluationOptions = group("Evaluation", EvaluationInputSettings)
 ShowOptions = group("Display", ShowSettings)
-DemoOptions = group("Demo", DemoSettings)
-ArchiveOptions = group("Archive", ArchiveSettings)
 InputOptions = group("Input", InputSettings)
 KafkaOptions = group("Kafka", KafkaClientSettings)
 RecordOptions = group("Records", ReadSettings, OutputFileSettings)
@@ -335,10 +314,6 @@ FitOptions = group("Classifier", FitSettings)
 
 
 KeepOptions = flags("Expiry", keep={"type": keep, "metavar": "RULES", "help": KEEP_HELP})
-BaseVersionOptions = flags(
-    "Comparison",
-    base_version={"help": "version to compare with (where it is absent: the parent)"},
-)
 MethodOptions = group("Method", only=METHOD)
 InferenceOptions = group("Inference", within=METHOD)
 LabelledOptions = flags(
@@ -362,14 +337,6 @@ ReportOptions = flags(
         "help": "write the page anew for each new version; how often to look for one",
     },
 )
-ExportOptions = flags(
-    "Content",
-    freeze={
-        "type": values.topics,
-        "default": (),
-        "help": "seeds: ids of topics, with commas; without it, all",
-    },
-)
 TextOptions = flags(
     "Text",
     text={"action": "append", "help": "a text; without it, standard input"},
@@ -389,10 +356,7 @@ TopicOptions = flags(
 CatalogueOptions = flags(
     "Catalogue",
     topic_name={"help": "name of these topics; empty: by their words"},
-    topic_note={"help": "note on these topics"},
-    topic_colour={"help": "colour of these topics, #rrggbb; empty: none"},
     hide={**SWITCH, "help": "leave these topics out of lists; false shows them again"},
-    pin={**SWITCH, "help": "put these topics first in lists; false undoes it"},
     merge_into={
         "type": values.whole,
         "help": "show these topics as parts of another; its own number takes a topic apart again",
@@ -403,12 +367,4 @@ CatalogueOptions = flags(
     },
     namer={"help": "module:function of yours that names a topic (model/reporting/names.py)"},
     roll_back={"help": "make an earlier catalogue the newest one: the digits it begins with"},
-)
-TrendFileOptions = flags(
-    "Trends",
-    rows={
-        "type": values.patterns,
-        "help": "trends that infer or stream wrote: folders, paths or globs, with commas",
-    },
-    trends_group={"help": "only the rows of this group; without it, all are added up"},
 )

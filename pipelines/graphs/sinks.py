@@ -11,7 +11,7 @@ The trends of the mixtures go to either of these, or to both:
 
 | option | writes |
 |---|---|
-| ``--trends`` | files of ``--trends_format`` in a folder |
+| ``--trends`` | files of JSON lines in a folder |
 | ``--trends_topic`` | JSON messages to a Kafka topic, with ``--kafka_servers`` |
 """
 
@@ -189,8 +189,9 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     if not check_trends(wanted, options):
         return
     # Imported here, because --help needs no Beam.
+    from beam_topics.model.reporting.encoding import json_lines
     from beam_topics.transforms.kafka_sink import TRENDS
-    from beam_topics.transforms.trends import ENCODERS, AddUpTrends
+    from beam_topics.transforms.trends import AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
     added = AddUpTrends(
@@ -201,8 +202,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     )
     rows = blocks | "Trends" >> added
     if wanted.trends is not None:
-        encode = ENCODERS[wanted.format]
-        written = WriteRecords(wanted.trends, "trends", f".{wanted.format}", encode)
+        written = WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)
         _ = rows | "Write trends" >> written
     if wanted.topic is not None:
         _ = rows | "Send trends" >> to_kafka(wanted.topic, options, TRENDS, "--trends_topic")
@@ -224,9 +224,6 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
             shown = duration_text(value) if field == "window" else value
             raise OptionError(f"--{names[field]}", shown, allowed, "Leave it out.")
         return False
-    if wanted.trends is None and "format" in given:
-        allowed = "nothing without --trends"
-        raise OptionError("--trends_format", wanted.format, allowed, "Leave it out.")
     if wanted.topic is not None and not settings_of(options, KafkaClientSettings).servers:
         allowed = "a topic with --kafka_servers beside it"
         raise OptionError("--trends_topic", wanted.topic, allowed, "Say where the brokers are.")

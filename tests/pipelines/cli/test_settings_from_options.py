@@ -240,11 +240,11 @@ def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
 
 def test_outputs_on_known_file_systems():
     check_outputs(
-        {"output": "folder", "dead_letters": "/a/b", "archive": "gs://bucket/archive", "json": None}
+        {"output": "folder", "dead_letters": "/a/b", "coverage": "gs://bucket/coverage", "json": None}
     )
 
 
-@pytest.mark.parametrize("name", ["output", "dead_letters", "archive", "coverage", "json"])
+@pytest.mark.parametrize("name", ["output", "dead_letters", "coverage", "json"])
 def test_an_output_on_a_file_system_that_nobody_knows(name):
     told = (
         rf"--{name}: 'ftp://x/y' was given; allowed is a path on a file system that is installed,"
@@ -260,7 +260,7 @@ def test_an_output_on_a_file_system_that_nobody_knows(name):
         ("output", "file", "{}/file is a file."),
         ("dead_letters", "file/below", "{}/file is a file."),
         ("json", "folder", "{}/folder is a folder."),
-        ("archive", "locked/below/it", "{}/locked may not be written by this user."),
+        ("coverage", "locked/below/it", "{}/locked may not be written by this user."),
     ],
 )
 def test_an_output_that_cannot_be_made(tmp_path, monkeypatch, name, path, why):
@@ -326,7 +326,7 @@ def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, cap
     monkeypatch.setattr(FileSystems, "get_filesystem", without_gcp)
     given = [
         f"--input={tmp_path}/a.jsonl",
-        "--archive=gs://bucket/archive",
+        "--output=gs://bucket/archive",
         f"--dead_letters={tmp_path}/dead",
     ]
     assert archive.main(given) == 2

@@ -365,7 +365,7 @@ def test_each_pipeline_that_reads_has_the_sources(pipeline):
 
 
 def test_the_archive_is_made_of_files(capsys):
-    assert archive.main([*BASE[1:], "--archive=a", "--source=kafka"]) == 2
+    assert archive.main([*BASE[1:], "--output=a", "--source=kafka"]) == 2
     assert (
         "--source=kafka: python -m beam_topics.pipelines.archive has no such option, only other"
         " commands have" in capsys.readouterr().err
