@@ -10,20 +10,10 @@ from __future__ import annotations
 
 import sys
 
-from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.groups import flags
-from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions
+from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
 
-_TrendFileOptions = flags(
-    "Trends",
-    rows={
-        "type": values.patterns,
-        "help": "what infer or stream wrote: folders, paths or globs, with commas",
-    },
-    trends_group={"help": "only the rows of this group; without it, all are added up"},
-)
-GROUPS = (_TrendFileOptions, StoreOptions, ModelVersionOptions)
+GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions)
 
 
 main = command(

@@ -100,7 +100,7 @@ class KafkaClientSettings(Record):
 
     servers: str = option(
         "",
-        "brokers of --source=kafka, --sink=kafka and --events=kafka:TOPIC: host:port, with commas",
+        "brokers of --source=kafka and of each kafka:TOPIC: host:port, with commas",
         name="kafka_servers",
     )
     config: str = option(
@@ -127,6 +127,23 @@ class OutputFileSettings(Record):
     )
 
 
+def kafka_topic(place: str | None) -> str | None:
+    """Return the topic of ``kafka:TOPIC``; None for a folder, and for nothing."""
+    prefix, colon, topic = (place or "").partition(":")
+    return topic if prefix == "kafka" and colon else None
+
+
+def check_place(option: str, place: str | None) -> None:
+    """Check that a place that begins with ``kafka:`` names a topic.
+
+    Raises:
+        OptionError: it does not.
+    """
+    if kafka_topic(place) == "":
+        allowed = "a folder, or kafka: with the name of a topic"
+        raise OptionError(option, place, allowed, f"Name it, for example {option}=kafka:topics.")
+
+
 @dataclass(frozen=True)
 class EventSettings(Record):
     """Where events go."""
@@ -137,20 +154,8 @@ class EventSettings(Record):
         " were replaced",
     )
 
-    @property
-    def topic(self) -> str | None:
-        """The Kafka topic; None for a folder."""
-        prefix, colon, topic = (self.events or "").partition(":")
-        return topic if prefix == "kafka" and colon else None
-
     def check(self) -> None:
-        if self.topic == "":
-            raise OptionError(
-                "--events",
-                self.events,
-                "a folder, or kafka: with the name of a topic",
-                "Give the topic, for example --events=kafka:events.",
-            )
+        check_place("--events", self.events)
 
 
 @dataclass(frozen=True)
@@ -178,11 +183,27 @@ class MixtureSettings(Record):
 
 
 @dataclass(frozen=True)
+class SinkSettings(Record):
+    """Where mixtures go."""
+
+    output: str | None = option(None, "folder, or kafka:TOPIC, for the mixtures", first=True)
+    output_format: Literal["jsonl", "avro"] = option(
+        "jsonl", "format of the mixtures; messages are JSON"
+    )
+
+    def check(self) -> None:
+        check_place("--output", self.output)
+        if kafka_topic(self.output) is not None and self.output_format != "jsonl":
+            allowed, remedy = "jsonl with --output=kafka:TOPIC", "Leave one of the two out."
+            raise OptionError("--output_format", self.output_format, allowed, remedy)
+
+
+@dataclass(frozen=True)
 class TrendSettings(Record):
     """What is written of the topics of a window."""
 
     trends: str | None = option(
-        None, "folder for documents, tokens and mean shares by window and topic"
+        None, "folder, or kafka:TOPIC, for documents, tokens and mean shares by window and topic"
     )
     window: int | None = option(
         None,
@@ -196,7 +217,9 @@ class TrendSettings(Record):
         "rows of all documents, of those of each label, or of each value of --group_field",
         name="trends_by",
     )
-    topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
+
+    def check(self) -> None:
+        check_place("--trends", self.trends)
 
 
 @dataclass(frozen=True)
@@ -290,6 +313,8 @@ def _wrong(text: str, what: str) -> argparse.ArgumentTypeError:
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
 OUTPUTS = ("output", "dead_letters", "coverage", "trends", "events", "json")
+# Of these, what may be a topic.
+TOPICS = ("output", "trends", "events")
 
 
 TokeniserOptions = group("Words", TokeniserSettings)
@@ -300,6 +325,7 @@ TrainingOptions = group("Running", RunSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
+SinkOptions = group("Sink", SinkSettings)
 OutputOptions = group("Output", MixtureSettings, TrendSettings)
 FigureOptions = group("Figures", FigureSettings)
 EvaluationOptions = group("Evaluation", EvaluationInputSettings)
@@ -367,4 +393,12 @@ CatalogueOptions = flags(
     },
     namer={"help": "module:function of yours that names a topic (model/reporting/names.py)"},
     roll_back={"help": "make an earlier catalogue the newest one: the digits it begins with"},
+)
+TrendFileOptions = flags(
+    "Trends",
+    rows={
+        "type": values.patterns,
+        "help": "what infer or stream wrote: folders, paths or globs, with commas",
+    },
+    trends_group={"help": "only the rows of this group; without it, all are added up"},
 )

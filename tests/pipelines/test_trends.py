@@ -159,14 +159,14 @@ def check_program(folder, root, capsys):
     [
         (
             "--trends_by=label",
-            "--trends_by: 'label' was given; allowed is nothing without --trends or",
+            "--trends_by: 'label' was given; allowed is nothing without --trends. ",
         ),
         (
             "--group_field=x",
             "--group_field: 'x' was given; allowed is nothing without --trends_by=",
         ),
         ("--trends_by=group --trends=t", "--trends_by: 'group' was given; allowed is group beside"),
-        ("--trends_topic=t", "a topic with --kafka_servers beside it"),
+        ("--trends=kafka:t", "--kafka_servers is missing. --trends=kafka:t needs it"),
     ],
 )
 def test_an_option_without_effect_is_refused(tmp_path, capsys, options, message):

@@ -24,7 +24,12 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.cli.groups import settings_of
-from beam_topics.pipelines.cli.options import EventSettings, InferenceOptions, MethodOptions
+from beam_topics.pipelines.cli.options import (
+    EventSettings,
+    InferenceOptions,
+    MethodOptions,
+    kafka_topic,
+)
 from beam_topics.pipelines.cli.settings_from_options import (
     check_outputs,
     inference_settings_of,
@@ -240,7 +245,7 @@ def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
 
 def test_outputs_on_known_file_systems():
     check_outputs(
-        {"output": "folder", "dead_letters": "/a/b", "coverage": "gs://bucket/coverage", "json": None}
+        {"output": "folder", "dead_letters": "/a/b", "coverage": "gs://bucket/seen", "json": None}
     )
 
 
@@ -335,11 +340,11 @@ def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, cap
 
 @pytest.mark.parametrize(("given", "topic"), [("kafka:seen", "seen"), ("seen", None), (None, None)])
 def test_events_go_to_a_folder_or_to_a_topic(given, topic):
-    assert EventSettings(given).topic == topic
+    assert kafka_topic(given) == topic
     if topic:
         check_outputs({"events": given})
 
 
 def test_events_without_a_topic_are_refused():
-    with pytest.raises(OptionError, match="--events: 'kafka:' was given; .* --events=kafka:events"):
+    with pytest.raises(OptionError, match="--events: 'kafka:' was given; .* --events=kafka:topics"):
         EventSettings("kafka:")
