@@ -9,7 +9,7 @@ A cell also has the typical documents of each topic: those with the largest shar
 the earliest, then the one with the smaller id. The best of parts are among the best of the whole,
 so these do not depend on the parts either. A document that comes twice is listed once.
 
-A window has at most ``most_groups`` groups. Where documents have more, those whose names have the
+A window has at most ``MOST_GROUPS`` groups. Where documents have more, those whose names have the
 smallest digests keep cells of their own, and all other ones share the cell of :data:`OTHERS`. The
 smallest digests of parts are those of the whole, so this does not depend on the parts either.
 
@@ -124,11 +124,11 @@ def _row_order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:
 UNIT = 2**40
 # The group of documents whose group has no cell of its own.
 OTHERS = "(others)"
+# Groups of a window, beside documents without one and the others.
 MOST_GROUPS = 1000
 # No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
 _LARGEST = 2**168
 _LATEST = 2**62
-_MOST_GROUPS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -173,14 +173,12 @@ class Trends:
         most: The number of typical documents of each topic in a cell.
         ids: The ids of the topics that have columns, in their order; those of the documents that
             are counted next, by place. 0 to T - 1 where none are given.
-        most_groups: The most groups of a window, beside documents without one and the others.
     """
 
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
     most: int = 0
     ids: tuple[int, ...] = ()
-    most_groups: int = MOST_GROUPS
     # For each window, the digests and names of its groups, in ascending order.
     _named: dict[int, list[tuple[bytes, str]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -240,7 +238,7 @@ class Trends:
         if place in self.cells or group in ("", OTHERS):
             return place
         named, mine = self._named.setdefault(start, []), (wire.digest(group.encode()), group)
-        if len(named) == self.most_groups:
+        if len(named) == MOST_GROUPS:
             if mine > named[-1]:
                 return start, OTHERS
             last = start, named.pop()[1]
@@ -292,8 +290,6 @@ class Trends:
         ]
         header: dict[str, Any] = {"topics": self.topics, "ids": self.ids, "most": self.most}
         header["cells"] = cells
-        if self.most_groups != MOST_GROUPS:
-            header["most_groups"] = self.most_groups
         return wire.pack(self.MAGIC, header)
 
     @classmethod
@@ -310,8 +306,6 @@ class Trends:
             checks.whole("ids of trends", topic)
         checks.sized("different ids of trends", set(found.ids), len(found.ids))
         found.most = checks.whole("typical documents of trends", checks.field(header, "most"))
-        groups = header.get("most_groups", MOST_GROUPS)
-        found.most_groups = checks.whole("groups of trends", groups, 1, _MOST_GROUPS + 1)
         cells = checks.field(header, "cells")
         if not isinstance(cells, list):
             checks.refuse("cells of trends", type(cells).__name__, "a list")
@@ -333,8 +327,8 @@ class Trends:
         values["typical"] = [self._typical(documents) for documents in values["typical"]]
         if place in self.cells:
             raise DamagedDataError(f"trends have two cells of {place!r:.80}")
-        if place[1] not in ("", OTHERS) and len(self._named.get(place[0], ())) == self.most_groups:
-            checks.refuse("groups of a window of trends", "more", f"at most {self.most_groups}")
+        if place[1] not in ("", OTHERS) and len(self._named.get(place[0], ())) == MOST_GROUPS:
+            checks.refuse("groups of a window of trends", "more", f"at most {MOST_GROUPS}")
         self._counted_in(place)
         self.cells[place] = Cell(**values)
 
@@ -408,6 +402,6 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        empty = Trends(table.topics, ids=table.ids, most=table.most, most_groups=table.most_groups)
+        empty = Trends(table.topics, ids=table.ids, most=table.most)
         found.setdefault(table.topics, empty).merge(table)
     return [found[topics] for topics in sorted(found)]

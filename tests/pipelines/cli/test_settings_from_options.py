@@ -19,7 +19,7 @@ from beam_topics.model.learners import (
     StreamSchedule,
 )
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.settings.compositions import option_names
+from beam_topics.model.settings.compositions import placements
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
@@ -68,7 +68,8 @@ def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own
         group: {action.dest for action in parser_for("x", "", [group], {})._actions}
         for group in (MethodOptions, InferenceOptions)
     }
-    assert not any(set(option_names(LEARNER)) & names - {"help"} for names in others.values())
+    own = {LEARNER.name, *(place.option.name for place in placements(LEARNER))}
+    assert not any(own & names - {"help"} for names in others.values())
 
 
 def test_values_reach_the_settings():
