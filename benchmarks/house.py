@@ -3,7 +3,7 @@
 It prints one line of JSON. ``lines``, ``code`` (without docstrings, comments and blank lines),
 ``files``, ``import_lines``, ``crowded`` (files with more than 12 imports of other modules of the
 project), ``circles`` and ``complex`` (functions above complexity 10) are of ``model``,
-``transforms`` and ``pipelines``. ``options`` are the names in all parsers, ``words`` those of the
+``transforms`` and ``pipelines``. ``options`` are those of all parsers, ``words`` those of the
 guides, and of the pages of results. ``train``, ``label`` and ``show`` have the modules of the
 project that a command imports, and the functions that run, with the default options. Lambdas,
 comprehensions and compiled kernels do not count.
@@ -130,12 +130,12 @@ def complex_functions() -> int:
 
 
 def option_names() -> set[str]:
-    """Return the names of the options of all commands; Beam's own do not count."""
+    """Return the options of all commands, ``-h`` and ``--help`` as one; Beam's do not count."""
     names = set()
     for command in COMMANDS:
         groups = importlib.import_module(f"beam_topics.pipelines.{command}").GROUPS
         parser = parser_for(command, "", groups, {})
-        names |= {flag for action in parser._actions for flag in action.option_strings}
+        names |= {action.option_strings[-1] for action in parser._actions}
     return names
 
 

@@ -49,7 +49,7 @@ def main() -> None:
     """Run the demo and renew both."""
     with tempfile.TemporaryDirectory() as place:
         folder, readme = Path(place) / "demo", ROOT / "README.md"
-        if demo.main([f"--folder={folder}"]):
+        if demo.main([f"--output={folder}"]):
             sys.exit("the demo failed; its message is above")
         text, sample = readme.read_text(encoding="utf-8"), sample_of(folder)
         renewed = SAMPLE.sub(lambda _: f"```\n{sample}\n```", text, count=1)

@@ -1,6 +1,6 @@
 """Sort documents into an archive of Avro files, for --source=replay.
 
-``beam-topics archive --input='raw/*.jsonl' --archive=archive
+``beam-topics archive --input='raw/*.jsonl' --output=archive
 --dead_letters=dead``
 
 The files are sorted by time, one for each period.
@@ -11,18 +11,17 @@ from __future__ import annotations
 import sys
 
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.groups import Options, flags, settings_of
 from beam_topics.pipelines.cli.options import (
-    ArchiveOptions,
-    ArchiveSettings,
     InputOptions,
     InputSettings,
     RecordOptions,
 )
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 
-GROUPS = (InputOptions, ArchiveOptions, RecordOptions)
-REQUIRED = {"input": "'raw/*.jsonl'", "archive": "archive", "dead_letters": "dead"}
+_ArchiveOptions = flags("Archive", output={"help": "folder for the Avro files"})
+GROUPS = (InputOptions, _ArchiveOptions, RecordOptions)
+REQUIRED = {"input": "'raw/*.jsonl'", "output": "archive", "dead_letters": "dead"}
 
 
 def archive(options: Options) -> None:
@@ -38,9 +37,8 @@ def archive(options: Options) -> None:
     def build(pipeline: beam.Pipeline, options: Options) -> None:
         patterns, settings = settings_of(options, InputSettings).input, read_settings_of(options)
         check_patterns(list(patterns), settings)
-        given = settings_of(options, ArchiveSettings)
         documents, unreadable = pipeline | "Read" >> ReadDocuments(list(patterns), settings, None)
-        _ = documents | "Archive" >> WriteArchive(given.archive)
+        _ = documents | "Archive" >> WriteArchive(options.output)
         write_dead_letters([unreadable], options)
 
     run(build, options)

@@ -25,9 +25,8 @@ from rich.console import Console
 from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.pipelines import infer, label, report, show, train
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.groups import Options, flags
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.options import DemoOptions, DemoSettings
 from beam_topics.pipelines.cli.terminal import console, plain
 
 ENOUGH_WORDS = 150
@@ -97,7 +96,11 @@ def corpus_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "data"
 
 
-GROUPS = (DemoOptions,)
+_DemoOptions = flags(
+    "Demo",
+    output={"default": "demo-run", "help": "folder; files of an earlier demo there are removed"},
+)
+GROUPS = (_DemoOptions,)
 PAGE = "report.html"
 _TEXT = "We seek peace, and treaties that end the race for nuclear arms."
 _LEARN = (
@@ -111,7 +114,7 @@ _LEARN = (
 
 def demo(options: Options) -> None:
     """Write the corpus, train, show the topics, label, and write the report."""
-    folder, addresses = Path(settings_of(options, DemoSettings).folder), corpus_folder()
+    folder, addresses = Path(options.output), corpus_folder()
     out = console()
     corpus = prepare(folder)
     count = write_json_lines(corpus, records(addresses))
@@ -140,7 +143,7 @@ def prepare(folder: Path) -> Path:
     if there and not corpus.exists():
         remedy = f"{there[0]} would be removed, and no demo wrote it: give another folder."
         raise OptionError(
-            "--folder", str(folder), "a folder that is new, or that an earlier demo wrote", remedy
+            "--output", str(folder), "a folder that is new, or that an earlier demo wrote", remedy
         )
     for path in there:
         shutil.rmtree(path)

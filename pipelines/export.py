@@ -20,7 +20,7 @@ from beam_topics.model.reporting import exports
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, flags, settings_of
-from beam_topics.pipelines.cli.options import ExportOptions, ModelVersionOptions, StoreOptions
+from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TopicOptions
 from beam_topics.pipelines.cli.settings_from_options import chosen_version
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.cli.values import choices
@@ -34,7 +34,7 @@ _FormOptions = flags(
     format={"choices": FORMS, "help": choices(FORMS)},
     output={"help": "file to write; gensim writes some beside it"},
 )
-GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, ExportOptions)
+GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, TopicOptions)
 REQUIRED = {"model_store": "models", "format": "csv", "output": "topics.csv"}
 
 
@@ -46,9 +46,12 @@ def export(options: Options) -> None:
         OutputError: the file cannot be written.
     """
     manifest = chosen_version(options)
-    if options.freeze and options.format != "seeds":
-        given, remedy = ",".join(map(str, options.freeze)), "Add --format=seeds, or leave it out."
-        raise OptionError("--freeze", given, "topics of --format=seeds", remedy)
+    if options.topic_ids and options.format != "seeds":
+        given, remedy = (
+            ",".join(map(str, options.topic_ids)),
+            "Add --format=seeds, or leave it out.",
+        )
+        raise OptionError("--topic_ids", given, "topics of --format=seeds", remedy)
     store = ModelStore(settings_of(options, StoreSettings).root)
     catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
     shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
@@ -79,7 +82,7 @@ def data_of(shown: Shown, history: Sequence[Manifest], form: str, options: Optio
     if form == "pyldavis":
         return exports.to_pyldavis(shown)
     if form == "seeds":
-        return exports.to_seeds(shown, options.freeze)
+        return exports.to_seeds(shown, options.topic_ids)
     if form == "mallet":
         return exports.to_mallet(shown)
     if form == "json":

@@ -26,10 +26,10 @@ from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     OutputOptions,
     RecordOptions,
+    SinkOptions,
     StoreOptions,
     TrainingDocumentsOptions,
 )
-from beam_topics.pipelines.graphs.sinks import SinkOptions
 from beam_topics.pipelines.graphs.sources import (
     SourceOptions,
 )
@@ -50,7 +50,7 @@ GROUPS = (
     CoverageOptions,
     RecordOptions,
 )
-REQUIRED = {"model_store": "models", "dead_letters": "dead"}
+REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
 
 
 main = command("infer", __doc__, GROUPS, REQUIRED, later("infer.run_graph"))

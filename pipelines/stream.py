@@ -18,9 +18,9 @@ from beam_topics.pipelines.cli.options import (
     MethodOptions,
     ModelCacheOptions,
     OutputOptions,
+    SinkOptions,
     StreamOptions,
 )
-from beam_topics.pipelines.graphs.sinks import SinkOptions
 
 GROUPS = (
     *train.GROUPS[:4],
@@ -33,7 +33,7 @@ GROUPS = (
     ModelCacheOptions,
     CoverageOptions,
 )
-REQUIRED = {"model_store": "models", "dead_letters": "dead"}
+REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
 
 
 main = command("stream", __doc__, GROUPS, REQUIRED, later("learning.stream"))

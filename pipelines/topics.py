@@ -50,7 +50,7 @@ GROUPS = (
 )
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
-_CHANGES = ("topic_name", "topic_note", "topic_colour", "hide", "pin", "merge_into")
+_CHANGES = ("topic_name", "hide", "merge_into")
 
 
 def topics(options: Options) -> None:
@@ -139,8 +139,7 @@ def check_naming(options: Options) -> None:
 
 def changed(catalogue: Catalogue, options: Options) -> Catalogue:
     """Return the catalogue with what the options say of the topics of ``--topic_ids``."""
-    named = {"name": options.topic_name, "note": options.topic_note, "colour": options.topic_colour,
-             "hidden": options.hide, "pinned": options.pin}  # fmt: skip
+    named = {"name": options.topic_name, "hidden": options.hide}
     fields = {field: value for field, value in named.items() if value is not None}
     if options.topic_name is not None:
         fields["automatic"] = False
@@ -167,19 +166,16 @@ def _table(
     roots = catalogue.roots(ids)
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
-    for column in ("name", "by words", "", "note"):
+    for column in ("name", "by words", ""):
         table.add_column(column, overflow="fold")
     for topic, root, by_words in zip(ids, roots, words, strict=True):
         entry = catalogue.of(topic)
-        table.add_row(
-            *map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root), entry.note))
-        )
+        table.add_row(*map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root))))
     return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
 
 
 def _marks(entry: Entry, topic: int, root: int) -> str:
-    marks = {"hidden": entry.hidden, "pinned": entry.pinned, f"part of {root}": root != topic}
-    marks |= {"automatic": entry.automatic, entry.colour: bool(entry.colour)}
+    marks = {"hidden": entry.hidden, f"part of {root}": root != topic, "automatic": entry.automatic}
     return ", ".join(mark for mark, holds in marks.items() if holds)
 
 

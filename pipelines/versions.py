@@ -24,7 +24,6 @@ from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.options import (
-    BaseVersionOptions,
     KeepOptions,
     ModelVersionOptions,
     StoreOptions,
@@ -34,7 +33,7 @@ from beam_topics.pipelines.cli.terminal import change_table, console, day, figur
 
 _WHICH = (StoreOptions, ModelVersionOptions)
 # The options of all actions.
-GROUPS = (*_WHICH, KeepOptions, BaseVersionOptions)
+GROUPS = (*_WHICH, KeepOptions)
 
 
 def opened(options: Options) -> tuple[ModelStore, Manifest]:
@@ -83,12 +82,10 @@ def unpin_version(options: Options) -> None:
 def diff(options: Options) -> None:
     """Print the words that entered and left the first words of each topic between two versions."""
     store, after = opened(options)
-    base = options.base_version or after.parent
-    if base is None:
-        raise OptionError(
-            "--model_version", after.version, "a version with a parent", "Give --base_version."
-        )
-    before = store.manifest(after.key, base)
+    if after.parent is None:
+        remedy = "Name a later one: beam-topics versions list has them."
+        raise OptionError("--model_version", after.version, "a version with a parent", remedy)
+    before = store.manifest(after.key, after.parent)
     snapshot = store.get_snapshot(after)
     ids = after.ids(snapshot.topic_count)
     changed = changes(store.get_snapshot(before), snapshot)
@@ -142,7 +139,7 @@ ACTIONS = {
     "list": _action("list", list_versions),
     "pin": _action("pin", pin_version),
     "unpin": _action("unpin", unpin_version),
-    "diff": _action("diff", diff, BaseVersionOptions),
+    "diff": _action("diff", diff),
     "rollback": _action("rollback", roll_back),
     "expire": _action("expire", expire, KeepOptions, **_EXPIRE),
 }

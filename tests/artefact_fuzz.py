@@ -207,7 +207,7 @@ def try_trends(data):
 @cache
 def catalogue():
     """Names, and a merge of merged topics."""
-    found = Catalogue().with_entries([0], name="a", note="n", colour="#123456", hidden=True)
+    found = Catalogue().with_entries([0], name="a", hidden=True)
     return found.merged([1], into=2).merged([2], into=0).to_bytes()
 
 

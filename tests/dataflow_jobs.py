@@ -46,7 +46,7 @@ _RESUMED = ["--model_store=gs://bucket/resumed", "--key_field=label", "--add_doc
 _OUTPUT = "--output=gs://bucket/mixtures"
 _REPLAYED = ["--source=replay", _ARCHIVE, "--streaming"]
 GRAPHS = {
-    "archive": (archive, [_FILES, "--archive=gs://bucket/archive", _DEAD]),
+    "archive": (archive, [_FILES, "--output=gs://bucket/archive", _DEAD]),
     "train": (train, [_FILES, _NEW, _DEAD]),
     "train, islands": (
         train,
@@ -78,7 +78,6 @@ GRAPHS = {
             _OUTPUT,
             _DEAD,
             "--trends=gs://bucket/trends",
-            "--trends_format=parquet",
         ],
     ),
     "infer, together": (
@@ -108,7 +107,7 @@ def prepare(folder):
     )
     archived = [
         f"--input={folder}/corpus.jsonl",
-        f"--archive={folder}/archive",
+        f"--output={folder}/archive",
         f"--dead_letters={folder}/dead",
     ]
     assert archive.main(archived) == 0

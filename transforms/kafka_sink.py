@@ -62,9 +62,9 @@ def row_message(names: Sequence[str], data: bytes) -> tuple[bytes, bytes]:
     return wire.canonical_json([row[name] for name in names]).encode(), data
 
 
-MIXTURES = Messages(mixture_message, "mixture", "--output_topic")
+MIXTURES = Messages(mixture_message, "mixture", "--output")
 EVENTS = Messages(partial(row_message, ("key", "version", "number")), "event", "--events")
-TRENDS = Messages(partial(row_message, TREND_KEY), "trend", "--trends_topic")
+TRENDS = Messages(partial(row_message, TREND_KEY), "trend", "--trends")
 
 
 class KafkaSinkDoFn(beam.DoFn):

@@ -35,13 +35,11 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.reporting.encoding import json_lines
-from beam_topics.model.reporting.trends import MOST_GROUPS, Trends, added_up, rows_to_parquet
+from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
 from beam_topics.transforms.shared import LAST_TIME
 from beam_topics.transforms.stateful import SummingDoFn
-from beam_topics.transforms.write import Encoder
 
 By = Literal["all", "label", "group"]
 
@@ -53,8 +51,8 @@ class _Count(beam.DoFn):
     RunInference gives its outputs the end of time.
     """
 
-    def __init__(self, window_micros: int, by: By, typical: int, groups: int) -> None:
-        self._window, self._by, self._typical, self._groups = window_micros, by, typical, groups
+    def __init__(self, window_micros: int, by: By, typical: int) -> None:
+        self._window, self._by, self._typical = window_micros, by, typical
 
     def start_bundle(self) -> None:
         self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
@@ -68,9 +66,7 @@ class _Count(beam.DoFn):
             window = mixture.timestamp // self._window
             place = mixture.key, ids, window
             if place not in self._tables:
-                self._tables[place] = Trends(
-                    len(ids), most=self._typical, ids=ids, most_groups=self._groups
-                )
+                self._tables[place] = Trends(len(ids), most=self._typical, ids=ids)
             self._tables[place].add(
                 window * self._window,
                 group or "",
@@ -121,7 +117,6 @@ class AddUpTrends(beam.PTransform):
             :class:`beam_topics.transforms.sequence.Sequence`.
         by: By what documents are grouped.
         typical: The number of typical documents of each row.
-        groups: The most groups of a window; others are one group.
     """
 
     def __init__(
@@ -131,10 +126,9 @@ class AddUpTrends(beam.PTransform):
         streams: bool,
         by: By = "all",
         typical: int = 0,
-        groups: int = MOST_GROUPS,
     ) -> None:
         super().__init__()
-        self._count = _Count(window_micros, by, typical, groups)
+        self._count = _Count(window_micros, by, typical)
         self._add_up = _AddUp(window_micros, streams)
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
@@ -145,6 +139,3 @@ class AddUpTrends(beam.PTransform):
             | "Apart" >> beam.Reshuffle()
             | "Add up" >> beam.ParDo(self._add_up).with_output_types(bytes)
         )
-
-
-ENCODERS: dict[str, Encoder] = {"jsonl": json_lines, "parquet": rows_to_parquet}

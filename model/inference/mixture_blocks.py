@@ -222,11 +222,6 @@ class MixtureBlock:
         return cls(**facts, **dict(zip(apart, [*columns, proportions], strict=True)))  # type: ignore[arg-type]
 
 
-def mixtures_of(block: bytes) -> list[TopicMixture]:
-    """Return the mixtures of the bytes of a block."""
-    return list(MixtureBlock.from_bytes(block).mixtures())
-
-
 def inferred(
     settings: InferenceSettings,
     prepared: object,

@@ -1,4 +1,4 @@
-"""Catalogues: names that people give to topics, notes, and topics that are hidden or merged.
+"""Catalogues: names that people give to topics, and topics that are hidden or merged.
 
     <root>/<key>/catalogue/<digest>.json    a catalogue; it names its parent
     <root>/<key>/catalogue/LATEST           the newest one
@@ -39,13 +39,12 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.stored import checks
 from beam_topics.model.stored.wire import seal, unseal
 
-MOST_NAME, MOST_NOTE = 200, 2000
+MOST_NAME = 200
 _MOST_DIGITS = 12
 _NUMBER = re.compile("0|[1-9][0-9]*")
 # The share of the times at each end that decides nothing, and the distance of an outlier from the
 # others, as a multiple of their span; of fewer times none is one.
 _TRIMMED, _FAR, _LEAST_TIMES = 0.025, 3, 8
-_COLOUR = re.compile("#[0-9a-fA-F]{6}")
 
 
 @dataclass(frozen=True)
@@ -56,20 +55,14 @@ class Entry:
         name: Its name; "" leaves the name that follows from its words.
         automatic: Whether the name follows from documents or from a namer, so that a new one may
             take its place. A name that a person gave stays.
-        colour: ``#rrggbb``, in which it is drawn; "" leaves the choice to the page.
-        note: Anything that people want to remember.
         hidden: Whether it is left out of lists.
-        pinned: Whether it comes first in lists.
         merged: The topic that it is shown as a part of; None if it is shown itself.
     """
 
     name: str = ""
-    note: str = ""
     hidden: bool = False
-    pinned: bool = False
     merged: int | None = None
     automatic: bool = False
-    colour: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,17 +89,12 @@ class Catalogue:
         """Return a catalogue in which some fields of some topics have other values.
 
         Raises:
-            OptionError: A name or a note is too long.
+            OptionError: A name is too long.
         """
-        bounds = (("name", MOST_NAME, "--topic_name"), ("note", MOST_NOTE, "--topic_note"))
-        for what, most, option in bounds:
-            if len(fields.get(what, "")) > most:
-                length = f"a text of {len(fields[what])} characters"
-                allowed = f"a text of at most {most} characters"
-                raise OptionError(option, length, allowed, "Shorten it.")
-        if not _is_colour(colour := fields.get("colour", "")):
-            remedy = "For example --topic_colour=#3366cc."
-            raise OptionError("--topic_colour", colour, "# and six hexadecimal digits", remedy)
+        if len(name := fields.get("name", "")) > MOST_NAME:
+            allowed = f"a text of at most {MOST_NAME} characters"
+            length = f"a text of {len(name)} characters"
+            raise OptionError("--topic_name", length, allowed, "Shorten it.")
         changed = {topic: replace(self.of(topic), **fields) for topic in topics}
         return replace(self, entries=self.entries | changed)
 
@@ -174,9 +162,6 @@ class Catalogue:
     def _checked(self, name: str) -> Catalogue:
         for topic, entry in self.entries.items():
             where = f"field merged of topic {topic} of {name}"
-            if not _is_colour(entry.colour):
-                place = f"field colour of topic {topic} of {name}"
-                checks.refuse(place, repr(entry.colour), "# and six hexadecimal digits")
             if entry.merged is not None:
                 checks.whole(where, entry.merged)
                 if entry.merged == topic or self.of(entry.merged).merged is not None:
@@ -266,10 +251,6 @@ def name_topics(root: str, key: str, names: Sequence[str]) -> None:
     # If this conflicts, somebody has just made a catalogue, which stays.
     with suppress(StoreConflictError):
         store.put(key, catalogue)
-
-
-def _is_colour(text: str) -> bool:
-    return not text or _COLOUR.fullmatch(text) is not None
 
 
 def _folder(key: str) -> str:

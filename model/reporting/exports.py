@@ -289,11 +289,11 @@ def to_seeds(shown: Shown, topics: Sequence[int] = ()) -> bytes:
     for topic in wanted:
         if topic not in ids or wanted.count(topic) > 1:
             allowed = f"ids of topics of version {shown.manifest.version}, each once"
-            raise OptionError("--freeze", topic, allowed, "beam-topics show lists them.")
+            raise OptionError("--topic_ids", topic, allowed, "beam-topics show lists them.")
     for name in names:
         if names.count(name) > 1:
             remedy = "Rename one: beam-topics topics."
-            raise OptionError("--freeze", name, "topics with names of their own", remedy)
+            raise OptionError("--topic_ids", name, "topics with names of their own", remedy)
     rows = np.arange(len(snapshot.words))
     weight = snapshot.rows(rows) + snapshot.prior.shares(rows)
     shares = (weight / weight.sum(axis=0)).T[[ids.index(topic) for topic in wanted]]

@@ -263,10 +263,7 @@ def _entries(shown: Shown) -> dict[str, Any]:
         "id": shown.ids,
         "parts": [topics[shown.of == group].tolist() for group in range(len(shown.ids))],
         "given": [entry.name for entry in entries],
-        "note": [entry.note for entry in entries],
-        "colour": [entry.colour for entry in entries],
         "hidden": shown.hidden,
-        "pinned": [entry.pinned for entry in entries],
         "empty": [not n and not one.name for n, one in zip(tokens, entries, strict=True)],
     }
 

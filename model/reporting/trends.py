@@ -9,7 +9,7 @@ A cell also has the typical documents of each topic: those with the largest shar
 the earliest, then the one with the smaller id. The best of parts are among the best of the whole,
 so these do not depend on the parts either. A document that comes twice is listed once.
 
-A window has at most ``most_groups`` groups. Where documents have more, those whose names have the
+A window has at most ``MOST_GROUPS`` groups. Where documents have more, those whose names have the
 smallest digests keep cells of their own, and all other ones share the cell of :data:`OTHERS`. The
 smallest digests of parts are those of the whole, so this does not depend on the parts either.
 
@@ -35,7 +35,6 @@ describes.
 
 from __future__ import annotations
 
-import io
 import json
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,8 +43,6 @@ from operator import itemgetter
 from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError
@@ -54,32 +51,7 @@ from beam_topics.model.times import parse_time, to_iso
 
 # The fields that name a row.
 TREND_KEY = ("key", "window_start", "group", "topic", "part")
-_TIME = pa.timestamp("us", tz="UTC")
-_TYPICAL = pa.struct([("id", pa.string()), ("timestamp", _TIME), ("share", pa.float64())])
-SCHEMA = pa.schema(
-    [
-        ("key", pa.string()),
-        ("window_start", _TIME),
-        ("window_end", _TIME),
-        ("part", _TIME),
-        ("group", pa.string()),
-        ("topic", pa.int64()),
-        ("documents", pa.int64()),
-        ("tokens", pa.float64()),
-        ("mean_share", pa.float64()),
-        ("typical", pa.list_(_TYPICAL)),
-    ]
-)
 _TIMES = ("window_start", "window_end", "part")
-
-
-def rows_to_parquet(records: Sequence[bytes]) -> bytes:
-    """Return a Parquet file for rows as JSON, in one order."""
-    rows = [json.loads(record) for record in sorted(records)]
-    stream = io.BytesIO()
-    table = pa.Table.from_pylist([_with_times(row, parse_time) for row in rows], SCHEMA)
-    pq.write_table(table, stream, compression="zstd")
-    return stream.getvalue()
 
 
 def _with_times(row: Mapping[str, Any], convert: Any) -> dict[str, Any]:
@@ -92,23 +64,20 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
 
     Args:
         stream: The bytes of the file.
-        name: Its name. One that ends in ``.parquet`` is Parquet; any other one has JSON lines.
+        name: Its name.
 
     Raises:
         DamagedDataError: The file cannot be read as rows of trends.
     """
     try:
-        if name.endswith(".parquet"):
-            rows = pq.read_table(io.BytesIO(stream.read()), schema=SCHEMA).to_pylist()
-        else:
-            rows = [json.loads(line) for line in stream]
-        for row in rows:
+        for line in stream:
+            row = json.loads(line)
             found = _with_times(row, parse_time)
             _ = [float(found[field]) for field in ("documents", "tokens", "mean_share")]
             _ = None if found["topic"] is None else float(found["topic"])
             _ = found["key"] + found["group"]
             yield found
-    except (ValueError, KeyError, TypeError, AttributeError, pa.ArrowException) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedDataError(
             f"{name} cannot be read as trends: {type(error).__name__} {error}. --trends takes what"
             " infer or stream wrote. Restore it from a copy."
@@ -155,11 +124,11 @@ def _row_order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:
 UNIT = 2**40
 # The group of documents whose group has no cell of its own.
 OTHERS = "(others)"
+# Groups of a window, beside documents without one and the others.
 MOST_GROUPS = 1000
 # No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
 _LARGEST = 2**168
 _LATEST = 2**62
-_MOST_GROUPS = 1_000_000
 
 
 @dataclass(slots=True)
@@ -204,14 +173,12 @@ class Trends:
         most: The number of typical documents of each topic in a cell.
         ids: The ids of the topics that have columns, in their order; those of the documents that
             are counted next, by place. 0 to T - 1 where none are given.
-        most_groups: The most groups of a window, beside documents without one and the others.
     """
 
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
     most: int = 0
     ids: tuple[int, ...] = ()
-    most_groups: int = MOST_GROUPS
     # For each window, the digests and names of its groups, in ascending order.
     _named: dict[int, list[tuple[bytes, str]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
@@ -271,7 +238,7 @@ class Trends:
         if place in self.cells or group in ("", OTHERS):
             return place
         named, mine = self._named.setdefault(start, []), (wire.digest(group.encode()), group)
-        if len(named) == self.most_groups:
+        if len(named) == MOST_GROUPS:
             if mine > named[-1]:
                 return start, OTHERS
             last = start, named.pop()[1]
@@ -323,8 +290,6 @@ class Trends:
         ]
         header: dict[str, Any] = {"topics": self.topics, "ids": self.ids, "most": self.most}
         header["cells"] = cells
-        if self.most_groups != MOST_GROUPS:
-            header["most_groups"] = self.most_groups
         return wire.pack(self.MAGIC, header)
 
     @classmethod
@@ -341,8 +306,6 @@ class Trends:
             checks.whole("ids of trends", topic)
         checks.sized("different ids of trends", set(found.ids), len(found.ids))
         found.most = checks.whole("typical documents of trends", checks.field(header, "most"))
-        groups = header.get("most_groups", MOST_GROUPS)
-        found.most_groups = checks.whole("groups of trends", groups, 1, _MOST_GROUPS + 1)
         cells = checks.field(header, "cells")
         if not isinstance(cells, list):
             checks.refuse("cells of trends", type(cells).__name__, "a list")
@@ -364,8 +327,8 @@ class Trends:
         values["typical"] = [self._typical(documents) for documents in values["typical"]]
         if place in self.cells:
             raise DamagedDataError(f"trends have two cells of {place!r:.80}")
-        if place[1] not in ("", OTHERS) and len(self._named.get(place[0], ())) == self.most_groups:
-            checks.refuse("groups of a window of trends", "more", f"at most {self.most_groups}")
+        if place[1] not in ("", OTHERS) and len(self._named.get(place[0], ())) == MOST_GROUPS:
+            checks.refuse("groups of a window of trends", "more", f"at most {MOST_GROUPS}")
         self._counted_in(place)
         self.cells[place] = Cell(**values)
 
@@ -439,6 +402,6 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        empty = Trends(table.topics, ids=table.ids, most=table.most, most_groups=table.most_groups)
+        empty = Trends(table.topics, ids=table.ids, most=table.most)
         found.setdefault(table.topics, empty).merge(table)
     return [found[topics] for topics in sorted(found)]

@@ -93,13 +93,6 @@ def _placements(record: type[Record], path: Path) -> Iterator[Placement]:
             yield from _placements(inner, (*path, (item.name, kind)))
 
 
-def option_names(choice: Choice[Any]) -> tuple[str, ...]:
-    """Return the names of all options of all compositions, the choice first, each once."""
-    return tuple(
-        dict.fromkeys([choice.name, *(placement.option.name for placement in placements(choice))])
-    )
-
-
 def chosen(choice: Choice[Any], given: Mapping[str, Any]) -> Chosen:
     """Return what options choose.
 

@@ -39,7 +39,6 @@ from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.graphs.sinks import SinkOptions
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"
@@ -476,7 +475,7 @@ def _as_the_input_is(
     """
     takes = next((name for name in ("held_out", "input") if name in own), "")
     is_given = any(one.startswith(f"--{takes}=") for one in rest)
-    reads = "text_field" in own and own & {"model_store", "archive"}
+    reads = "text_field" in own and own & {"model_store", "output"}
     if not reads or not (named or is_given) or options.get("source", "files") != "files":
         return None
     # Imported here, because --help reads no file.
@@ -617,4 +616,4 @@ def all_groups() -> Groups:
     found = [each for each in vars(options).values() if isinstance(each, OptionGroup)]
     # Programs that learn have its option among others.
     found.remove(options.FunctionOptions)
-    return [*found, SourceOptions, SinkOptions]
+    return [*found, SourceOptions]

@@ -11,7 +11,7 @@ and its help printed, before that import, which takes seconds.
 >>> parsed(["--colour=blue"], [OptionGroup("Colours", add)]).colour
 'blue'
 
-Kinds of a choice may share options with other groups, as those of ``--source`` and ``--sink`` do.
+Kinds of a choice may share options with other groups, as those of ``--source`` do.
 An option that belongs to one kind alone is a field of its record, and
 :mod:`beam_topics.model.settings.compositions` refuses it beside another kind. An option that
 several kinds read, or that other pipelines have, for example ``--input``, is in a group of its own.

@@ -100,7 +100,7 @@ class KafkaClientSettings(Record):
 
     servers: str = option(
         "",
-        "brokers of --source=kafka, --sink=kafka and --events=kafka:TOPIC: host:port, with commas",
+        "brokers of --source=kafka and of each kafka:TOPIC: host:port, with commas",
         name="kafka_servers",
     )
     config: str = option(
@@ -127,6 +127,23 @@ class OutputFileSettings(Record):
     )
 
 
+def kafka_topic(place: str | None) -> str | None:
+    """Return the topic of ``kafka:TOPIC``; None for a folder, and for nothing."""
+    prefix, colon, topic = (place or "").partition(":")
+    return topic if prefix == "kafka" and colon else None
+
+
+def check_place(option: str, place: str | None) -> None:
+    """Check that a place that begins with ``kafka:`` names a topic.
+
+    Raises:
+        OptionError: it does not.
+    """
+    if kafka_topic(place) == "":
+        allowed = "a folder, or kafka: with the name of a topic"
+        raise OptionError(option, place, allowed, f"Name it, for example {option}=kafka:topics.")
+
+
 @dataclass(frozen=True)
 class EventSettings(Record):
     """Where events go."""
@@ -137,20 +154,8 @@ class EventSettings(Record):
         " were replaced",
     )
 
-    @property
-    def topic(self) -> str | None:
-        """The Kafka topic; None for a folder."""
-        prefix, colon, topic = (self.events or "").partition(":")
-        return topic if prefix == "kafka" and colon else None
-
     def check(self) -> None:
-        if self.topic == "":
-            raise OptionError(
-                "--events",
-                self.events,
-                "a folder, or kafka: with the name of a topic",
-                "Give the topic, for example --events=kafka:events.",
-            )
+        check_place("--events", self.events)
 
 
 @dataclass(frozen=True)
@@ -178,11 +183,27 @@ class MixtureSettings(Record):
 
 
 @dataclass(frozen=True)
+class SinkSettings(Record):
+    """Where mixtures go."""
+
+    output: str | None = option(None, "folder, or kafka:TOPIC, for the mixtures", first=True)
+    output_format: Literal["jsonl", "avro"] = option(
+        "jsonl", "format of the mixtures; messages are JSON"
+    )
+
+    def check(self) -> None:
+        check_place("--output", self.output)
+        if kafka_topic(self.output) is not None and self.output_format != "jsonl":
+            allowed, remedy = "jsonl with --output=kafka:TOPIC", "Leave one of the two out."
+            raise OptionError("--output_format", self.output_format, allowed, remedy)
+
+
+@dataclass(frozen=True)
 class TrendSettings(Record):
     """What is written of the topics of a window."""
 
     trends: str | None = option(
-        None, "folder for documents, tokens and mean shares by window and topic"
+        None, "folder, or kafka:TOPIC, for documents, tokens and mean shares by window and topic"
     )
     window: int | None = option(
         None,
@@ -191,15 +212,14 @@ class TrendSettings(Record):
         unit="microseconds",
         least=1,
     )
-    format: Literal["jsonl", "parquet"] = option(
-        "jsonl", "format of the files in --trends", name="trends_format"
-    )
     by: Literal["all", "label", "group"] = option(
         "all",
         "rows of all documents, of those of each label, or of each value of --group_field",
         name="trends_by",
     )
-    topic: str | None = option(None, "Kafka topic for the rows, as JSON", name="trends_topic")
+
+    def check(self) -> None:
+        check_place("--trends", self.trends)
 
 
 @dataclass(frozen=True)
@@ -236,22 +256,6 @@ class ServiceSettings(Record):
     rate: float = option(
         0.0, "requests a second of one client, over ten seconds; 0 for any number", least=0
     )
-
-
-@dataclass(frozen=True)
-class DemoSettings(Record):
-    """Where the demo writes."""
-
-    folder: str = option(
-        "demo-run", "output folder; files of an earlier demo there are removed", first=True
-    )
-
-
-@dataclass(frozen=True)
-class ArchiveSettings(Record):
-    """How an archive is written."""
-
-    archive: str = option("", "folder for the Avro files", first=True)
 
 
 KEEP_HELP = (
@@ -308,7 +312,9 @@ def _wrong(text: str, what: str) -> argparse.ArgumentTypeError:
 
 # Options that name what workers write, through Beam's file systems. The model store has file
 # systems of its own.
-OUTPUTS = ("archive", "output", "dead_letters", "coverage", "trends", "events", "json")
+OUTPUTS = ("output", "dead_letters", "coverage", "trends", "events", "json")
+# Of these, what may be a topic.
+TOPICS = ("output", "trends", "events")
 
 
 TokeniserOptions = group("Words", TokeniserSettings)
@@ -319,12 +325,11 @@ TrainingOptions = group("Running", RunSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
+SinkOptions = group("Sink", SinkSettings)
 OutputOptions = group("Output", MixtureSettings, TrendSettings)
 FigureOptions = group("Figures", FigureSettings)
 EvaluationOptions = group("Evaluation", EvaluationInputSettings)
 ShowOptions = group("Display", ShowSettings)
-DemoOptions = group("Demo", DemoSettings)
-ArchiveOptions = group("Archive", ArchiveSettings)
 InputOptions = group("Input", InputSettings)
 KafkaOptions = group("Kafka", KafkaClientSettings)
 RecordOptions = group("Records", ReadSettings, OutputFileSettings)
@@ -335,10 +340,6 @@ FitOptions = group("Classifier", FitSettings)
 
 
 KeepOptions = flags("Expiry", keep={"type": keep, "metavar": "RULES", "help": KEEP_HELP})
-BaseVersionOptions = flags(
-    "Comparison",
-    base_version={"help": "version to compare with (where it is absent: the parent)"},
-)
 MethodOptions = group("Method", only=METHOD)
 InferenceOptions = group("Inference", within=METHOD)
 LabelledOptions = flags(
@@ -362,14 +363,6 @@ ReportOptions = flags(
         "help": "write the page anew for each new version; how often to look for one",
     },
 )
-ExportOptions = flags(
-    "Content",
-    freeze={
-        "type": values.topics,
-        "default": (),
-        "help": "seeds: ids of topics, with commas; without it, all",
-    },
-)
 TextOptions = flags(
     "Text",
     text={"action": "append", "help": "a text; without it, standard input"},
@@ -389,10 +382,7 @@ TopicOptions = flags(
 CatalogueOptions = flags(
     "Catalogue",
     topic_name={"help": "name of these topics; empty: by their words"},
-    topic_note={"help": "note on these topics"},
-    topic_colour={"help": "colour of these topics, #rrggbb; empty: none"},
     hide={**SWITCH, "help": "leave these topics out of lists; false shows them again"},
-    pin={**SWITCH, "help": "put these topics first in lists; false undoes it"},
     merge_into={
         "type": values.whole,
         "help": "show these topics as parts of another; its own number takes a topic apart again",
@@ -408,7 +398,7 @@ TrendFileOptions = flags(
     "Trends",
     rows={
         "type": values.patterns,
-        "help": "trends that infer or stream wrote: folders, paths or globs, with commas",
+        "help": "what infer or stream wrote: folders, paths or globs, with commas",
     },
     trends_group={"help": "only the rows of this group; without it, all are added up"},
 )

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import apache_beam as beam
 
 from beam_topics.model.reporting.encoding import json_lines
-from beam_topics.pipelines.cli.groups import Options, UsageError, settings_of
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     CoverageFileSettings,
     EventSettings,
-    KafkaClientSettings,
     OutputFileSettings,
+    kafka_topic,
 )
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
@@ -35,17 +35,11 @@ def write_events(events: beam.PCollection, options: Options) -> None:
         UsageError: the brokers of the topic are missing.
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
-    settings = settings_of(options, EventSettings)
-    if settings.topic is not None:
-        if not settings_of(options, KafkaClientSettings).servers:
-            raise UsageError(
-                f"--kafka_servers is missing. --events={settings.events} needs it, for example"
-                " --kafka_servers=localhost:9092."
-            )
-        sink = to_kafka(settings.topic, options, EVENTS, "--events")
-        _ = events | "Write events" >> sink
-    elif settings.events is not None:
-        _ = events | "Write events" >> _write_lines(settings.events, "events", options)
+    place = settings_of(options, EventSettings).events
+    if (topic := kafka_topic(place)) is not None:
+        _ = events | "Write events" >> to_kafka(topic, options, EVENTS, "--events")
+    elif place is not None:
+        _ = events | "Write events" >> _write_lines(place, "events", options)
 
 
 def _write_lines(folder: str, name: str, options: Options) -> beam.PTransform:

@@ -1,43 +1,31 @@
-"""Sinks: where topic mixtures go, by ``--sink``.
+"""Sinks: where topic mixtures and their trends go.
 
-| ``--sink`` | writes | options |
-|---|---|---|
-| ``files`` | JSON lines or Avro | ``--output``, ``--output_format`` |
-| ``kafka`` | JSON messages | ``--kafka_servers``, ``--kafka_config``, ``--output_topic`` |
-
-A file holds the mixtures of a bundle, or with ``--file_period`` those of a period of event time.
-
-The trends of the mixtures go to either of these, or to both:
-
-| option | writes |
-|---|---|
-| ``--trends`` | files of ``--trends_format`` in a folder |
-| ``--trends_topic`` | JSON messages to a Kafka topic, with ``--kafka_servers`` |
+``--output``, ``--trends`` and ``--events`` name a folder, or ``kafka:TOPIC`` for JSON messages to
+the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, or with
+``--file_period`` those of a period of event time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING
 
-from beam_topics.model.errors import OptionError, one_of
-from beam_topics.model.settings.compositions import Choice
-from beam_topics.model.settings.options import Kinds, Record, option, options_of
+from beam_topics.model.errors import OptionError
+from beam_topics.model.settings.options import options_of
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli.groups import (
     Options,
+    UsageError,
     fields_given,
-    group,
     settings_of,
-    settings_of_choice,
 )
 from beam_topics.pipelines.cli.options import (
     DAY,
-    EventSettings,
+    TOPICS,
     KafkaClientSettings,
     OutputFileSettings,
+    SinkSettings,
     TrendSettings,
+    kafka_topic,
 )
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 
@@ -46,80 +34,15 @@ if TYPE_CHECKING:
 
     from beam_topics.transforms.kafka_sink import Messages
 
-SINKS = Kinds()
 # Typical documents of a row of trends.
 _TYPICAL = 3
 
 
-class SinkSettings(Record):
-    """The base of the settings of all sinks.
-
-    Attributes:
-        shared: options of other groups that the sink reads. Other sinks refuse them.
-        needed: options that must be given, each with an example.
-    """
-
-    shared: ClassVar[tuple[str, ...]] = ()
-    needed: ClassVar[Mapping[str, str]] = {}
-
-    def write(self, options: Options, streams: bool) -> beam.PTransform:
-        """Return the transform that writes blocks of mixtures.
-
-        Args:
-            options: the parsed command line.
-            streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-
-        Raises:
-            OptionError: a value cannot be used.
-        """
-        raise NotImplementedError
-
-
-@SINKS.register
-@dataclass(frozen=True)
-class FilesSink(SinkSettings):
-    """Files in a folder."""
-
-    kind = "files"
-    needed: ClassVar[Mapping[str, str]] = {"output": "mixtures"}
-
-    output: str | None = option(None, "folder for the mixtures", first=True)
-    output_format: Literal["jsonl", "avro"] = option("jsonl", "format of the mixtures")
-
-    def write(self, options: Options, streams: bool) -> beam.PTransform:
-        # Imported here, because --help needs no Beam.
-        from beam_topics.transforms.infer import EachMixture
-        from beam_topics.transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
-
-        folder = self.output or ""
-        if (period := settings_of(options, OutputFileSettings).file_period) is None:
-            return WriteMixtures(folder, self.output_format)
-        encode = mixture_encoder(self.output_format)
-        ending = f".{self.output_format}"
-        return EachMixture() | WriteByPeriod(
-            folder, "mixtures", ending, encode, period, streams=streams
-        )
-
-
-@SINKS.register
-@dataclass(frozen=True)
-class KafkaSink(SinkSettings):
-    """A Kafka topic."""
-
-    kind = "kafka"
-    shared = ("kafka_servers", "kafka_config")
-    needed: ClassVar[Mapping[str, str]] = {
-        "kafka_servers": "localhost:9092",
-        "output_topic": "mixtures",
-    }
-
-    output_topic: str | None = option(None, "the topic for the mixtures, as JSON")
-
-    def write(self, options: Options, streams: bool) -> beam.PTransform:
-        from beam_topics.transforms.infer import EachMixture
-        from beam_topics.transforms.kafka_sink import MIXTURES
-
-        return EachMixture() | to_kafka(self.output_topic or "", options, MIXTURES, "--sink")
+def shared_by_sinks(options: Options) -> tuple[str, ...]:
+    """Return the options of the source that outputs read: those of Kafka, if one is a topic."""
+    topics = (kafka_topic(options.get(name)) for name in TOPICS)
+    used = any(topic is not None for topic in topics)
+    return ("kafka_servers", "kafka_config") if used else ()
 
 
 def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> beam.PTransform:
@@ -132,31 +55,25 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
         option: the option that asks for Kafka.
 
     Raises:
+        UsageError: the brokers are missing.
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
     from beam_topics.transforms.kafka_sink import WriteToKafka
     from beam_topics.transforms.sources.kafka_client import client_library, properties
 
     kafka = settings_of(options, KafkaClientSettings)
+    if not kafka.servers:
+        raise UsageError(
+            f"--kafka_servers is missing. {option}=kafka:{topic} needs it, for example"
+            " --kafka_servers=localhost:9092."
+        )
     client_library(option)
     properties(kafka.config)
     return WriteToKafka(kafka.servers, topic, kafka.config, messages=messages)
 
 
-SINK: Choice[SinkSettings] = Choice("sink", "where the mixtures go", SINKS, default="files")
-SinkOptions = group("Sink", choice=SINK)
-
-
-def shared_by_sink(options: Options) -> tuple[str, ...]:
-    """Return the options of other groups that ``--sink`` reads, or ``--events``."""
-    name = options.get("sink") or SINK.default
-    one_of("--sink", name, tuple(SINKS))
-    of_events = KafkaSink.shared if settings_of(options, EventSettings).topic is not None else ()
-    return (*SINKS[name].shared, *of_events)  # type: ignore[attr-defined]
-
-
 def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) -> None:
-    """Write mixtures to ``--sink``, and their trends to where they are wanted.
+    """Write mixtures to ``--output``, and their trends to where they are wanted.
 
     Args:
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
@@ -164,14 +81,28 @@ def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) ->
         streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
 
     Raises:
-        UsageError: an option that the sink needs is missing.
-        OptionError: an option belongs to another sink, or has a value that cannot be used.
+        UsageError: the brokers are missing.
+        OptionError: an option has a value that cannot be used.
     """
-    # A source reads the options of Kafka, too, and checks them.
-    elsewhere = {"kafka_servers", "kafka_config"}
-    sink = settings_of_choice(options, SINK, elsewhere)
-    _ = blocks | "Write mixtures" >> sink.write(options, streams)
+    _ = blocks | "Write mixtures" >> _sink(options, streams)
     write_trends(blocks, options, streams)
+
+
+def _sink(options: Options, streams: bool) -> beam.PTransform:
+    # Imported here, because --help needs no Beam.
+    from beam_topics.transforms.infer import EachMixture
+    from beam_topics.transforms.kafka_sink import MIXTURES
+    from beam_topics.transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
+
+    wanted = settings_of(options, SinkSettings)
+    folder, form = wanted.output or "", wanted.output_format
+    if (topic := kafka_topic(folder)) is not None:
+        return EachMixture() | to_kafka(topic, options, MIXTURES, "--output")
+    if (period := settings_of(options, OutputFileSettings).file_period) is None:
+        return WriteMixtures(folder, form)
+    return EachMixture() | WriteByPeriod(
+        folder, "mixtures", f".{form}", mixture_encoder(form), period, streams=streams
+    )
 
 
 def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> None:
@@ -189,8 +120,9 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     if not check_trends(wanted, options):
         return
     # Imported here, because --help needs no Beam.
+    from beam_topics.model.reporting.encoding import json_lines
     from beam_topics.transforms.kafka_sink import TRENDS
-    from beam_topics.transforms.trends import ENCODERS, AddUpTrends
+    from beam_topics.transforms.trends import AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
     added = AddUpTrends(
@@ -200,12 +132,11 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
         typical=_TYPICAL,
     )
     rows = blocks | "Trends" >> added
-    if wanted.trends is not None:
-        encode = ENCODERS[wanted.format]
-        written = WriteRecords(wanted.trends, "trends", f".{wanted.format}", encode)
+    if (topic := kafka_topic(wanted.trends)) is not None:
+        _ = rows | "Send trends" >> to_kafka(topic, options, TRENDS, "--trends")
+    else:
+        written = WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)
         _ = rows | "Write trends" >> written
-    if wanted.topic is not None:
-        _ = rows | "Send trends" >> to_kafka(wanted.topic, options, TRENDS, "--trends_topic")
 
 
 def check_trends(wanted: TrendSettings, options: Options) -> bool:
@@ -214,22 +145,15 @@ def check_trends(wanted: TrendSettings, options: Options) -> bool:
     Raises:
         OptionError: an option has no effect, or a value cannot be used.
     """
-    places = {"trends", "topic"}
     names = {option.field: option.name for option in options_of(TrendSettings)}
     given = fields_given(options, TrendSettings)
     _check_groups(wanted, options)
-    if not places & set(given):
+    if wanted.trends is None:
         for field, value in given.items():
-            allowed = "nothing without --trends or --trends_topic"
+            allowed = "nothing without --trends"
             shown = duration_text(value) if field == "window" else value
             raise OptionError(f"--{names[field]}", shown, allowed, "Leave it out.")
         return False
-    if wanted.trends is None and "format" in given:
-        allowed = "nothing without --trends"
-        raise OptionError("--trends_format", wanted.format, allowed, "Leave it out.")
-    if wanted.topic is not None and not settings_of(options, KafkaClientSettings).servers:
-        allowed = "a topic with --kafka_servers beside it"
-        raise OptionError("--trends_topic", wanted.topic, allowed, "Say where the brokers are.")
     return True
 
 

@@ -23,7 +23,7 @@ def change(store, *options):
 
 def named_and_merged(store):
     """A merge of merged topics, and names: 4 is a part of 3, which is merged into 0."""
-    change(store, "--topic_ids=0", "--topic_name=Zero", "--topic_colour=#112233")
+    change(store, "--topic_ids=0", "--topic_name=Zero")
     change(store, "--topic_ids=4", "--merge_into=3")
     return change(store, "--topic_ids=3", "--merge_into=0")
 

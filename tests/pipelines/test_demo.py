@@ -40,7 +40,7 @@ def test_what_no_demo_wrote_is_not_removed(tmp_path):
     with pytest.raises(
         OptionError,
         match=(
-            r"--folder: .* that an earlier demo wrote. .*models would be removed, and no demo"
+            r"--output: .* that an earlier demo wrote. .*models would be removed, and no demo"
             r" wrote it"
         ),
     ):

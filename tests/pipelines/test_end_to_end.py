@@ -411,7 +411,7 @@ def test_outputs_by_period_are_the_same_rows_in_fewer_files(corpus, tmp_path):
 
 def test_a_replayed_archive_gives_the_same_model_as_its_files(corpus, tmp_path):
     into = [
-        f"--archive={tmp_path / 'archive'}",
+        f"--output={tmp_path / 'archive'}",
         f"--dead_letters={tmp_path / 'dead'}",
     ]
     assert archive.main([f"--input={corpus}", *into]) == 0
@@ -436,7 +436,7 @@ def test_an_archive_gives_the_same_model(corpus, tmp_path):
         archive.main(
             [
                 f"--input={corpus}",
-                f"--archive={tmp_path / 'archive'}",
+                f"--output={tmp_path / 'archive'}",
                 f"--dead_letters={tmp_path / 'dead'}",
             ]
         )

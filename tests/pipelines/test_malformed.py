@@ -21,7 +21,7 @@ def test_as_many_malformed_records_as_good_ones(tmp_path, capsys, malformed):
         archive.main(
             [
                 f"--input={source}/*",
-                f"--archive={kept}",
+                f"--output={kept}",
                 f"--dead_letters={dead}",
             ]
         )

@@ -54,7 +54,7 @@ def test_topics_of_a_model_are_frozen_in_another(command, tmp_path):
     assert train.main([*command, f"--seeds={tmp_path / 'seeds.yaml'}"]) == 0
     store, frozen = tmp_path / "models", tmp_path / "frozen.yaml"
     given = [f"--model_store={store}", "--format=seeds", f"--output={frozen}"]
-    assert export.main([*given, "--freeze=1"]) == 0
+    assert export.main([*given, "--topic_ids=1"]) == 0
     others = [option for option in command if not option.startswith("--model_store")]
     others += [f"--model_store={tmp_path / 'next'}", f"--seeds={frozen}"]
     assert train.main(others) == 0
@@ -75,8 +75,14 @@ def shares_of(path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--format=seeds", "--freeze=99"), "--freeze: 99 was given; allowed is ids of topics of"),
-        (("--format=csv", "--freeze=1"), "allowed is topics of --format=seeds. Add --format=seeds"),
+        (
+            ("--format=seeds", "--topic_ids=99"),
+            "--topic_ids: 99 was given; allowed is ids of topics",
+        ),
+        (
+            ("--format=csv", "--topic_ids=1"),
+            "allowed is topics of --format=seeds. Add --",
+        ),
     ],
 )
 def test_what_cannot_be_frozen(command, tmp_path, capsys, options, message):

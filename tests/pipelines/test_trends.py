@@ -92,17 +92,14 @@ def write_parquet(path, documents):
 WRITERS = {"jsonl": write_jsonl, "csv": write_csv, "parquet": write_parquet}
 
 
-@pytest.mark.parametrize(
-    ("form", "rows_form"), [("jsonl", "parquet"), ("csv", "jsonl"), ("parquet", "jsonl")]
-)
-def test_a_field_of_the_records_is_the_group(tmp_path, form, rows_form, capsys):
+@pytest.mark.parametrize("form", WRITERS)
+def test_a_field_of_the_records_is_the_group(tmp_path, form, capsys):
     store = published(tmp_path / "models", versions=2, words=WORDS)
     documents = grouped_documents()
     WRITERS[form](tmp_path / f"new.{form}", documents)
     given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends")]
     given += [f"--model_store={store.root}", f"--input={tmp_path / f'new.{form}'}"]
     given += [f"--output={tmp_path / 'mixtures'}", "--trends_window=30d"]
-    given += [f"--trends_format={rows_form}"]
     assert infer.main([*given, "--trends_by=group", "--group_field=region"]) == 0
     regions = {one["id"]: one.get("region", "") for one in documents}
     mixtures = rows_of(tmp_path / "mixtures")
@@ -162,15 +159,14 @@ def check_program(folder, root, capsys):
     [
         (
             "--trends_by=label",
-            "--trends_by: 'label' was given; allowed is nothing without --trends or",
+            "--trends_by: 'label' was given; allowed is nothing without --trends. ",
         ),
         (
             "--group_field=x",
             "--group_field: 'x' was given; allowed is nothing without --trends_by=",
         ),
         ("--trends_by=group --trends=t", "--trends_by: 'group' was given; allowed is group beside"),
-        ("--trends_topic=t --trends_format=parquet", "allowed is nothing without --trends. "),
-        ("--trends_topic=t", "a topic with --kafka_servers beside it"),
+        ("--trends=kafka:t", "--kafka_servers is missing. --trends=kafka:t needs it"),
     ],
 )
 def test_an_option_without_effect_is_refused(tmp_path, capsys, options, message):

@@ -78,7 +78,7 @@ def write_archive(folder: Path, days: int = DAYS, documents: int = DOCUMENTS) ->
         archive.main(
             [
                 f"--input={source}",
-                f"--archive={folder / 'archive'}",
+                f"--output={folder / 'archive'}",
                 f"--dead_letters={dead}",
                 "--key_field=key",
             ]

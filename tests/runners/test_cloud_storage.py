@@ -105,7 +105,7 @@ def test_all_pipelines_with_everything_in_a_bucket(root, capsys):
         archive.main(
             [
                 f"--input={root}/raw/*.jsonl",
-                f"--archive={place['archive']}",
+                f"--output={place['archive']}",
                 dead,
             ]
         )

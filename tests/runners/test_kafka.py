@@ -216,8 +216,7 @@ def test_mixtures_go_to_a_topic_once_for_each_document(broker, tmp_path):
         "beam_topics.pipelines.stream",
         *source,
         *places,
-        "--sink=kafka",
-        "--output_topic=mixtures",
+        "--output=kafka:mixtures",
         *FLAGS,
     ]
     subprocess.run(stream, check=True, cwd=ROOT)

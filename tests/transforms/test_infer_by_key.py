@@ -16,7 +16,7 @@ from tallies import count
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference import PublishedModel, inference_for
 from beam_topics.model.inference.coverage import Tally
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.inference.serving import (
     ModelCache,
     ServedModel,
@@ -91,7 +91,11 @@ def inferred(items, transform, *flags):
         return found._asdict()
 
     held, counters = run(build, *flags)
-    mixtures = [mixture for _, block in held["blocks"] for mixture in mixtures_of(block)]
+    mixtures = [
+        mixture
+        for _, block in held["blocks"]
+        for mixture in MixtureBlock.from_bytes(block).mixtures()
+    ]
     return {(one.key, one.id): one.to_bytes() for one in mixtures}, held, counters
 
 
@@ -133,7 +137,11 @@ def test_what_waits_does_not_grow_with_the_bundle(store, monkeypatch):
     assert max(held) == pytest.approx(max(held[:8]), rel=0.1)
     out += step.finish_bundle()
     blocks = [one.value for one in out if isinstance(one, WindowedValue)]
-    found = {one.id: one.to_bytes() for block in blocks for one in mixtures_of(block)}
+    found = {
+        one.id: one.to_bytes()
+        for block in blocks
+        for one in MixtureBlock.from_bytes(block).mixtures()
+    }
     assert found == {name: data for (_, name), data in expected(store, items).items()}
     counted = sums(one.value.value[1] for one in out if not isinstance(one, WindowedValue))
     assert sum(tally.documents for _, tally in counted) == len(items)
@@ -148,7 +156,11 @@ def test_blocks_of_several_keys(store):
     (dead,) = step.process(document("x", 5, key="other").to_bytes())
     assert json.loads(dead.value)["reason"] == "unknown_key"
     blocks = [one.value for one in step.finish_bundle() if isinstance(one, WindowedValue)]
-    found = {(one.key, one.id): one.to_bytes() for block in blocks for one in mixtures_of(block)}
+    found = {
+        (one.key, one.id): one.to_bytes()
+        for block in blocks
+        for one in MixtureBlock.from_bytes(block).mixtures()
+    }
     assert found == expected(store, ITEMS)
 
 
@@ -235,7 +247,11 @@ def test_labelled_documents_by_versions_of_their_own(store):
         return {"blocks": (given | InferLabelled(serving(store))).blocks}
 
     held, _ = run(build)
-    found = {one.model_version: one for _, block in held["blocks"] for one in mixtures_of(block)}
+    found = {
+        one.model_version: one
+        for _, block in held["blocks"]
+        for one in MixtureBlock.from_bytes(block).mixtures()
+    }
     for version in names:
         model = published(store, "", version)
         (wanted,) = mixtures_of_documents(SETTINGS, model, ITEMS[:1])

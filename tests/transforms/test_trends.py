@@ -12,7 +12,7 @@ from blocks import mixture_block
 from collecting import run
 
 from beam_topics.model.inference.mixtures import TopicMixture
-from beam_topics.model.reporting import course
+from beam_topics.model.reporting import course, trends
 from beam_topics.model.reporting.course import LEAST, bursts_of
 from beam_topics.model.reporting.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from beam_topics.model.times import parse_time
@@ -133,10 +133,11 @@ def test_groups_that_documents_name_are_apart_from_labels(streams):
     assert plain == table(found, streams=streams)
 
 
-def test_groups_are_bounded_and_the_others_are_one():
+def test_groups_are_bounded_and_the_others_are_one(monkeypatch):
+    monkeypatch.setattr(trends, "MOST_GROUPS", 2)
     found = mixtures()
     regions = {m.id: f"region {n % 9}" for n, m in enumerate(found)}
-    rows = table(found, groups_of=regions, by="group", groups=2, typical=2)
+    rows = table(found, groups_of=regions, by="group", typical=2)
     kept = defaultdict(set)
     for row in rows:
         kept[row["key"], parse_time(row["window_start"])].add(row["group"])
@@ -153,7 +154,7 @@ def test_groups_are_bounded_and_the_others_are_one():
             some = [row for row in rows if row["group"] == group]
             mine = [r for r in some if (r["key"], parse_time(r["window_start"])) == place]
             check(mine, own)
-    assert rows == table(found[::-1], groups_of=regions, by="group", groups=2, typical=2)
+    assert rows == table(found[::-1], groups_of=regions, by="group", typical=2)
 
 
 def test_typical_documents_are_the_best_of_the_window():

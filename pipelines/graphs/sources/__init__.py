@@ -21,7 +21,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, group, settings_of, settings_of_choice
 from beam_topics.pipelines.cli.options import DAY, InputSettings, KafkaClientSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.graphs.sinks import shared_by_sink
+from beam_topics.pipelines.graphs.sinks import shared_by_sinks
 from beam_topics.transforms.sources.kafka_client import KafkaSettings, Until, properties
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def source_settings_of(options: Options) -> SourceSettings:
         UsageError: an option that the source needs is missing.
         OptionError: an option belongs to another source, or has a value that cannot be used.
     """
-    return settings_of_choice(options, SOURCE, shared_by_sink(options))
+    return settings_of_choice(options, SOURCE, shared_by_sinks(options))
 
 
 def read_source(

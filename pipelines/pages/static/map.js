@@ -25,15 +25,9 @@ function mapOf(width) {
     order.map(c => s(`a.topic.${D.topics.kind[c.topic]}`, { href: `#/${topicRoute(c.topic)}`,
       "aria-label": `${D.topics.name[c.topic]}, ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}` },
       s("title", {}, `${D.topics.name[c.topic]}: ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}`),
-      ringed(s("circle", { cx: c.x, cy: c.y, r: c.r }), D.topics.colour[c.topic]))),
+      s("circle", { cx: c.x, cy: c.y, r: c.r }))),
     labels.map(l => s("text", { "aria-hidden": "true" }, l.lines.map((line, n) =>
       s("tspan", { x: l.x, y: l.y + 4 + LINE * (n - (l.lines.length - 1) / 2) }, line)))));
-}
-
-/* Give a circle a ring in the colour that the catalogue has for its topic. */
-function ringed(circle, colour) {
-  if (colour) Object.assign(circle.style, { stroke: colour, strokeWidth: "4px" });
-  return circle;
 }
 
 /* Return circles at the places of the topics, moved apart where they overlap. */

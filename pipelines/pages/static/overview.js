@@ -41,10 +41,10 @@ function movers() {
 function topicTable() {
   return table({
     caption: "All topics; a heading sorts",
-    sorted: D.topics.pinned.some(Boolean) ? null : 2,
+    sorted: 2,
     columns: [{ name: "Topic", number: true }, { name: "Name" }, { name: "Share", number: true }, { name: "Course" },
       { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, { name: "Most frequent words" }],
-    rows: [...TOPICS].sort((a, b) => D.topics.pinned[b] - D.topics.pinned[a] || D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
+    rows: [...TOPICS].sort((a, b) => D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
       cell(String(D.topics.id[z]), D.topics.id[z]), cell(topicLink(z), D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
       cell(sparkline(coarseCourseOf(z)), change(z)), cell(percent(D.topics.recent[z]), D.topics.recent[z]),
       cell(times(change(z)), change(z)), cell(kindMark(D.topics.kind[z]), D.topics.kind[z]),

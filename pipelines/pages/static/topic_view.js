@@ -13,7 +13,6 @@ function topicView(id) {
     h("h1", {}, foreign(t.name[topic])),
     h("p.lead", {}, t.parts[topic].length > 1 ? `Topics ${t.parts[topic].join(", ")}, shown as one, ` : `Topic ${t.id[topic]}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
       t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`),
-    t.note[topic] && h("p", {}, foreign(t.note[topic])),
     section("Words", wordLists(topic)),
     section("Course", courseChart(topic), rankChart(topic), labelledTable(topic)),
     D.labelled && section("Bursts", burstList(burstsOf((_, z) => z === topic))),

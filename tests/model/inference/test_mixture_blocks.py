@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, mixtures_of
+from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting.encoding import mixture_count, mixtures_to_json_lines
 
@@ -57,7 +57,7 @@ def test_a_damaged_block_is_refused(part, value, message):
     block = mixture_block([mixture("a"), mixture("b")], [0, 0])
     fields = {name: getattr(block, name) for name in MixtureBlock.__slots__}
     with pytest.raises(DamagedDataError) as error:
-        mixtures_of(MixtureBlock(**{**fields, part: value}).to_bytes())
+        MixtureBlock.from_bytes(MixtureBlock(**{**fields, part: value}).to_bytes())
     assert message in str(error.value)
 
 

@@ -282,7 +282,7 @@ def test_seeds_hold_the_topics_in_proportion(exported):
 def test_seeds_of_all_topics_and_of_topics_that_are_not_there(exported):
     text = to_seeds(exported).decode()
     assert len(text.splitlines()) == len(exported.ids)
-    with pytest.raises(OptionError, match=r"--freeze: 99 was given.*beam-topics show lists them"):
+    with pytest.raises(OptionError, match=r"--topic_ids: 99 .*beam-topics show lists them"):
         to_seeds(exported, [99])
     with pytest.raises(OptionError, match="each once"):
         to_seeds(exported, [0, 0])

@@ -11,7 +11,7 @@ from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits, read_mixtures
 from beam_topics.model.reporting.shown import Shown
 
-MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four", note="n", pinned=True)
+MERGED = Catalogue().merged([1, 3], into=4).with_entries([4], name="four")
 
 
 def shown_of(catalogue, topics=range(TOPICS), snapshot=None):
@@ -124,8 +124,8 @@ def test_the_shares_of_a_group_are_the_sums(both):
 def test_the_catalogue_is_in_the_figures(both):
     topics = both[1]["topics"]
     assert topics["id"] == [0, 2, 4] and topics["parts"] == [[0], [2], [1, 3, 4]]
-    assert topics["given"] == ["", "", "four"] and topics["note"] == ["", "", "n"]
-    assert topics["pinned"] == [False, False, True] and both[0]["topics"]["id"] == list(range(5))
+    assert topics["given"] == ["", "", "four"]
+    assert both[0]["topics"]["id"] == list(range(5))
     assert all(event["topics"] == [2] for event in both[1]["events"])
     assert [event["line"] for event in both[1]["events"]] == [
         event["line"] for event in both[0]["events"]

@@ -2,7 +2,7 @@ import pytest
 
 from beam_topics.model.errors import MisplacedOptionError, OptionError
 from beam_topics.model.learners import LEARNER, Gibbs, OLda, ParticleFilter, Residual
-from beam_topics.model.settings.compositions import chosen, compose, option_names, placements
+from beam_topics.model.settings.compositions import chosen, compose, placements
 
 
 def refused(**given):
@@ -112,7 +112,7 @@ def test_what_is_chosen_lists_the_options_that_belong_to_it():
     assert not {"ess", "vocabulary_file", "births"} & set(found.options)
 
 
-@pytest.mark.parametrize("name", option_names(LEARNER))
+@pytest.mark.parametrize("name", sorted({place.option.name for place in placements(LEARNER)}))
 def test_an_option_has_one_type_and_one_place_in_each_composition(name):
     found = [place for place in placements(LEARNER) if place.option.name == name]
     assert len({place.option.value_type for place in found}) <= 1

@@ -11,7 +11,7 @@ from given import given_by
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners import LEARNER, Infvoc
-from beam_topics.model.settings.compositions import option_names, placements
+from beam_topics.model.settings.compositions import placements
 from beam_topics.model.settings.options import options_of
 from beam_topics.pipelines import look, train
 from beam_topics.pipelines.cli.arguments import all_groups
@@ -235,7 +235,7 @@ def test_help_says_what_is_required(capsys, flag):
 
 def test_help_of_everything(capsys):
     found = shown(capsys, "--help=all")
-    assert {f"--{name}" for name in option_names(LEARNER)} <= found
+    assert {f"--{place.option.name}" for place in placements(LEARNER)} <= found
     assert {"--max_document_mb", "--on_repeat"} <= found
 
 

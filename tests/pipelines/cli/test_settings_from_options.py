@@ -19,12 +19,17 @@ from beam_topics.model.learners import (
     StreamSchedule,
 )
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
-from beam_topics.model.settings.compositions import option_names
+from beam_topics.model.settings.compositions import placements
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.cli.groups import settings_of
-from beam_topics.pipelines.cli.options import EventSettings, InferenceOptions, MethodOptions
+from beam_topics.pipelines.cli.options import (
+    EventSettings,
+    InferenceOptions,
+    MethodOptions,
+    kafka_topic,
+)
 from beam_topics.pipelines.cli.settings_from_options import (
     check_outputs,
     inference_settings_of,
@@ -63,7 +68,8 @@ def test_the_options_of_learners_and_of_the_other_groups_have_names_of_their_own
         group: {action.dest for action in parser_for("x", "", [group], {})._actions}
         for group in (MethodOptions, InferenceOptions)
     }
-    assert not any(set(option_names(LEARNER)) & names - {"help"} for names in others.values())
+    own = {LEARNER.name, *(place.option.name for place in placements(LEARNER))}
+    assert not any(own & names - {"help"} for names in others.values())
 
 
 def test_values_reach_the_settings():
@@ -240,11 +246,11 @@ def test_a_word_list_that_is_of_no_use(tmp_path, content, told):
 
 def test_outputs_on_known_file_systems():
     check_outputs(
-        {"output": "folder", "dead_letters": "/a/b", "archive": "gs://bucket/archive", "json": None}
+        {"output": "folder", "dead_letters": "/a/b", "coverage": "gs://bucket/seen", "json": None}
     )
 
 
-@pytest.mark.parametrize("name", ["output", "dead_letters", "archive", "coverage", "json"])
+@pytest.mark.parametrize("name", ["output", "dead_letters", "coverage", "json"])
 def test_an_output_on_a_file_system_that_nobody_knows(name):
     told = (
         rf"--{name}: 'ftp://x/y' was given; allowed is a path on a file system that is installed,"
@@ -260,7 +266,7 @@ def test_an_output_on_a_file_system_that_nobody_knows(name):
         ("output", "file", "{}/file is a file."),
         ("dead_letters", "file/below", "{}/file is a file."),
         ("json", "folder", "{}/folder is a folder."),
-        ("archive", "locked/below/it", "{}/locked may not be written by this user."),
+        ("coverage", "locked/below/it", "{}/locked may not be written by this user."),
     ],
 )
 def test_an_output_that_cannot_be_made(tmp_path, monkeypatch, name, path, why):
@@ -326,7 +332,7 @@ def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, cap
     monkeypatch.setattr(FileSystems, "get_filesystem", without_gcp)
     given = [
         f"--input={tmp_path}/a.jsonl",
-        "--archive=gs://bucket/archive",
+        "--output=gs://bucket/archive",
         f"--dead_letters={tmp_path}/dead",
     ]
     assert archive.main(given) == 2
@@ -335,11 +341,11 @@ def test_cloud_storage_without_what_beam_needs_for_it(monkeypatch, tmp_path, cap
 
 @pytest.mark.parametrize(("given", "topic"), [("kafka:seen", "seen"), ("seen", None), (None, None)])
 def test_events_go_to_a_folder_or_to_a_topic(given, topic):
-    assert EventSettings(given).topic == topic
+    assert kafka_topic(given) == topic
     if topic:
         check_outputs({"events": given})
 
 
 def test_events_without_a_topic_are_refused():
-    with pytest.raises(OptionError, match="--events: 'kafka:' was given; .* --events=kafka:events"):
+    with pytest.raises(OptionError, match="--events: 'kafka:' was given; .* --events=kafka:topics"):
         EventSettings("kafka:")

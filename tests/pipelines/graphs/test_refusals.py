@@ -89,7 +89,7 @@ def command(name, source, store, folder):
     new = f"--model_store={folder / 'new'}"
     learner = ["--learner=fake", "--topics=3", "--window=7d"]
     return {
-        "archive": (archive, [*own, f"--archive={folder / 'archive'}"]),
+        "archive": (archive, [*own, f"--output={folder / 'archive'}"]),
         "train": (train, [*own, new, *learner]),
         "stream": (stream, [*own, new, *learner, f"--output={folder / 'mixtures'}"]),
         "infer": (infer, [*own, model, f"--output={folder / 'mixtures'}", "--inference_sweeps=4"]),
@@ -165,7 +165,7 @@ def test_half_of_the_records_are_enough(tmp_path, capsys):
     path = write(tmp_path / "half.jsonl", [record(1), record(2, text=None)])
     assert (
         archive.main(
-            [f"--input={path}", f"--archive={tmp_path / 'a'}", f"--dead_letters={tmp_path / 'd'}"]
+            [f"--input={path}", f"--output={tmp_path / 'a'}", f"--dead_letters={tmp_path / 'd'}"]
         )
         == 0
     )
@@ -235,7 +235,7 @@ def test_a_file_that_is_refused_as_a_whole_is_told_though_the_run_succeeds(tmp_p
         archive.main(
             [
                 f"--input={tmp_path}/*.*",
-                f"--archive={tmp_path / 'a'}",
+                f"--output={tmp_path / 'a'}",
                 f"--dead_letters={tmp_path / 'd'}",
             ]
         )
@@ -322,7 +322,7 @@ def test_options_that_would_be_ignored_are_refused(flags, message, lacking, tmp_
         archive.main(
             [
                 f"--input={lacking}",
-                f"--archive={tmp_path / 'a'}",
+                f"--output={tmp_path / 'a'}",
                 f"--dead_letters={tmp_path / 'd'}",
                 *flags,
             ]

@@ -83,7 +83,7 @@ def test_a_job_streams_where_documents_come_as_a_stream_and_the_runner_passes_th
 
 def test_a_pipeline_that_only_reads_files_does_not_stream():
     assert not streams(
-        parsed(PRISM, of=archive, given=["--input=a.jsonl", "--archive=a", "--dead_letters=d"])
+        parsed(PRISM, of=archive, given=["--input=a.jsonl", "--output=a", "--dead_letters=d"])
     )
 
 

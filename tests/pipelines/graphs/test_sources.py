@@ -1,4 +1,4 @@
-"""``--source`` and ``--sink``: what goes with what, and that each builds its graph."""
+"""``--source`` and ``--output``: what goes with what, and that each builds its graph."""
 
 import json
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from beam_topics.model.settings.options import options_of as record_options_of
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer, stream, train
 from beam_topics.pipelines.cli.command import UsageError, parse
-from beam_topics.pipelines.graphs.sinks import SINKS, write_mixtures
+from beam_topics.pipelines.graphs.sinks import write_mixtures
 from beam_topics.pipelines.graphs.sources import (
     SOURCES,
     SourceSettings,
@@ -166,10 +166,6 @@ def test_values_of_the_wrong_form(flag, message):
             [*KAFKA, "--until=never"],
             "--until: 'never' was given; allowed is one of end, forever. Correct the spelling.",
         ),
-        (
-            ["--input=a", "--sink=kafak", "--output=m"],
-            f"--sink: 'kafak' was given; allowed is one of {', '.join(SINKS)}. ",
-        ),
     ],
 )
 def test_values_that_do_not_exist(flags, message):
@@ -311,38 +307,24 @@ def written(*flags):
     ("flags", "error", "message"),
     [
         (
-            [],
+            ["--output=kafka:o"],
             UsageError,
-            "--output is missing. --sink=files needs it, for example --output=mixtures.",
+            "--kafka_servers is missing. --output=kafka:o needs it",
         ),
         (
-            ["--sink=kafka", "--kafka_servers=b"],
-            UsageError,
-            "--output_topic is missing. --sink=kafka needs it",
-        ),
-        (
-            ["--sink=kafka", "--output_topic=o"],
-            UsageError,
-            "--kafka_servers is missing. --sink=kafka needs it",
-        ),
-        (
-            ["--sink=kafka", "--kafka_servers=b", "--output_topic=o", "--output=m"],
+            ["--kafka_servers=b", "--output=kafka:"],
             OptionError,
-            (
-                "--output=m belongs to --sink=files; --sink=kafka is chosen. Leave it out, or give"
-                " --sink=files."
-            ),
+            "--output: 'kafka:' was given; allowed is a folder, or kafka: with the name",
+        ),
+        (
+            ["--kafka_servers=b", "--output=kafka:o", "--output_format=avro"],
+            OptionError,
+            "--output_format: 'avro' was given; allowed is jsonl with --output=kafka:TOPIC.",
         ),
         (
             ["--output=m", "--trends_window=1h"],
             OptionError,
-            "--trends_window: '1h' was given; allowed is nothing without --trends or"
-            " --trends_topic. Leave it out.",
-        ),
-        (
-            ["--output=m", "--output_topic=o"],
-            OptionError,
-            "--output_topic=o belongs to --sink=kafka; --sink=files is chosen.",
+            "--trends_window: '1h' was given; allowed is nothing without --trends. Leave it out.",
         ),
     ],
 )
@@ -354,8 +336,8 @@ def test_what_a_sink_needs_and_does_not_have(flags, error, message):
 
 def test_servers_may_be_the_sinks_alone(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "timestamp": 0, "text": "word"}))
-    given = [f"--input={tmp_path}/a.jsonl", "--sink=kafka", "--kafka_servers=b", "--output_topic=o"]
-    assert options_of(*given, of=stream).sink == "kafka"
+    given = [f"--input={tmp_path}/a.jsonl", "--kafka_servers=b", "--output=kafka:o"]
+    assert options_of(*given, of=stream).output == "kafka:o"
     assert read(*given, of=stream)[0].documents is not None
 
 
@@ -365,7 +347,7 @@ def test_each_pipeline_that_reads_has_the_sources(pipeline):
 
 
 def test_the_archive_is_made_of_files(capsys):
-    assert archive.main([*BASE[1:], "--archive=a", "--source=kafka"]) == 2
+    assert archive.main([*BASE[1:], "--output=a", "--source=kafka"]) == 2
     assert (
         "--source=kafka: python -m beam_topics.pipelines.archive has no such option, only other"
         " commands have" in capsys.readouterr().err

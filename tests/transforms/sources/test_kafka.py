@@ -648,7 +648,7 @@ def test_rows_of_trends_are_sent_under_their_names(sink):
         ["k", "2026-01-01T00:00:00Z", "", topic, "p"] for topic in range(3)
     ]
     sink.refuse = 1
-    with pytest.raises(Exception, match="1 of . trends were not taken: .* Check --trends_topic"):
+    with pytest.raises(Exception, match="1 of . trends were not taken: .* Check --trends"):
         run(lambda pipeline: {"none": pipeline | beam.Create(rows) | into})
 
 
@@ -658,7 +658,7 @@ def test_a_refused_mixture_fails_its_bundle(sink):
         Exception,
         match=(
             r"Kafka topic 'out' at b:9: 2 of \d+ mixtures were not taken: too large\. Check"
-            r" --output_topic"
+            r" --output"
         ),
     ):
         sent()
@@ -819,5 +819,5 @@ def test_without_the_client(monkeypatch):
         OptionError, match=r"--source: 'kafka' was given.*pip install 'beam-topics\[kafka\]'"
     ):
         kafka_client.client_library()
-    with pytest.raises(OptionError, match=r"--sink: 'kafka' was given"):
-        kafka_client.client_library("--sink")
+    with pytest.raises(OptionError, match=r"--output: 'kafka' was given"):
+        kafka_client.client_library("--output")
