@@ -234,7 +234,8 @@ def run(
         f"{name} {count:,}" for name, count in found.items() if not name.startswith(LOST)
     )
     tell(listed or _NOTHING)
-    if behind := lags(event_times(result)):
+    # The order of the records is no time.
+    if options.get("time_from") != "order" and (behind := lags(event_times(result))):
         tell(behind)
     refused = report(result)
     if refused is None or refused.used > 0:

@@ -178,6 +178,7 @@ def test_times_of_several_meanings_are_asked_for_and_each_answer_learns(here, ca
         assert version.documents == len(times) * 8
         of_order = answer in ("--time_from=order", "--timestamp_format=s")
         assert to_iso(version.event_time).startswith("1970") == of_order
+        assert ("event time" in capsys.readouterr().err) == (answer != "--time_from=order")
     capsys.readouterr()
     assert look.main(["t.csv"]) == 0
     command = capsys.readouterr().out.splitlines()[-1].partition("beam_topics.pipelines.train ")[2]
