@@ -187,6 +187,7 @@ class Session(Replayer):
         self.store.use_checkpoint(self.key, entry.digest)
         is_own = entry.settings_digest == self.options.settings_digest
         of = self if is_own else self._earlier()
+        # What others have learned ends with a version that is published.
         saved, _ = of.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,
@@ -195,7 +196,8 @@ class Session(Replayer):
             candidates=saved.candidates[-1:],
             base=base,
         )
-        return head, [replace(one, base=base) for one in of.unpublished(saved)]
+        unpublished = self.unpublished(saved) if is_own else []
+        return head, [replace(one, base=base) for one in unpublished]
 
     def handle(
         self, head: LearnerHead, links: Sequence[NumberedMinibatch], log: Bag, gap: Bag
@@ -317,10 +319,17 @@ class Session(Replayer):
         head, before = out.head, self._earlier()
         assert isinstance(self.learner, GoesOn)
         state = self.learner.go_on(self.options.settings, before.restore(head, ()))
-        fingerprint, witness = self.fingerprint(head.chain), self.learner.witness(state)
         out.restores = 1
-        out.head = replace(head, fingerprint=fingerprint, witness=witness, arrived=b"")
-        self._put_checkpoint(out, self._live_at(out.head, state), log)
+        out.head = replace(
+            head,
+            fingerprint=self.fingerprint(head.chain),
+            witness=self.learner.witness(state),
+            checkpoint="",
+            checkpoint_sequence=0,
+            candidates=(),
+            arrived=b"",
+        )
+        self._put_checkpoint(out, self._live_at(out.head, state), log, head.checkpoint)
         self.store.rebind(self.key, self.options.binding)
         return self._live_at(out.head, state)
 
@@ -423,7 +432,7 @@ class Session(Replayer):
             return
         if not head.checkpoint and not head.base:
             self.store.remove_checkpoints_of(self.key, self.island)
-        self._put_checkpoint(out, live, log)
+        self._put_checkpoint(out, live, log, head.checkpoint)
 
     def _entry(self, head: LearnerHead) -> CheckpointEntry:
         return CheckpointEntry(
@@ -436,13 +445,14 @@ class Session(Replayer):
             settings_digest=self.options.settings_digest,
         )
 
-    def _put_checkpoint(self, out: Outcome, live: Live, log: Bag) -> None:
+    def _put_checkpoint(self, out: Outcome, live: Live, log: Bag, before: str) -> None:
+        """Write a checkpoint after the one with the digest ``before``, and clear the log."""
         head = out.head
         entry = self.store.put_checkpoint(
             self._entry(head), checkpoint_to_bytes(head, self.learner.save(live.state))
         )
         if not self.island:
-            self._write_known(head.checkpoint, entry.digest, log)
+            self._write_known(before, entry.digest, log)
         log.clear()
         out.checkpoints += 1
         out.head = replace(
