@@ -182,9 +182,8 @@ class Gibbs(LearnerSettings):
     @property
     def births(self) -> LocalBirths | None:
         """Return how topics are born, or None."""
-        schedule = self.schedule
-        is_stream = isinstance(schedule, StreamSchedule)
-        return schedule.births if is_stream and isinstance(schedule.births, LocalBirths) else None
+        found = self.schedule.births if isinstance(self.schedule, StreamSchedule) else None
+        return found if isinstance(found, LocalBirths) else None
 
     @property
     def has_more_ids(self) -> bool:
