@@ -13,7 +13,7 @@ import numpy as np
 
 from beam_topics.model.learners.engine.births import remember
 from beam_topics.model.learners.engine.holding import GibbsState
-from beam_topics.model.learners.engine.nursery import Stream, watch
+from beam_topics.model.learners.engine.nursery import Stream
 from beam_topics.model.learners.engine.settings import Gibbs
 from beam_topics.model.learners.engine.stream import places_of
 
@@ -51,5 +51,4 @@ def _remember(state: GibbsState) -> None:
     nursery.alpha, nursery.uses = state.alpha, np.zeros((2, live.size), np.int64)
     about = state.documents, everyone[:0], (), 0, state.pool
     stream = Stream(live, state.marks, nursery, *about)
-    watch(stream, everyone)
     remember(stream, everyone)
