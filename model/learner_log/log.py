@@ -49,8 +49,8 @@ from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, Step
-from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
-from beam_topics.model.learners.base import LearnsRuns, StepInfo
+from beam_topics.model.learner_log.restoring import REPLAY, Replayer, earlier_options, find_start
+from beam_topics.model.learners.base import GoesOn, LearnsRuns, StepInfo
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.events import Event, collected
 from beam_topics.model.publishing.manifest import CheckpointEntry
@@ -185,7 +185,10 @@ class Session(Replayer):
         entry = start.entries[self.island]
         # Until the next checkpoint the runner's state refers to this one.
         self.store.use_checkpoint(self.key, entry.digest)
-        saved, _ = self.checkpoint(entry.digest, entry.sequence)
+        is_own = entry.settings_digest == self.options.settings_digest
+        of = self if is_own else self._earlier()
+        # What others have learned ends with a version that is published.
+        saved, _ = of.checkpoint(entry.digest, entry.sequence)
         head = replace(
             saved,
             checkpoint=entry.digest,
@@ -193,7 +196,8 @@ class Session(Replayer):
             candidates=saved.candidates[-1:],
             base=base,
         )
-        return head, [replace(one, base=base) for one in self.unpublished(saved)]
+        unpublished = self.unpublished(saved) if is_own else []
+        return head, [replace(one, base=base) for one in unpublished]
 
     def handle(
         self, head: LearnerHead, links: Sequence[NumberedMinibatch], log: Bag, gap: Bag
@@ -215,9 +219,10 @@ class Session(Replayer):
         out = Outcome(head)
         new = [link for link in links if not self._is_repeat(out, link)]
         ready = self._contiguous(out, new, gap) if new else []
-        if not ready:
+        is_own = head.fingerprint == self.fingerprint(head.chain)
+        if not ready or (ready[0].is_end and not is_own):
             return out
-        live = self._check_out(out, log)
+        live = self._check_out(out, log) if is_own else self._go_on(out, log)
         for some in parts_of(ready):
             live = (
                 self._end(out, live, some[0], log)
@@ -301,6 +306,32 @@ class Session(Replayer):
         out.restores = int(head.sequence > 0)
         state = self.restore(head, log.read() if head.log_count else ())
         return self._live_at(head, state)
+
+    def _earlier(self) -> Replayer:
+        """Return what restores the learner of the settings that those of this run go on from."""
+        options = earlier_options(self.options, self.key)
+        if options is None:
+            raise DamagedDataError(f"{self.learner_name()}: its head is of another one. {REPLAY}")
+        return Replayer(options, self.key, self.island)
+
+    def _go_on(self, out: Outcome, log: Bag) -> Live:
+        """Go on from what earlier settings have learned, and bind the store to those of the run."""
+        head, before = out.head, self._earlier()
+        assert isinstance(self.learner, GoesOn)
+        state = self.learner.go_on(self.options.settings, before.restore(head, ()))
+        out.restores = 1
+        out.head = replace(
+            head,
+            fingerprint=self.fingerprint(head.chain),
+            witness=self.learner.witness(state),
+            checkpoint="",
+            checkpoint_sequence=0,
+            candidates=(),
+            arrived=b"",
+        )
+        self._put_checkpoint(out, self._live_at(out.head, state), log, head.checkpoint)
+        self.store.rebind(self.key, self.options.binding)
+        return self._live_at(out.head, state)
 
     def _live_at(self, head: LearnerHead, state: object) -> Live:
         """Return a live learner that stands at a head; its size of 0 is not measured yet."""
@@ -397,7 +428,14 @@ class Session(Replayer):
     def _write_checkpoint(self, out: Outcome, live: Live, log: Bag) -> None:
         """Write a checkpoint and clear the log, unless the base has a checkpoint already."""
         head = out.head
-        entry = CheckpointEntry(
+        if head.is_base and self.store.has_checkpoint(self._entry(head)):
+            return
+        if not head.checkpoint and not head.base:
+            self.store.remove_checkpoints_of(self.key, self.island)
+        self._put_checkpoint(out, live, log, head.checkpoint)
+
+    def _entry(self, head: LearnerHead) -> CheckpointEntry:
+        return CheckpointEntry(
             key=self.key,
             island=self.island,
             sequence=head.sequence,
@@ -406,15 +444,15 @@ class Session(Replayer):
             offered=head.offered,
             settings_digest=self.options.settings_digest,
         )
-        if head.is_base and self.store.has_checkpoint(entry):
-            return
-        if not head.checkpoint and not head.base:
-            self.store.remove_checkpoints_of(self.key, self.island)
+
+    def _put_checkpoint(self, out: Outcome, live: Live, log: Bag, before: str) -> None:
+        """Write a checkpoint after the one with the digest ``before``, and clear the log."""
+        head = out.head
         entry = self.store.put_checkpoint(
-            entry, checkpoint_to_bytes(head, self.learner.save(live.state))
+            self._entry(head), checkpoint_to_bytes(head, self.learner.save(live.state))
         )
         if not self.island:
-            self._write_known(head.checkpoint, entry.digest, log)
+            self._write_known(before, entry.digest, log)
         log.clear()
         out.checkpoints += 1
         out.head = replace(

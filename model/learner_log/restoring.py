@@ -21,7 +21,7 @@ arithmetic of this machine comes to the same bits.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,12 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import SequenceHead, chain_start
-from beam_topics.model.errors import DamagedDataError, DivergedError, OptionError
+from beam_topics.model.errors import (
+    DamagedDataError,
+    DivergedError,
+    OptionError,
+    StoreConflictError,
+)
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions
@@ -58,7 +63,7 @@ def find_start(options: LearnOptions, key: str) -> Start:
     """Return where a run begins on a key, and check that the store takes it.
 
     A key without a checkpoint begins anew, and so does one without a version where documents are
-    added.
+    added. They may be added to what :func:`earlier_options` have learned.
 
     Raises:
         StoreConflictError: The store holds what was learned with other settings, or versions that
@@ -67,15 +72,53 @@ def find_start(options: LearnOptions, key: str) -> Start:
     """
     store, run, digest = ModelStore(options.store), options.run, options.settings_digest
     newest = store.latest(key)
-    if newest is not None:
+    earlier = earlier_options(options, key) if newest and run.add_documents else None
+    if newest is not None and (earlier is None or store.settings(key) != earlier.bound_settings):
         store.check_settings(key, options.binding)
+    digests = [earlier.settings_digest, digest] if earlier else [digest]
     entries: list[CheckpointEntry] = []
     if (newest or run.resume_from) and run.start and store.has_checkpoints(key):
         islands = options.settings.islands
-        entries = store.resume_point(key, run.start, islands, digest, newest)
+        entries = store.resume_point(key, run.start, islands, digests, newest)
+    if newest is not None and entries and entries[0].settings_digest != digest:
+        _check_ended(newest, entries[0], store)
     if newest is not None:
         store.check_start(newest, entries[0].offered if entries else 0, run.publish_every)
     return Start(newest, entries)
+
+
+def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
+    """Return the options that those of a run go on from, by the settings of the store, or None.
+
+    They are, for example, those of an archive that goes on as a stream.
+    """
+    bound = ModelStore(options.store).bound(key)
+    stored = bound.get("before", bound)["settings"]
+    try:
+        settings = record_from_json(LEARNER.kinds, stored["learner"], "learner")
+    except DamagedDataError:
+        # Those of another release; the store says what differs.
+        return None
+    assert isinstance(settings, LearnerSettings)
+    earlier = replace(options, settings=settings)
+    goes_on = options.settings.goes_on_from(settings) and earlier.bound_settings == stored
+    return earlier if goes_on else None
+
+
+def _check_ended(newest: Manifest, entry: CheckpointEntry, store: ModelStore) -> None:
+    """Refuse to go on with other settings elsewhere than at the end of a run.
+
+    Raises:
+        StoreConflictError: The checkpoint is not that of the newest version.
+    """
+    if newest.sequence == entry.sequence == entry.offered:
+        return
+    raise StoreConflictError(
+        f"{store.root} has version {newest.version}, and minibatch {entry.sequence}, from which"
+        " this run would go on with other settings, is not the end of what was learned before."
+        " Leave out --resume_from. If the run before was interrupted, finish it first: run it again"
+        " with its own settings and --resume_from=latest."
+    )
 
 
 @dataclass
@@ -291,8 +334,10 @@ def documents_at_hand(store: ModelStore, version: Manifest) -> Block:
         DamagedDataError: What is stored is damaged.
     """
     key, island = version.key, version.island
-    entries = [entry for entry in store.checkpoints(key) if entry.island == island]
-    settings = record_from_json(LEARNER.kinds, store.settings(key)["learner"], "learner")
+    bound = store.bound(key)
+    of_settings = [e for e in store.checkpoints(key) if e.settings_digest == bound["digest"]]
+    entries = [entry for entry in of_settings if entry.island == island]
+    settings = record_from_json(LEARNER.kinds, bound["settings"]["learner"], "learner")
     assert isinstance(settings, LearnerSettings)
     learner = learner_for(settings)
     if not entries or not isinstance(learner, HoldsDocuments):

@@ -115,6 +115,10 @@ class LearnerSettings(Record):
             allowed = f"a number with --learner={self.kind}"
             raise OptionError("--topics", self.topics, allowed, remedy)
 
+    def goes_on_from(self, earlier: LearnerSettings) -> bool:
+        """Return whether documents may be added by these settings to what others have learned."""
+        return False
+
     @property
     def is_filtered(self) -> bool:
         """Return whether minibatches pass through filters before they are learned."""
@@ -325,6 +329,17 @@ class LearnsRuns(Protocol):
         """Learn consecutive minibatches in place, to the bits of a ``step`` for each.
 
         Afterwards ``arrivals`` counts the documents that all of these steps learned.
+        """
+
+
+@runtime_checkable
+class GoesOn(Protocol):
+    """What a learner has in addition whose settings may go on from others."""
+
+    def go_on(self, settings: Any, state: Any) -> Any:
+        """Return a state of ``settings`` that holds what one of earlier settings has learned.
+
+        The earlier state must not be used again. A snapshot of both is the same model.
         """
 
 

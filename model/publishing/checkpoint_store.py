@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from shlex import quote
@@ -102,7 +102,7 @@ class CheckpointStore:
         key: str,
         resume_from: str,
         islands: int,
-        settings_digest: str = "",
+        digests: Sequence[str] = (),
         newest: Manifest | None = None,
     ) -> list[CheckpointEntry]:
         """Return the checkpoints to continue from, one for each island, after the same minibatch.
@@ -111,8 +111,8 @@ class CheckpointStore:
             key: The model key.
             resume_from: A sequence number, or ``latest``: the newest one that all islands have.
             islands: The number of islands.
-            settings_digest: The digest of the settings. Checkpoints of others do not count; with ""
-                all do.
+            digests: The digests of the settings. Checkpoints of others do not count; without
+                digests all do. Of two after the same minibatch the later digest's is returned.
             newest: The newest version. Checkpoints of other documents up to it do not count.
 
         Raises:
@@ -123,7 +123,7 @@ class CheckpointStore:
 
         def at_point(number: int) -> list[dict[int, CheckpointEntry]]:
             chain = newest.chain if newest and newest.sequence == number else None
-            found = self._histories(key, entries.get(number, []), islands, settings_digest)
+            found = self._histories(key, entries.get(number, []), islands, digests)
             return [one for one in found if chain is None or one[0].chain == chain]
 
         # The newest first, and no more than are needed: a store may hold checkpoints of years.
@@ -218,7 +218,7 @@ class CheckpointStore:
         return entry
 
     def _histories(
-        self, key: str, names: list[str], islands: int, settings_digest: str
+        self, key: str, names: list[str], islands: int, digests: Sequence[str]
     ) -> list[dict[int, CheckpointEntry]]:
         """Return the histories that have an entry of every island, each as entries by island.
 
@@ -226,10 +226,14 @@ class CheckpointStore:
         one more version. It is the one that is returned.
         """
         chains: dict[str, dict[int, CheckpointEntry]] = {}
-        for entry in sorted(self._read_entries(key, names), key=lambda entry: entry.offered):
-            if entry.island < islands and settings_digest in ("", entry.settings_digest):
+        found = self._read_entries(key, names)
+        if digests:
+            found = [entry for entry in found if entry.settings_digest in digests]
+            found.sort(key=lambda entry: digests.index(entry.settings_digest))
+        for entry in sorted(found, key=lambda entry: entry.offered):
+            if entry.island < islands:
                 chains.setdefault(entry.chain, {})[entry.island] = entry
-        return [found for found in chains.values() if len(found) == islands]
+        return [one for one in chains.values() if len(one) == islands]
 
 
 def rollback(root: str, key: str, version: str) -> str:

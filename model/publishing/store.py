@@ -234,6 +234,18 @@ class ModelStore(CheckpointStore):
                 return
             self._blobs.replace_pointer(path, self._blobs.read(path), binding.line)
 
+    def rebind(self, key: str, binding: Binding) -> None:
+        """Bind the part of a key to settings that go on from those that it is bound to."""
+        path = path_in(key, "settings.json")
+        while True:
+            data = self._blobs.read(path)
+            bound = unseal(data, self._blobs.where(path))
+            if bound["digest"] == binding.digest:
+                return
+            new = {"digest": binding.digest, "settings": binding.settings, "before": bound}
+            if self._blobs.replace_pointer(path, data, seal(new)):
+                return
+
     def check_settings(self, key: str, binding: Binding) -> None:
         """Check settings against those of the versions of a key, if there are any.
 
@@ -246,7 +258,13 @@ class ModelStore(CheckpointStore):
             check_bound(unseal(self._blobs.read(path), name), binding, name)
 
     def settings(self, key: str) -> dict[str, Any]:
-        """Return the settings that the part of a key is bound to, lists of words included.
+        """Return the settings that the part of a key is bound to, lists of words included."""
+        return dict(self.bound(key)["settings"])
+
+    def bound(self, key: str) -> dict[str, Any]:
+        """Return the contents of ``settings.json``: the settings and their digest.
+
+        ``before`` has those from which they go on, if they do (:meth:`rebind`).
 
         Raises:
             OptionError: The key has nothing in the store.
@@ -257,7 +275,7 @@ class ModelStore(CheckpointStore):
             bound: dict[str, Any] = unseal(self._blobs.read(path), self._blobs.where(path))
         except FileNotFoundError as error:
             raise missing_version(self, key, "latest") from error
-        return dict(bound["settings"])
+        return bound
 
     def check_start(self, newest: Manifest, learned: int, every: tuple[str, int]) -> None:
         """Check that a run can continue or repeat what is published, before it learns anything.

@@ -67,6 +67,11 @@ def check_store(options: Options, learning: LearnOptions) -> None:
         store.resume_point("", run.start, learning.settings.islands)
     if adds:
         print_start(store, start.entries[0], run.start)
+        if start.entries[0].settings_digest != learning.settings_digest:
+            tell(
+                "--add_documents: the archive of the store goes on with --schedule=stream; give"
+                " --schedule=archive to learn all documents again for each version."
+            )
 
 
 def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:

@@ -22,7 +22,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
 from beam_topics.model.learners.engine.nursery import Nursery
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
-from beam_topics.model.learners.engine.start import CHOOSING, first_model
+from beam_topics.model.learners.engine.start import first_model
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
@@ -109,8 +109,11 @@ class GibbsState:
 
     @property
     def is_choosing(self) -> bool:
-        """Return whether T may be chosen again, by all documents; so all are at hand."""
-        return self.settings.chooses_first and self.documents < CHOOSING
+        """Return whether T may be chosen again, by all documents; so all are at hand.
+
+        Births remember their first documents when it is chosen for good.
+        """
+        return self.settings.chooses_first and not (self.nursery and self.nursery.due)
 
     def choose_topics(self, documents: int) -> None:
         """Choose T by the first documents; the model begins anew, with all documents at hand."""

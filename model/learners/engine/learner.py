@@ -3,7 +3,8 @@
 With ``--schedule=stream`` a step learns its minibatch and visits earlier documents again
 (:mod:`beam_topics.model.learners.engine.stream`). With ``--schedule=archive`` a step holds its
 documents, and a snapshot learns all of them anew
-(:mod:`beam_topics.model.learners.engine.archive`).
+(:mod:`beam_topics.model.learners.engine.archive`); then it may go on as a stream
+(:mod:`beam_topics.model.learners.engine.going_on`).
 
 P(w | t) of a version is (n_wt + a G_w) / (n_t + a) with the mean of G given the tables. A growing
 vocabulary leaves one share of G, a0 / (W + 1) tables, for a word to come.
@@ -23,6 +24,7 @@ from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, registe
 from beam_topics.model.learners.engine import stored
 from beam_topics.model.learners.engine.births import follow, labelled, remember
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
+from beam_topics.model.learners.engine.going_on import as_stream
 from beam_topics.model.learners.engine.holding import (
     Current,
     GibbsState,
@@ -124,7 +126,8 @@ class GibbsLearner:
         z, main, late = live.z[: live.tokens], topics_of_documents(live), order >= after
         tokens = z[np.repeat(late, np.diff(live.offsets[: live.documents + 1]))]
         parts = [
-            np.bincount(part, minlength=live.topics) for part in (tokens, main[late & (main >= 0)])
+            np.bincount(part, minlength=state.settings.topic_count)
+            for part in (tokens, main[late & (main >= 0)])
         ]
         return Arrivals(np.array([parts], np.float64), state.documents)
 
@@ -142,6 +145,10 @@ class GibbsLearner:
         self, settings: Gibbs, key: str, island: int, data: bytes, threads: int = 1
     ) -> GibbsState:
         return stored.state_from_bytes(settings, key, data, threads)
+
+    def go_on(self, settings: Gibbs, state: GibbsState) -> GibbsState:
+        """Return the stream that goes on where an archive has learned all its documents."""
+        return as_stream(settings, state)
 
     def nbytes(self, state: GibbsState) -> int:
         models = [state.live] + ([state.learned.live] if state.learned else [])
@@ -196,11 +203,11 @@ def _learn(state: GibbsState, arrived: Array, ids: Sequence[str]) -> Learned:
     """Learn the documents that arrived."""
     if state.nursery is None:
         return _learned(state, arrived, state.documents)
-    before, chooses = state.documents - len(arrived), state.settings.chooses_first
+    before, chooses = state.documents - len(arrived), state.is_choosing
     looks = [look - before for look in LOOKS if chooses and before < look < state.documents]
     found = Learned()
     for first, end in pairwise([0, *looks, len(arrived)]):
-        step = _begin if chooses and before + end <= CHOOSING else _follow
+        step = _begin if state.is_choosing else _follow
         part = step(state, state.nursery, arrived[first:end], ids[first:end])
         fit, tokens = found.fit + part.fit, found.tokens + part.tokens
         found = Learned(fit, tokens, found.events + part.events)

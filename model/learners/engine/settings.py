@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LearnerSettings, implemented_in
@@ -94,12 +94,18 @@ class StreamSchedule(Schedule):
 
 @dataclass(frozen=True)
 class ArchiveSchedule(Schedule):
-    """All documents so far are learned anew for each version, whatever their order."""
+    """All documents so far are learned anew for each version, whatever their order.
+
+    With births there are 2 T ids, of which the topics T, ... are born when it goes on as a stream.
+    """
 
     kind = "archive"
 
     sweeps: int = option(
         40, "sweeps over all documents, after those by which topics are found", least=1, first=True
+    )
+    births: Births = part(
+        LocalBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
     )
 
 
@@ -157,7 +163,7 @@ class Gibbs(LearnerSettings):
             raise OptionError("--topics", self.topics, f"a number with {wrong}", remedy)
         super().check()
         check_seeds(self.seeds, self.seed_strength, self.topics, self.vocabulary)
-        most = MOST_TOPICS // (2 if self.births else 1)
+        most = MOST_TOPICS // (2 if self.has_more_ids else 1)
         if self.topics != AUTO and self.topics > most:
             allowed = f"at most {most} with --learner={self.kind}"
             raise OptionError("--topics", self.topics, allowed, "Give a smaller number.")
@@ -176,8 +182,24 @@ class Gibbs(LearnerSettings):
     @property
     def births(self) -> LocalBirths | None:
         """Return how topics are born, or None."""
-        found = getattr(self.schedule, "births", None)
+        found = self.schedule.births if isinstance(self.schedule, StreamSchedule) else None
         return found if isinstance(found, LocalBirths) else None
+
+    @property
+    def has_more_ids(self) -> bool:
+        """Return whether there are T more ids, for topics that are born."""
+        schedule = self.schedule
+        assert isinstance(schedule, (StreamSchedule, ArchiveSchedule))
+        return isinstance(schedule.births, LocalBirths)
+
+    def goes_on_from(self, earlier: LearnerSettings) -> bool:
+        """Return whether the others are those of an archive that goes on as this stream."""
+        stream = self.schedule
+        if not isinstance(earlier, Gibbs) or not isinstance(stream, StreamSchedule):
+            return False
+        archive = earlier.schedule
+        goes_on = isinstance(archive, ArchiveSchedule) and archive.births == stream.births
+        return goes_on and replace(earlier, schedule=stream) == self
 
     @property
     def can_learn_topics(self) -> bool:
@@ -202,7 +224,7 @@ class Gibbs(LearnerSettings):
     def topic_count(self) -> int:
         if self.topics == AUTO:
             return self.max_topics
-        return self.topics * (2 if self.births else 1)
+        return self.topics * (2 if self.has_more_ids else 1)
 
     @property
     def topic_alpha(self) -> float:

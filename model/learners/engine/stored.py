@@ -91,6 +91,7 @@ def state_from_bytes(settings: Gibbs, key: str, data: bytes, threads: int) -> Gi
     _load_facts(state, header)
     if state.nursery:
         load_nursery(state.nursery, state.live, state.marks, state.documents, blobs[12])
+    _check_choice(state)
     return state
 
 
@@ -101,8 +102,6 @@ def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
     checks.whole(name, count, least, settings.topic_count + 1)
     state.first = checks.whole(f"first {name}", checks.field(header, "first"), 0, count + 1)
     if settings.chooses_first:
-        documents = checks.whole(f"documents of {name}", checks.field(header, "documents"))
-        checks.equal(f"first {name}", state.first > 0, documents >= LOOKS[0])
         state.live = emptied(state.live, count, settings.alpha_of(state.first or count))
     else:
         checks.equal(f"first {name}", state.first, settings.first_topics)
@@ -223,8 +222,6 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     checks.whole(f"epochs of {name}", state.live.epochs, 0, 2**40)
     most = state.documents + 1
     checks.whole(f"documents at hand of {name}", len(state.marks), 0, most)
-    if state.is_choosing:
-        checks.equal(f"documents at hand of {name}", len(state.marks), state.documents)
     if not state.is_archive:
         checks.within(f"marks of {name}", state.marks, 0, state.documents)
     labels = checks.field(header, "labels")
@@ -234,6 +231,16 @@ def _load_facts(state: GibbsState, header: dict[str, Any]) -> None:
     state.labels = labels
     evidence = checks.field(header, "log_evidence")
     state.log_evidence = checks.number(f"log evidence of {name}", evidence, -_MOST, 0.0)
+
+
+def _check_choice(state: GibbsState) -> None:
+    """Refuse a number of topics that was not chosen, and one that is to be chosen too late."""
+    name, documents = "a saved learner", state.documents
+    if state.is_choosing:
+        checks.whole(f"documents of {name} that choose", documents, 0, CHOOSING)
+        checks.equal(f"documents at hand of {name}", len(state.marks), documents)
+    is_chosen = documents >= LOOKS[0] or not state.is_choosing
+    checks.equal(f"first topics of {name}", state.first > 0, is_chosen)
 
 
 def _revisits(state: GibbsState) -> bool:

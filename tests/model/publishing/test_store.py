@@ -184,9 +184,9 @@ class TestCheckpoints:
 
     def test_checkpoints_of_other_settings_are_no_points(self, store):
         store.put_checkpoint(entry_of(1, 0), b"x")
-        assert store.resume_point("", "latest", 1, "s")[0].sequence == 1
+        assert store.resume_point("", "latest", 1, ["s"])[0].sequence == 1
         with pytest.raises(OptionError, match=r"checkpoint with these settings .*newest: none"):
-            store.resume_point("", "latest", 1, "others")
+            store.resume_point("", "latest", 1, ["others"])
 
 
 class TestManifests:

@@ -413,3 +413,63 @@ def test_a_run_from_the_start_cannot_repeat_a_history_whose_begin_expired(trial)
     status, told = trial.run([*month(0), *month(1), *month(2)])
     assert status != 0
     assert "its versions before" in told and "have expired" in told
+
+
+class TestAnArchiveThatGoesOnAsAStream:
+    FLAGS = ("--learner=gibbs", "--topics=3", "--threads=1")
+    ARCHIVE = ("--schedule=archive", "--sweeps=3")
+
+    @pytest.fixture
+    def archive(self, trial):
+        """A trial whose store has learned the first month as an archive."""
+        assert trial.run(month(0), *self.FLAGS, *self.ARCHIVE)[0] == 0
+        return trial
+
+    @pytest.mark.parametrize("pipeline", [train, stream])
+    def test_both_are_one_history(self, archive, pipeline):
+        first = archive.store().latest("")
+        more = [f"--output={archive.folder / 'mixtures'}"] if pipeline is stream else []
+        status, err = archive.run(month(1), *self.FLAGS, ADD, *more, pipeline=pipeline)
+        assert status == 0 and "goes on with --schedule=stream" in err, err
+        history = archive.store().manifests("")
+        assert first in history and history[-1].documents == 180
+        model, last = map(archive.store().get_snapshot, (first, history[-1]))
+        assert match_topics(model, last)[0] == list(range(model.topic_count))
+        # Afterwards it is a stream like any other.
+        status, err = archive.run(month(2), *self.FLAGS, ADD)
+        assert status == 0 and archive.learned() == 270 and "goes on with" not in err
+
+    def test_a_stream_does_not_become_an_archive(self, archive):
+        archive.run(month(1), *self.FLAGS, ADD)
+        before = archive.tree()
+        status, err = archive.run(month(2), *self.FLAGS, *self.ARCHIVE, ADD)
+        assert status != 0 and archive.tree() == before
+        assert '--schedule is "stream" there and "archive" here. Give the same settings' in err
+        assert archive.run(month(2), *self.FLAGS, "--schedule=stream", ADD)[0] == 0
+
+    def test_a_run_that_is_refused_or_has_nothing_new_leaves_the_archive(self, archive):
+        before = archive.tree()
+        status, err = archive.run(month(0), *self.FLAGS, ADD)
+        assert status == 0 and archive.tree() == before, err
+        others = [{**one, "id": f"other {one['id']}"} for one in month(0)]
+        assert archive.run(others, *self.FLAGS, ADD)[0] != 0
+        assert archive.tree() == before
+        assert archive.run(month(1), *self.FLAGS, *self.ARCHIVE, ADD)[0] == 0
+
+    def test_after_a_roll_back_to_the_archive_the_stream_begins_again(self, archive):
+        first = archive.store().latest("").version
+        archive.run(month(1), *self.FLAGS, ADD)
+        again = archive.store().latest("").version
+        at = [f"--model_store={archive.folder / 'models'}", f"--model_version={first}"]
+        assert versions.main(["rollback", *at]) == 0
+        assert archive.run(month(1), *self.FLAGS, ADD)[0] == 0
+        assert archive.store().latest("").version == again
+
+    def test_it_goes_on_from_the_newest_version_only(self, archive):
+        early = archive.store().checkpoints("")[0].sequence
+        assert archive.run(month(1), *self.FLAGS, *self.ARCHIVE, ADD)[0] == 0
+        before = archive.tree()
+        status, err = archive.run(month(2), *self.FLAGS, ADD, f"--resume_from={early}")
+        assert status != 0 and archive.tree() == before
+        assert "is not the end of what was learned before. Leave out --resume_from" in err
+        assert archive.run(month(2), *self.FLAGS, ADD)[0] == 0
