@@ -32,6 +32,7 @@ from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import to_iso
+from beam_topics.model.words.word_list import WordList
 
 Marks = tuple[str | None, ...]
 _NONE = np.zeros(0, np.int64)
@@ -60,7 +61,7 @@ class Block:
     ids: tuple[str, ...]
     timestamps: LongArray
     labels: Marks
-    words: tuple[str, ...]
+    words: WordList
     tokens: IntArray
     offsets: LongArray
     sources: Marks = ()
@@ -81,7 +82,7 @@ class Block:
     def of(
         cls,
         documents: Sequence[Document],
-        words: tuple[str, ...],
+        words: WordList,
         tokens: IntArray,
         offsets: LongArray,
     ) -> Block:
@@ -103,7 +104,7 @@ class Block:
     def of_words(cls, documents: Sequence[Document], words: Iterable[Sequence[str]]) -> Block:
         """Return at least one document as a block, given the words of each in their order."""
         lists = list(words)
-        distinct, tokens = _numbered(chain.from_iterable(lists))
+        distinct, tokens = WordList.of(list(chain.from_iterable(lists))).distinct()
         return cls.of(documents, distinct, tokens, bounds_of(map(len, lists)))
 
     @classmethod
@@ -114,7 +115,7 @@ class Block:
             ids=(),
             timestamps=_NONE,
             labels=(),
-            words=(),
+            words=WordList.of(()),
             tokens=np.zeros(0, np.int32),
             offsets=np.zeros(1, np.int64),
         )
@@ -130,7 +131,7 @@ class Block:
             return blocks[0]
         if len({one.key for one in blocks}) > 1:
             raise ValueError("blocks of several model keys are joined")
-        words, numbers = _numbered(chain.from_iterable(one.words for one in blocks))
+        words, numbers = WordList.joined([one.words for one in blocks]).distinct()
         before = bounds_of(len(one.words) for one in blocks)[:-1].tolist()
         tokens = np.concatenate(
             [one.tokens + first for one, first in zip(blocks, before, strict=True)]
@@ -164,7 +165,7 @@ class Block:
             ids=tuple(map(self.ids.__getitem__, places)),
             timestamps=self.timestamps[chosen],
             labels=tuple(map(self.labels.__getitem__, places)),
-            words=tuple(map(self.words.__getitem__, used.tolist())),
+            words=self.words.taken(used),
             tokens=tokens,
             offsets=bounds_of(map(len, parts)),
             sources=_marks([self.sources[row] for row in places]) if self.sources else (),
@@ -179,8 +180,8 @@ class Block:
             kept: bool[N].
         """
         used, tokens = _numbers(self.tokens[kept], len(self.words))
-        words = tuple(map(self.words.__getitem__, used.tolist()))
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+        words = self.words.taken(used)
         return replace(self, words=words, tokens=tokens, offsets=before[self.offsets])
 
     def documents(self) -> Iterator[Block]:
@@ -188,16 +189,17 @@ class Block:
         from beam_topics.model.documents.kernels.first_uses import number_in_documents
 
         own, _, bounds, tokens = number_in_documents(self.tokens, self.offsets, len(self.words))
-        words = [self.words[word] for word in own.tolist()]
-        places = zip(pairwise(bounds.tolist()), pairwise(self.offsets.tolist()), strict=True)
-        for row, ((first, last), (begin, end)) in enumerate(places):
+        places = zip(
+            self.words.taken(own).parts(bounds), pairwise(self.offsets.tolist()), strict=True
+        )
+        for row, (words, (begin, end)) in enumerate(places):
             here = slice(row, row + 1)
             yield Block(
                 key=self.key,
                 ids=self.ids[here],
                 timestamps=self.timestamps[here],
                 labels=self.labels[here],
-                words=tuple(words[first:last]),
+                words=words,
                 tokens=tokens[begin:end],
                 offsets=np.array([0, end - begin], np.int64),
                 sources=_marks(self.sources[here]),
@@ -217,7 +219,8 @@ class Block:
     def words_of(self, row: int) -> list[str]:
         """Return the words of a document, in their order."""
         begin, end = self.offsets[row : row + 2].tolist()
-        return [self.words[word] for word in self.tokens[begin:end].tolist()]
+        words = self.words[:]
+        return [words[word] for word in self.tokens[begin:end].tolist()]
 
     def content(self, row: int) -> bytes:
         """Return bytes that are equal for equal documents, whatever their neighbours."""
@@ -259,7 +262,7 @@ class Block:
         return wire.pack(
             self.MAGIC,
             header,
-            wire.words_to_bytes(self.words),
+            self.words.text.tobytes(),
             wire.array_to_bytes(self.tokens, "<i4"),
             *(
                 wire.array_to_bytes(column, "<i8")
@@ -302,7 +305,7 @@ class Block:
         facts = checks.record(cls, header, what, apart=apart)
         count = len(facts["ids"])
         facts |= {
-            "words": wire.words_from_bytes(words),
+            "words": WordList.from_bytes(words),
             "tokens": wire.array_from_bytes(tokens, "<i4"),
         }
         for name, data in (("timestamps", timestamps), ("offsets", offsets), ("arrived", arrived)):
@@ -310,7 +313,7 @@ class Block:
         optional = [name for name in ("sources", "groups", "arrived") if len(facts.get(name, ()))]
         for name in ("labels", "timestamps", *optional):
             checks.sized(f"{name} of {what}", facts[name], count)
-        checks.distinct(f"words of {what}", facts["words"])
+        checks.sized(f"distinct words of {what}", facts["words"].distinct()[0], len(facts["words"]))
         checks.within(f"tokens of {what}", facts["tokens"], 0, len(facts["words"]))
         checks.offsets(f"offsets of {what}", facts["offsets"], count, len(facts["tokens"]))
         return cls(**facts)
@@ -348,13 +351,6 @@ def _numbers(tokens: IntArray, count: int) -> tuple[IntArray, IntArray]:
 
     found: tuple[IntArray, IntArray] = number_words(tokens, count)
     return found
-
-
-def _numbered(words: Iterable[str]) -> tuple[tuple[str, ...], IntArray]:
-    """Return the distinct words in order of first use, and the number of each of the words."""
-    words = list(words)
-    numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
-    return tuple(numbers), np.fromiter(map(numbers.__getitem__, words), np.int32, len(words))
 
 
 def _marks(marks: Sequence[str | None]) -> Marks:

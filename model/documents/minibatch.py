@@ -46,7 +46,7 @@ class Minibatch(Block):
         return wire.pack(
             self.MAGIC,
             header,
-            wire.words_to_bytes(self.words),
+            self.words.text.tobytes(),
             wire.array_to_bytes(self.timestamps, "<i8"),
             wire.array_to_bytes(self.tokens, "<i4"),
             wire.array_to_bytes(self.offsets, "<i8"),

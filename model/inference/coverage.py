@@ -122,7 +122,7 @@ def _tally(documents: NumberedDocuments, chosen: LongArray) -> Tally:
 
 
 def _digests(block: Block, words: IntArray) -> set[int]:
-    return {_digest(block.words[word]) for word in words.tolist()}
+    return set(map(_digest, block.words.taken(words)))
 
 
 @lru_cache(_MEMO_WORDS)

@@ -26,7 +26,7 @@ from beam_topics.model.words.character_model import CharacterModel, StoredCharac
 from beam_topics.model.words.known_words import bucket
 from beam_topics.model.words.phrases import JOINER, Phrases
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.model.words.word_list import WordList, text_of
+from beam_topics.model.words.word_list import WordList
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +216,7 @@ class Snapshot:
         # Imported here, so that a model can be shown without kernels.
         from beam_topics.model.words.kernels.word_index import build_index
 
-        text = text_of(self.words)
+        text = WordList.of(self.words).text
         return text, *build_index(text, len(self.words), len(self.words))
 
     def known_rows(self, words: Sequence[str]) -> LongArray:
@@ -226,7 +226,7 @@ class Snapshot:
         """
         from beam_topics.model.words.kernels.word_index import find_words
 
-        rows: LongArray = find_words(*self._index, text_of(words), len(words))
+        rows: LongArray = find_words(*self._index, WordList.of(words).text, len(words))
         return rows
 
     def rows_of(self, words: Sequence[str]) -> LongArray:

@@ -32,7 +32,7 @@ from beam_topics.model.stored import checks, wire
 from beam_topics.model.stored.wire import Array, Column, Content, pack_columns, unpack_columns
 from beam_topics.model.words.character_model import StoredCharacters
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.model.words.word_list import WordList, text_of
+from beam_topics.model.words.word_list import WordList
 
 MAGIC = b"BTz4"
 # The digest covers this name of the contents, which are the same in every packing.
@@ -94,7 +94,7 @@ class SnapshotFile:
 def snapshot_to_file(snapshot: Snapshot) -> SnapshotFile:
     """Return the file of a snapshot."""
     characters, words = snapshot.prior.characters, snapshot.words
-    text = text_of(words).tobytes()
+    text = WordList.of(words).text.tobytes()
     spelling = characters.to_bytes() if characters else b""
     header = {
         "key": snapshot.key,

@@ -14,12 +14,15 @@ exact, because a row holds the whole form. Forms of more than 16 bytes are decid
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.words.kernels.form_table import DROPPED, look_up, settle
+from beam_topics.model.words.vocabulary import GrowingWords
+from beam_topics.model.words.word_list import WordList
 
 # Bytes from 128 on are parts of characters, which are cut already.
 _INSIDE = np.array([code >= 128 or chr(code).isalnum() or code == ord("'") for code in range(256)])
@@ -39,13 +42,12 @@ class FormNumbers:
         self._clear()
 
     def _clear(self) -> None:
-        self._words: list[str] = []
-        self._numbers = {"": DROPPED}
+        self._words = GrowingWords()
         # A form is not empty, so no form has the numbers 0.
         self._low, self._high = np.zeros((2, 1 << _ROW_BITS), np.uint64)
         self._found = np.zeros(1 << _ROW_BITS, np.int32)
 
-    def of_texts(self, texts: Sequence[str]) -> tuple[tuple[str, ...], IntArray, LongArray]:
+    def of_texts(self, texts: Sequence[str]) -> tuple[WordList, IntArray, LongArray]:
         """Return the words that are kept.
 
         Args:
@@ -59,7 +61,7 @@ class FormNumbers:
         ends = np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)
         return self.of_bytes(b"\n".join([*parts, b""]), ends)
 
-    def of_bytes(self, data: bytes, ends: LongArray) -> tuple[tuple[str, ...], IntArray, LongArray]:
+    def of_bytes(self, data: bytes, ends: LongArray) -> tuple[WordList, IntArray, LongArray]:
         """Return :meth:`of_texts` of texts in UTF-8 that end with a new line at ``ends``."""
         if len(self._words) >= _MOST_WORDS:
             self._clear()
@@ -75,15 +77,14 @@ class FormNumbers:
         used, tokens, offsets = settle(
             numbers, bounds, misses, decided, self._found, len(self._words)
         )
-        return tuple(map(self._words.__getitem__, used.tolist())), tokens, offsets
+        return self._words.taken(used), tokens, offsets
 
     def _decided(self, data: bytes, misses: LongArray) -> IntArray:
         """Return the numbers of the words that become of forms that missed."""
         begins, ends, _ = misses.T.tolist()
         forms = [data[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
         words = list(map(self._word_of, forms))
-        for word in words:
-            if word not in self._numbers:
-                self._numbers[word] = len(self._words)
-                self._words.append(word)
-        return np.fromiter(map(self._numbers.__getitem__, words), np.int32, len(words))
+        kept = np.fromiter(map(bool, words), np.bool_, len(words))
+        numbers = np.full(len(words), DROPPED, np.int32)
+        numbers[kept] = self._words.add(list(filter(None, words)), sys.maxsize)
+        return numbers

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
+from beam_topics.model.words.word_list import WordList
 
 JOINER = "_"
 
@@ -85,11 +86,12 @@ class Phrases:
         for begin, end, phrase in spans:
             tokens[begin] = numbers.setdefault(phrase, len(numbers))
             kept[begin + 1 : end] = False
-        return replace(block, words=tuple(numbers), tokens=tokens).tokens_where(kept)
+        words = WordList.of(tuple(numbers))
+        return replace(block, words=words, tokens=tokens).tokens_where(kept)
 
     def _spans(self, block: Block) -> Iterator[tuple[int, int, str]]:
         """Yield the tokens [begin, end) that become a phrase, and the phrase."""
-        words, tokens, done = block.words, block.tokens, 0
+        words, tokens, done = block.words[:], block.tokens, 0
         first, last = _among(words, self._first), _among(words, self._last)
         places = np.flatnonzero(first[tokens[:-1]] & last[tokens[1:]])
         ends = block.offsets[np.searchsorted(block.offsets, places, side="right")]

@@ -44,6 +44,7 @@ from beam_topics.model.words.cleaning import clean, ordered, without_addresses, 
 from beam_topics.model.words.forms import FormNumbers
 from beam_topics.model.words.functions import load_function
 from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.model.words.word_list import WordList
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _WORD = rf"[\p{{L}}\p{{N}}][\p{{L}}\p{{M}}\p{{N}}]*(?:[{_JOINERS}][\p{{L}}\p{{M}}\p{{N}}]+)*"
@@ -274,7 +275,7 @@ class Tokeniser:
             return Block.of_words(documents, [self._kept(text, key) for text in texts])
         return Block.of(documents, *self._numbered(texts))
 
-    def _numbered(self, texts: Sequence[str]) -> tuple[tuple[str, ...], IntArray, LongArray]:
+    def _numbered(self, texts: Sequence[str]) -> tuple[WordList, IntArray, LongArray]:
         """Return the words, tokens and offsets of clean texts."""
         if self._space is None and all(map(str.isascii, texts)):
             # No sign joins what a new line separates, and no step changes a length.

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.stored import wire
 from beam_topics.model.words.kernels.word_index import add_words, build_index, find_words
-from beam_topics.model.words.word_list import WordList, text_of
+from beam_topics.model.words.word_list import WINDOW_ROOM, WordList, words_at
 
 _ROOM = 8
 
@@ -51,10 +51,14 @@ class GrowingWords:
 
     def view(self) -> WordList:
         """Return the words of now, without a copy of their text."""
-        text = self._text[: max(self._used - 1, 0)]
         # What is appended later stands behind these bytes.
-        text.flags.writeable = False
-        return WordList(text, self._count)
+        return WordList(self._text[: max(self._used - 1, 0)], self._count)
+
+    def taken(self, numbers: IntArray) -> WordList:
+        """Return some words by their numbers, int32[n]."""
+        self._reserve(1, WINDOW_ROOM)
+        self._starts[self._count] = self._used
+        return words_at(self._text, self._starts, numbers)
 
     def since(self, first: int) -> tuple[str, ...]:
         """Return the words from number ``first`` on."""
@@ -70,7 +74,7 @@ class GrowingWords:
 
     def find(self, words: Sequence[str]) -> LongArray:
         """Return the number of each word, int64; -1 for a word that is not in the list."""
-        text = text_of(words)
+        text = WordList.of(words).text
         found: LongArray = find_words(self._text, self._starts, self._slots, text, len(words))
         return found
 
@@ -87,14 +91,14 @@ class GrowingWords:
         Raises:
             ValueError: a word is empty or has a newline.
         """
-        found = self.find(words)
+        given = WordList.of(words)
+        found = self.find(given)
         places = np.flatnonzero(found < 0)
         if self._count < most and len(places):
-            new = [words[place] for place in places.tolist()]
-            text = text_of(new)
-            self._reserve(len(new), len(text) + 1)
+            text, new = given.taken(places).text, len(places)
+            self._reserve(new, len(text) + 1)
             found[places], self._count, self._used = add_words(
-                self._text, self._starts, self._slots, self._count, self._used, text, len(new), most
+                self._text, self._starts, self._slots, self._count, self._used, text, new, most
             )
         return found
 
@@ -182,14 +186,14 @@ class Vocabulary:
         made._words, made.use = self._words.copied(), self.use.copy()
         return made
 
-    def numbers(self, words: Iterable[str]) -> IntArray:
+    def numbers(self, words: Sequence[str]) -> IntArray:
         """Return the number of each word, and number the new words.
 
         Returns:
             int32; :data:`UNKNOWN` for words that are not in the vocabulary and for which there is
             no room.
         """
-        return self._words.add(list(words), self.limit).astype(np.int32)
+        return self._words.add(words, self.limit).astype(np.int32)
 
     def missing(self, words: Iterable[str]) -> list[str]:
         """Return the words that the vocabulary does not have."""

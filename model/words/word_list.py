@@ -1,51 +1,64 @@
-r"""The words of a model that was read, kept as one text until one of them is asked for.
+r"""Words that were read, or numbered, kept as one text until one of them is asked for.
 
-Inference looks words up in an index of this text, so it needs no string for each word, and a
-publisher needs those of the first words of topics alone. To cut the text into strings, and to
-measure them, takes as long as half of the rest of reading a model.
+Inference and learners look words up in an index of this text, so they need no string for each word,
+and a publisher needs those of the first words of topics alone. To cut the text into strings, and to
+measure them, takes as long as half of the rest of reading a model. Blocks of documents are joined
+and taken apart without it.
 
 >>> words = WordList.from_bytes(b"sea\nship")
 >>> len(words), words[1], words == ("sea", "ship")
 (2, 'ship', True)
+>>> words.taken(np.array([1, 0, 1])).distinct()
+(('ship', 'sea'), array([0, 1, 0], dtype=int32))
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
-from beam_topics.model.arrays import LongArray
+from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.stored import wire
 
 _END = b"\n"
-
-
-def text_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Return words in UTF-8, joined by newlines; of a :class:`WordList` without a copy.
-
-    Raises:
-        ValueError: A word is empty or contains a newline.
-    """
-    if isinstance(words, WordList):
-        return words.text
-    return np.frombuffer(wire.words_to_bytes(words), np.uint8)
+# Bytes after a text of words, so that kernels read and write eight at a time.
+WINDOW_ROOM = 16
 
 
 class WordList(Sequence[str]):
     """An immutable sequence of words; it equals the tuple of the same words.
 
     Attributes:
-        text: uint8, the words in UTF-8, joined by newlines.
+        text: uint8, the words in UTF-8, joined by newlines; read-only.
     """
 
     def __init__(self, text: npt.NDArray[np.uint8], count: int) -> None:
         self.text = text
         self._count = count
+        text.flags.writeable = False
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> WordList:
+        """Return words as a list; one that is a list already, itself.
+
+        Raises:
+            ValueError: A word is empty or contains a newline.
+        """
+        if isinstance(words, WordList):
+            return words
+        return cls(np.frombuffer(wire.words_to_bytes(words), np.uint8), len(words))
+
+    @classmethod
+    def joined(cls, lists: Sequence[WordList]) -> WordList:
+        """Return the words of one list after the other."""
+        text = _END.join(one.text.data for one in lists if len(one))
+        return cls(np.frombuffer(text, np.uint8), sum(map(len, lists)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordList:
@@ -77,9 +90,38 @@ class WordList(Sequence[str]):
         return self._count
 
     @cached_property
-    def _ends(self) -> LongArray:
-        """int64[len(self)], where each word ends in the text."""
-        return np.append(np.flatnonzero(self.text == ord(_END)), len(self.text))
+    def _begins(self) -> LongArray:
+        """int64[len(self) + 1], where each word begins in the text, and one more would."""
+        begins = np.zeros(self._count + 1, np.int64)
+        if self._count:
+            begins[1:-1] = np.flatnonzero(self.text == ord(_END)) + 1
+            begins[-1] = len(self.text) + 1
+        return begins
+
+    @cached_property
+    def _ended(self) -> npt.NDArray[np.uint8]:
+        """The text with a newline after each word, and room."""
+        ended = np.full(len(self.text) + WINDOW_ROOM, ord(_END), np.uint8)
+        ended[: len(self.text)] = self.text
+        return ended
+
+    def taken(self, places: IntArray | LongArray) -> WordList:
+        """Return the words at places, int[n], in their order."""
+        return words_at(self._ended, self._begins, places)
+
+    def distinct(self) -> tuple[WordList, IntArray]:
+        """Return the distinct words in order of first use, and the number of each word, int32."""
+        # Imported here and below, because a model can be shown without kernels.
+        from beam_topics.model.words.kernels.word_columns import distinct_words
+
+        firsts, numbers = distinct_words(_windows(self._ended), self._begins)
+        return self if len(firsts) == len(self) else self.taken(firsts), numbers
+
+    def parts(self, bounds: LongArray) -> Iterator[WordList]:
+        """Yield the words between each two of ascending bounds."""
+        begins = pairwise(self._begins[bounds].tolist())
+        for count, (begin, after) in zip(np.diff(bounds).tolist(), begins, strict=True):
+            yield WordList(self.text[begin : max(begin, after - 1)], count)
 
     def begins_with(self, words: Sequence[str]) -> bool:
         """Return whether these are the first words."""
@@ -96,8 +138,8 @@ class WordList(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
         if isinstance(place, slice) or not 0 <= place < len(self) or "_words" in vars(self):
             return self._words[place]
-        begin = self._ends[place - 1] + 1 if place else 0
-        return self.text[begin : self._ends[place]].tobytes().decode()
+        begin, after = self._begins[place : place + 2]
+        return self.text[begin : after - 1].tobytes().decode()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._words)
@@ -113,3 +155,26 @@ class WordList(Sequence[str]):
 
     def __repr__(self) -> str:
         return repr(self._words)
+
+
+def words_at(
+    text: npt.NDArray[np.uint8], starts: LongArray, places: IntArray | LongArray
+) -> WordList:
+    """Return words of a text, in the order of their places.
+
+    Args:
+        text: uint8, words with a newline after each, and ``WINDOW_ROOM`` bytes of room.
+        starts: int64, where each word begins in the text, and one more would.
+        places: int[n], numbers of words.
+    """
+    from beam_topics.model.words.kernels.word_columns import begins_of, take_words
+
+    begins = begins_of(starts, places)
+    made = np.empty(begins[-1] + WINDOW_ROOM, np.uint8)
+    take_words(_windows(text), starts, places, begins, _windows(made))
+    return WordList(made[: max(0, begins[-1] - 1)], len(places))
+
+
+def _windows(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """Return uint64, the eight bytes at each place of a text, without a copy."""
+    return np.ndarray(len(text) - 7, "<u8", text, strides=(1,))

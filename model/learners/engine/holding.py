@@ -250,8 +250,7 @@ def counts_of(live: State, first: int, topics: int) -> Array:
 
 def _mark(minibatch: Minibatch, d: int) -> int:
     """Return a hash of a document's id and words, below 2^62."""
-    tokens = minibatch.tokens[minibatch.offsets[d] : minibatch.offsets[d + 1]]
-    text = "\n".join([minibatch.ids[d], *(minibatch.words[w] for w in tokens.tolist())])
+    text = "\n".join([minibatch.ids[d], *minibatch.words_of(d)])
     found = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(found, "little") >> 2
 

@@ -53,7 +53,6 @@ from beam_topics.model.learners.filters.settings import CopySettings, Drop
 from beam_topics.model.publishing.events import DOCUMENT_IDS, FLOOD, Event
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.words.word_list import text_of
 
 BLOCK = 100
 FLOOD_SHARE = 0.25
@@ -168,7 +167,7 @@ class NearCopies(LeavingOut):
         return cls(settings.duplicates, new_memory(REMEMBERED))
 
     def left_out(self, minibatch: Minibatch) -> BoolArray:
-        hashes = hash_words(text_of(minibatch.words), len(minibatch.words))
+        hashes = hash_words(minibatch.words.text, len(minibatch.words))
         tokens, offsets = minibatch.tokens.astype(np.int32), minibatch.offsets.astype(np.int64)
         comparable = np.array(
             [

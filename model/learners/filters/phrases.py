@@ -187,7 +187,7 @@ def is_phrase(both: int, expected: float, tokens: int, npmi: float) -> bool:
 
 def _pairs_of(minibatch: Minibatch) -> Iterator[tuple[Pair, int]]:
     """Yield the pairs of neighbours that may be phrases, and the documents that have each."""
-    words, tokens = minibatch.words, minibatch.tokens.astype(np.int64)
+    words, tokens = minibatch.words[:], minibatch.tokens.astype(np.int64)
     first, second = tokens[:-1], tokens[1:]
     documents = np.repeat(np.arange(len(minibatch)), np.diff(minibatch.offsets))
     lengths = np.array([word.count(JOINER) + 1 for word in words], np.int64)

@@ -12,6 +12,7 @@ from beam_topics.model.documents.block import Block, key_and_count, times_in
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.words.word_list import WordList
 
 NAMES = st.text(max_size=4)
 DOCUMENTS = st.builds(
@@ -115,7 +116,7 @@ def test_no_document_is_no_stored_block():
         ("offsets", np.array([0, 4, 3]), "offsets of a block"),
         ("tokens", np.array([0, 1, -1], np.int32), "tokens of a block: found -1"),
         ("tokens", np.array([0, 1, 2], np.int32), "tokens of a block: found 2"),
-        ("words", ("sea", "sea"), "words of a block: found 1 repeated"),
+        ("words", WordList.of(("sea", "sea")), "distinct words of a block: found 1 values"),
     ],
 )
 def test_a_damaged_block_is_refused(part, value, message):
