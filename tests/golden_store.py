@@ -73,7 +73,7 @@ _FILTER = {
 STORES = {
     "gibbs": _STREAM,
     "no births": {**_STREAM, "births": "off"},
-    "archive": {**_SMALL, "schedule": "archive", "sweeps": 10, "births": "off"},
+    "archive": {**_SMALL, "schedule": "archive", "sweeps": 10},
     "particle-filter": _FILTER,
     "resampling": {**_FILTER, "beta": 0.01, "resampling": "residual", "particles": 8},
     "batch-gibbs": {**_SMALL, "learner": "batch-gibbs", "beta": 0.01, "chains": 2, "sweeps": 20},

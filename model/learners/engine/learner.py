@@ -36,7 +36,7 @@ from beam_topics.model.learners.engine.nursery import Nursery, Stream
 from beam_topics.model.learners.engine.settings import LEAST_ALPHA, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.start import CHOOSING, LOOKS
 from beam_topics.model.learners.engine.state import Array, State, first_strength
-from beam_topics.model.learners.engine.stream import learn
+from beam_topics.model.learners.engine.stream import learn, settle
 from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.scaled import Scaled
@@ -232,7 +232,7 @@ def _begin(state: GibbsState, nursery: Nursery, arrived: Array, ids: Sequence[st
     learned = _learned(state, arrived, seen, everyone)
     if seen in LOOKS:
         state.choose_topics(seen)
-        _learned(state, everyone, seen, everyone)
+        settle(state.live, everyone, state.pool)
     nursery.uses = np.zeros((2, state.live.size), np.int64)
     if seen == CHOOSING:
         remember(_stream(state, nursery, everyone[seen:], ids)._replace(seen=seen), everyone)

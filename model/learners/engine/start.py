@@ -48,8 +48,8 @@ CHOOSING = LOOKS[-1]
 # One of so many judges, drawn, whatever the order is; the sweeps of a chain; how far fewer topics
 # are compared.
 JUDGES, SWEEPS, FEWER = 3, 40, 3
-# Sweeps of a chain between two draws of tables.
-RESEATS = 2
+# Documents that make tables be drawn a sweep later: once in a sweep of fewer, in two, in three, ...
+RESEAT = 100
 # Standard errors behind the best that are as good as none, and those that are enough to have fewer
 # topics for good than a number that is given.
 BEHIND, SURE = 0.25, 2.0
@@ -121,8 +121,9 @@ def chain_of(live: State, settings: Gibbs, topics: int, learned: Array) -> State
 
 def sweep(chain: State, sweeps: int) -> None:
     """Visit all documents some times, S = 1."""
+    every = 1 + chain.documents // RESEAT
     for number in range(sweeps):
-        epoch(chain, np.arange(chain.documents), 1, reseats=number % RESEATS == 0)
+        epoch(chain, np.arange(chain.documents), 1, reseats=number % every == 0)
 
 
 def phi_in_use(chain: State, texts: Texts) -> tuple[Array, Array]:

@@ -42,6 +42,8 @@ PART, MOST_SHARDS = 250, 4
 # Visits that all documents get together beside R of each, for each doubling of D but for ln 2; D
 # below FEW counts as FEW.
 EARLY, FEW = 50_000, 500
+# Visits of the documents that chose a model: so many in all, within the least and most of each.
+CHOSEN, AGAIN = 9000, (30, 200)
 # An epoch of visits has at most this share of the documents in reach, or SMALL. Fewer are not paid:
 # an epoch costs as much as hundreds of visits before its first draw.
 SHARE, SMALL = 0.5, 1000
@@ -77,6 +79,13 @@ def learn(
     if is_due(state, len(reach)):
         pay(state, seen, pool, [(1.0, reach)])
     return fit
+
+
+def settle(state: State, documents: Array, pool: Executor | None) -> None:
+    """Visit the documents that chose a model: it has learned most of them, but in a short chain."""
+    least, most = AGAIN
+    for _ in range(max(least, min(most, CHOSEN // len(documents)))):
+        visit(state, documents, len(documents), pool)
 
 
 def visit(state: State, chosen: Array, seen: int, pool: Executor | None) -> float:

@@ -98,10 +98,10 @@ def test_a_row_holds_the_whole_form():
 
 @pytest.mark.skipif(not DATA, reason="BEAM_TOPICS_DATA names no folder of corpora")
 @pytest.mark.parametrize("name", CORPORA)
-def test_all_texts_of_the_corpora(name):
+def test_texts_of_the_corpora(name):
     tokeniser, alone = Tokeniser(TokeniserSettings()), Tokeniser(TokeniserSettings())
     with gzip.open(Path(DATA) / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        texts = (json.loads(line)["text"] for line in lines)
+        texts = (json.loads(line)["text"] for line in islice(lines, 20_000))
         while block := list(islice(texts, 200)):
             check_equal(tokeniser, alone, block)
 

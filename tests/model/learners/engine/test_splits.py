@@ -72,7 +72,7 @@ def test_documents_that_no_topic_explains_get_ids(topics):
     assert (state.live.rows.sum(axis=0) == state.live.totals).all()
 
 
-@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("seed", [4, 5])
 def test_where_all_are_explained_nobody_gets_an_id(seed, monkeypatch):
     """The planted bug is judges that children have learned."""
     shares, generator = 1.0 / np.arange(1, 301), np.random.default_rng(seed)
