@@ -16,10 +16,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.coherence import judge
 from beam_topics.model.files import is_local
 from beam_topics.model.learner_log.restoring import documents_at_hand
-from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
@@ -31,7 +28,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TopicOptions,
 )
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     CURVES,
@@ -65,12 +62,11 @@ def show(options: Options) -> None:
 
     The digests of version and snapshot are checked first.
     """
-    store = ModelStore(settings_of(options, StoreSettings).root)
     display = settings_of(options, ShowSettings)
-    chosen = chosen_version(options)
+    store, chosen = opened(options)
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
-    shown = Shown(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
+    shown = Shown.stored(store, chosen, snapshot)
     listed = listed_topics(shown, options.topic_ids)
     drawn = shown.curves(history, _CURVE)
     ordered = is_ordered(store.root)

@@ -24,7 +24,7 @@ MOST_LINES = 1000
 MOST_IMPORTS = 12
 # The files that import more modules of the project, with their numbers; the list only shrinks.
 CROWDED = {
-    "model/inference/serving.py": 16,
+    "model/inference/serving.py": 15,
     "model/learner_log/local.py": 15,
     "model/learner_log/log.py": 15,
     "model/learner_log/offering.py": 13,
@@ -46,12 +46,11 @@ CROWDED = {
     "pipelines/beam_yaml/__init__.py": 21,
     "pipelines/cli/arguments.py": 14,
     "pipelines/cli/command.py": 13,
-    "pipelines/cli/settings_from_options.py": 18,
+    "pipelines/cli/settings_from_options.py": 16,
     "pipelines/estimator/documents.py": 18,
     "pipelines/estimator/parameters.py": 13,
-    "pipelines/estimator/topic_model.py": 27,
-    "pipelines/export.py": 13,
-    "pipelines/graphs/evaluate.py": 18,
+    "pipelines/estimator/topic_model.py": 26,
+    "pipelines/graphs/evaluate.py": 16,
     "pipelines/graphs/infer.py": 17,
     "pipelines/graphs/learning.py": 20,
     "pipelines/graphs/models.py": 15,
@@ -59,11 +58,8 @@ CROWDED = {
     "pipelines/graphs/outcomes.py": 16,
     "pipelines/graphs/report.py": 18,
     "pipelines/graphs/sources/__init__.py": 16,
-    "pipelines/graphs/trends.py": 13,
     "pipelines/service/models.py": 17,
-    "pipelines/show.py": 16,
-    "pipelines/topics.py": 13,
-    "pipelines/versions.py": 13,
+    "pipelines/show.py": 13,
 }
 PICKLES = {"pickle", "cloudpickle", "dill", "marshal", "shelve"}
 CLOCKS = {"time", "random", "uuid", "secrets"}

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from beam_topics.model.words.vocabulary import Vocabulary
 
 DEFAULT_MAX_WORDS = 50_000
+# The use of a word falls by 1 / WORD_MEMORY at each minibatch.
+WORD_MEMORY = 100
 
 
 class VocabularySettings(Record):
@@ -27,13 +29,17 @@ class VocabularySettings(Record):
         """Return W, the number of words over which a flat prior spreads its mass."""
         raise NotImplementedError
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the words that have numbers before the first minibatch."""
+        return ()
+
     def new(self) -> Vocabulary:
         """Return the vocabulary before the first minibatch."""
-        raise NotImplementedError
+        # Imported here, because options are read without numba.
+        from beam_topics.model.words.vocabulary import Vocabulary
 
-
-# The use of a word falls by 1 / WORD_MEMORY at each minibatch.
-WORD_MEMORY = 100
+        return Vocabulary(self.words, self.size, WORD_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,6 @@ class Growing(VocabularySettings):
     @property
     def size(self) -> int:
         return self.max_words
-
-    def new(self) -> Vocabulary:
-        # Imported here, because options are read without numba.
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary((), self.max_words, WORD_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,6 @@ class Given(VocabularySettings):
     @property
     def size(self) -> int:
         return len(self.words)
-
-    def new(self) -> Vocabulary:
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary(self.words, len(self.words), WORD_MEMORY)
 
 
 VOCABULARIES = Kinds(Growing, Given)

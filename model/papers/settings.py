@@ -14,13 +14,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
 from beam_topics.model.learners.vocabularies import (
     DEFAULT_MAX_WORDS,
     Given,
+    Growing,
     VocabularySettings,
 )
 from beam_topics.model.papers.rejuvenation import (
@@ -33,9 +34,6 @@ from beam_topics.model.papers.rejuvenation import (
 )
 from beam_topics.model.settings.options import Kinds, Record, option, part
 
-if TYPE_CHECKING:
-    from beam_topics.model.words.vocabulary import Vocabulary
-
 # The module of the learner of all of them.
 _MODULE = "beam_topics.model.papers.learner"
 # The number of documents of a batch that is never complete.
@@ -43,7 +41,7 @@ ENDLESS = sys.maxsize
 
 
 @dataclass(frozen=True)
-class FirstWords(VocabularySettings):
+class FirstWords(Growing):
     """New words join while there is room; later ones are not learned."""
 
     kind = "growing"
@@ -55,16 +53,6 @@ class FirstWords(VocabularySettings):
         least=1,
         first=True,
     )
-
-    @property
-    def size(self) -> int:
-        return self.max_words
-
-    def new(self) -> Vocabulary:
-        # Imported here, because options are read without numba.
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary((), self.max_words)
 
 
 VOCABULARIES = Kinds(FirstWords, Given)

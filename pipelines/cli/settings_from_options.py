@@ -34,7 +34,7 @@ from beam_topics.model.inference import METHOD, InferenceSettings
 from beam_topics.model.learner_log.options import LearnOptions, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.learners.seeds import word_and_tokens
-from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.settings.compositions import check_placed, compose, placements
 from beam_topics.model.settings.options import plain_options
@@ -44,7 +44,6 @@ from beam_topics.pipelines.cli.groups import Options, fields_given, settings_of
 from beam_topics.pipelines.cli.options import OUTPUTS, TOPICS, kafka_topic
 
 if TYPE_CHECKING:
-    from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.model.words.tokeniser import Tokeniser
 
 _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa, orbit]"
@@ -174,19 +173,6 @@ def _refuse_beside(option: str, value: str, given: Mapping[str, Any], names: lis
         if given.get(option) == value and name in given:
             allowed = f"nothing with --{option}={value}"
             raise OptionError(f"--{name}", given[name], allowed, "Leave one of the two out.")
-
-
-def chosen_version(options: Options) -> Manifest:
-    """Return the version of the model store that the options name.
-
-    Raises:
-        OptionError: there is no such version.
-    """
-    # Imported here, because --help needs no store.
-    from beam_topics.model.publishing.store import ModelStore
-
-    which = settings_of(options, VersionSettings)
-    return ModelStore(settings_of(options, StoreSettings).root).manifest(which.key, which.version)
 
 
 def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> TokeniserSettings:

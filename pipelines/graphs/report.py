@@ -11,7 +11,6 @@ from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
-from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
@@ -22,7 +21,8 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.arguments import PROFILE_FILE
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import OutputFileSettings
-from beam_topics.pipelines.cli.settings_from_options import chosen_version, read_settings_of
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,
@@ -56,7 +56,7 @@ def report(options: Options) -> None:
         console().print(plain(f"version {manifest.version} -> {output} ({size})"), soft_wrap=True)
 
     if options.follow is None:
-        write(chosen_version(options))
+        write(opened(options)[1])
     else:
         seconds = options.follow / 1e6
         follow(lambda: store.latest(which.key), write, lambda: time.sleep(seconds))
@@ -109,8 +109,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)
     history = store.with_models(manifest)
-    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    view = Shown(catalogue, manifest, store.get_snapshot(manifest))
+    view = Shown.stored(store, manifest)
     limits = Limits.of(len(view.topics))
     labelled = options.mixtures and labelled_of(
         options.mixtures, history, view, typical=limits.typical, sample=limits.sample
