@@ -104,14 +104,10 @@ class Inference(Protocol[Prepared]):
         """Return the proportions of D documents, float64[D, T]."""
 
 
-class FromSnapshot(Generic[S]):
+class FromSnapshot(Inference[PreparedModel[S]], Generic[S]):
     """What methods share that need nothing of a model but its snapshot."""
 
-    needs_all_documents: bool
-    needs: tuple[str, ...]
-
     def prepare(self, settings: S, published: PublishedModel) -> PreparedModel[S]:
-        """Return the model with the settings."""
         return PreparedModel(settings, published)
 
 

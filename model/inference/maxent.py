@@ -12,7 +12,13 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
+from beam_topics.model.inference.base import (
+    CLASSIFIER,
+    Inference,
+    InferenceSettings,
+    PublishedModel,
+    register,
+)
 from beam_topics.model.inference.classifier import SingleArray
 from beam_topics.model.inference.features import NumberedDocuments, WordCounts
 from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
@@ -56,11 +62,8 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
 
 
 @register(MaxEnt, needs=(CLASSIFIER,))
-class MaxEntInference:
+class MaxEntInference(Inference[Prepared]):
     """MaxEnt; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
 
     def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
         return prepare(settings, published)

@@ -13,7 +13,7 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.inference import maxent, variational
-from beam_topics.model.inference.base import CLASSIFIER, PublishedModel, register
+from beam_topics.model.inference.base import CLASSIFIER, Inference, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.mixture_blocks import posterior_mean
 from beam_topics.model.inference.settings import Hybrid
@@ -30,11 +30,8 @@ class PreparedHybrid:
 
 
 @register(Hybrid, needs=(CLASSIFIER,))
-class HybridInference:
+class HybridInference(Inference[PreparedHybrid]):
     """Hybrid MaxEnt; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
 
     def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
         return PreparedHybrid(

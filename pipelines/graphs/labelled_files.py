@@ -10,9 +10,9 @@ from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files import is_local, local_files
+from beam_topics.model.files import folder_of, is_local, local_files
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.reading.files import folder_of, read_file
+from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.course import calendar_unit, period_start
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
