@@ -10,17 +10,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import compress
-from pathlib import Path
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.coherence import judge
-from beam_topics.model.files import is_local
 from beam_topics.model.learner_log.restoring import documents_at_hand
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     ShowOptions,
@@ -28,7 +26,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TopicOptions,
 )
-from beam_topics.pipelines.cli.stored import opened
+from beam_topics.pipelines.cli.stored import is_ordered, opened
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     CURVES,
@@ -105,16 +103,6 @@ def show(options: Options) -> None:
         ids = chosen.ids(snapshot.topic_count)
         out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)
-
-
-def is_ordered(root: str) -> bool:
-    """Return whether the run of a model store has the order of the records in place of times."""
-    # Imported here: most programs that show versions read no options of a run.
-    from beam_topics.pipelines.cli.arguments import all_groups, stored_options
-
-    folder = str(Path(root).parent)
-    known = names_of(all_groups())
-    return is_local(root) and stored_options(folder, known).get("time_from") == "order"
 
 
 def version_row(manifest: Manifest) -> tuple[object, ...]:

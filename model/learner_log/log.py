@@ -136,7 +136,7 @@ def before_due(head: LearnerHead, minibatches: Sequence[Minibatch], options: Lea
     for count, minibatch in enumerate(minibatches, 1):
         windows += minibatch.closes_window
         tokens += len(minibatch.tokens)
-        due = offering.is_due(minibatch, options, windows=windows, since=since)
+        due = options.is_due(minibatch, windows=windows, since=since)
         if due or tokens >= options.run.checkpoint_tokens:
             return count
     return len(minibatches)
@@ -341,7 +341,7 @@ class Session(Replayer):
         for link, minibatch, info in zip(links, minibatches, infos, strict=True):
             out.steps.append(Step(link.sequence, minibatch.window_end, info))
         windows, since = out.head.windows, out.head.since
-        if offering.is_due(minibatches[-1], self.options, windows=windows, since=since):
+        if self.options.is_due(minibatches[-1], windows=windows, since=since):
             self._offer(out, live, minibatches[-1].window_end)
             # A publication may leave copies of the state.
             live = replace(live, nbytes=self.learner.nbytes(live.state))
