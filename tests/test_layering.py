@@ -41,7 +41,6 @@ CROWDED = {
     "transforms/sources/kafka.py": 13,
     "pipelines/beam_yaml/__init__.py": 21,
     "pipelines/cli/arguments.py": 13,
-    "pipelines/cli/settings_from_options.py": 15,
     "pipelines/estimator/documents.py": 18,
     "pipelines/estimator/parameters.py": 13,
     "pipelines/estimator/topic_model.py": 26,

@@ -53,36 +53,23 @@ class Corpus:
     """Documents in an order of their own, as words and topics.
 
     Attributes:
-        documents: the words and topics of D documents.
+        tokens: int32[N], word numbers.
+        offsets: int64[D + 1], where documents begin in ``tokens``.
+        states: int32[N], the tokens' topics.
+        in_documents: int32[D, T], n_td.
         number: number of the first document, which names its uniforms.
     """
 
-    documents: Documents
+    tokens: IntArray
+    offsets: LongArray
+    states: IntArray
+    in_documents: IntArray
     number: int
 
     @property
-    def tokens(self) -> IntArray:
-        """int32[N], word numbers."""
-        tokens: IntArray = self.documents.tokens
-        return tokens
-
-    @property
-    def offsets(self) -> LongArray:
-        """int64[D + 1], where documents begin in ``tokens``."""
-        offsets: LongArray = self.documents.offsets
-        return offsets
-
-    @property
-    def states(self) -> IntArray:
-        """int32[N], the tokens' topics."""
-        states: IntArray = self.documents.states
-        return states
-
-    @property
-    def in_documents(self) -> IntArray:
-        """int32[D, T], n_td."""
-        in_documents: IntArray = self.documents.in_documents
-        return in_documents
+    def documents(self) -> Documents:
+        """The documents as kernels take them."""
+        return Documents(self.tokens, self.offsets, self.states, self.in_documents)
 
     def sweep_name(self, sweep: int, first: bool, keys: tuple[int, int]) -> SweepName:
         """Return the name of a sweep over this corpus."""
@@ -100,13 +87,14 @@ def build_corpora(*groups: NumberedDocuments) -> tuple[LongArray, list[Corpus]]:
     rows = np.unique(np.concatenate([tokens for tokens, _ in known]))
     corpora = []
     for number, (group, (tokens, offsets)) in enumerate(zip(groups, known, strict=True)):
-        documents = Documents(
+        corpus = Corpus(
             np.searchsorted(rows, tokens).astype(np.int32),
             offsets,
             np.zeros(len(tokens), np.int32),
             np.zeros((len(group), group.snapshot.topic_count), np.int32),
+            number * CORPUS_STRIDE,
         )
-        corpora.append(Corpus(documents, number * CORPUS_STRIDE))
+        corpora.append(corpus)
     return rows, corpora
 
 

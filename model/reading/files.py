@@ -100,12 +100,6 @@ def check_formats(names: Iterable[str], settings: ReadSettings, option: str = "-
         raise OptionError("--encoding", settings.encoding, allowed, "Leave it out.")
 
 
-def _source(
-    stream: BinaryIO, name: str, settings: ReadSettings, folder: str, **more: Any
-) -> Source:
-    return Source(stream, name, settings, format_of(name, settings), folder, **more)
-
-
 def read_file(
     stream: BinaryIO,
     name: str,
@@ -128,7 +122,8 @@ def read_file(
     """
     left = MOST_REFUSED
     rest: dict[str, tuple[DeadLetter, DeadLetter, int]] = {}
-    for item in _read(_source(stream, name, settings, folder, part=part), first):
+    source = Source(stream, name, settings, format_of(name, settings), folder, part=part)
+    for item in _read(source, first):
         if isinstance(item, Document):
             yield item
         elif left:
@@ -185,7 +180,8 @@ def records(
         settings: As of :class:`Source`.
         folder: As of :class:`Source`.
     """
-    table = opened(_source(stream, name, settings, folder, every_field=True))
+    kind = format_of(name, settings)
+    table = opened(Source(stream, name, settings, kind, folder, every_field=True))
     if isinstance(table, DeadLetter):
         yield table
     elif table is not None:

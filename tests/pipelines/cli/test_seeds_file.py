@@ -5,7 +5,7 @@ import pytest
 from beam_topics.model.errors import OptionError
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
-from beam_topics.pipelines.cli.settings_from_options import lines_of_text, seeds_of_file
+from beam_topics.pipelines.cli.word_files import lines_of_text, seeds_of_file
 
 TOKENISER = Tokeniser(TokeniserSettings())
 

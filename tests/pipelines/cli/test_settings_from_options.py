@@ -34,8 +34,8 @@ from beam_topics.pipelines.cli.settings_from_options import (
     inference_settings_of,
     learner_settings_of,
     read_settings_of,
-    tokeniser_settings_of,
 )
+from beam_topics.pipelines.cli.word_files import tokeniser_settings_of
 from beam_topics.pipelines.graphs.runners import check_outputs
 
 
