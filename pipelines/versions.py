@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
 from beam_topics.model.publishing.local_files import blobs_at
-from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
@@ -28,17 +27,12 @@ from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     StoreOptions,
 )
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (StoreOptions, ModelVersionOptions)
 # The options of all actions.
 GROUPS = (*_WHICH, KeepOptions)
-
-
-def opened(options: Options) -> tuple[ModelStore, Manifest]:
-    """Return the store and the chosen version."""
-    return ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
 
 
 def list_versions(options: Options) -> None:

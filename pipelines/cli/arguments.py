@@ -26,6 +26,7 @@ from pathlib import Path
 
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.files import (
+    folder_of,
     is_local,
     is_marker,
     is_store,
@@ -227,9 +228,6 @@ def _check_apart(inputs: Sequence[str], options: Mapping[str, str]) -> None:
     """Refuse a program that would write into the folders that it reads. Raises UsageError."""
     for path in filter(is_local, inputs):
         if "**" in path and not Path(path).exists():
-            # Imported here, because --help reads no file.
-            from beam_topics.model.reading.files import folder_of
-
             folder = folder_of([path])
         elif Path(path).is_dir():
             folder = path
