@@ -1,4 +1,4 @@
-"""The vocabulary of a learner that counts words: :class:`Growing` or :class:`Given`."""
+"""The vocabulary of a learner that counts words."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class VocabularySettings(Record):
         return True
 
     @property
-    def size(self) -> int:
-        """Return W, the number of words over which a flat prior spreads its mass."""
-        raise NotImplementedError
-
-    @property
     def words(self) -> tuple[str, ...]:
         """Return the words that have numbers before the first minibatch."""
         return ()
+
+    @property
+    def size(self) -> int:
+        """Return W, the number of words over which a flat prior spreads its mass."""
+        return len(self.words)
 
     def new(self) -> Vocabulary:
         """Return the vocabulary before the first minibatch."""
@@ -62,6 +62,21 @@ class Growing(VocabularySettings):
 
 
 @dataclass(frozen=True)
+class FirstWords(Growing):
+    """New words join while there is room; later ones are not learned."""
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "W, the size of the vocabulary; words that come when it is full are not learned",
+        unit="words",
+        least=1,
+        first=True,
+    )
+
+
+@dataclass(frozen=True)
 class Given(VocabularySettings):
     """The words of a list and no others."""
 
@@ -86,10 +101,6 @@ class Given(VocabularySettings):
     @property
     def is_open(self) -> bool:
         return False
-
-    @property
-    def size(self) -> int:
-        return len(self.words)
 
 
 VOCABULARIES = Kinds(Growing, Given)

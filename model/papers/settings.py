@@ -19,9 +19,8 @@ from typing import Literal
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
 from beam_topics.model.learners.vocabularies import (
-    DEFAULT_MAX_WORDS,
+    FirstWords,
     Given,
-    Growing,
     VocabularySettings,
 )
 from beam_topics.model.papers.rejuvenation import (
@@ -38,21 +37,6 @@ from beam_topics.model.settings.options import Kinds, Record, option, part
 _MODULE = "beam_topics.model.papers.learner"
 # The number of documents of a batch that is never complete.
 ENDLESS = sys.maxsize
-
-
-@dataclass(frozen=True)
-class FirstWords(Growing):
-    """New words join while there is room; later ones are not learned."""
-
-    kind = "growing"
-
-    max_words: int = option(
-        DEFAULT_MAX_WORDS,
-        "W, the largest size of the vocabulary; words that come when it is full are not learned",
-        unit="words",
-        least=1,
-        first=True,
-    )
 
 
 VOCABULARIES = Kinds(FirstWords, Given)

@@ -37,23 +37,19 @@ NO_WORDS: Words = MappingProxyType({})
 _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa, orbit]"
 
 
-def seeds_of_file(option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
+def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
     """Return a line ``name: word word`` for each topic of a file.
 
     Args:
+        text: the text of the file.
         option: the option that names the file.
         path: the file.
         tokeniser: cuts the words.
 
     Raises:
-        OptionError: it cannot be read, is no such file, or has a word that the tokeniser does not
-            return as one word.
+        OptionError: it is no such file, or has a word that the tokeniser does not return as one
+            word.
     """
-    return lines_of_text(read_text(option, path, _ALLOWED), option, path, tokeniser)
-
-
-def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
-    """Return the lines of the text of a file; arguments and errors as :func:`seeds_of_file`."""
     found = mapping_of(text, option, path, _ALLOWED)
     if not found:
         raise OptionError(option, path, _ALLOWED, "Correct the file.")
@@ -109,7 +105,8 @@ def words_of(name: str, path: str, kind: str, options: Options) -> tuple[str, ..
     from beam_topics.model.words.tokeniser import Tokeniser
 
     if kind == "seeds":
-        return seeds_of_file(f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))
+        text = read_text(f"--{name}", path, _ALLOWED)
+        return lines_of_text(text, f"--{name}", path, Tokeniser(tokeniser_settings_of(options)))
     lines = read_text(f"--{name}", path, "a UTF-8 text file, one word a line").split("\n")
     if kind == "lines":
         return tuple(dict.fromkeys(word for line in lines if (word := line.strip())))
