@@ -38,7 +38,6 @@ CROWDED = {
     "transforms/infer.py": 17,
     "transforms/sources/kafka.py": 13,
     "pipelines/beam_yaml/__init__.py": 21,
-    "pipelines/cli/arguments.py": 13,
     "pipelines/estimator/documents.py": 18,
     "pipelines/estimator/parameters.py": 13,
     "pipelines/estimator/topic_model.py": 26,

@@ -16,8 +16,8 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.pipelines.cli.arguments import PROFILE_FILE
 from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.looking import PROFILE_FILE
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.cli.stored import opened
