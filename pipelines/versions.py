@@ -74,12 +74,17 @@ def unpin_version(options: Options) -> None:
 
 
 def diff(options: Options) -> None:
-    """Print the words that entered and left the first words of each topic between two versions."""
-    store, after = opened(options)
-    if after.parent is None:
-        remedy = "Name a later one: beam-topics versions list has them."
-        raise OptionError("--model_version", after.version, "a version with a parent", remedy)
-    before = store.manifest(after.key, after.parent)
+    """Print the words that entered and left the first words of each topic between two versions.
+
+    They are a version and its parent, or those of ``--model_version=OLDER..NEWER``.
+    """
+    older, _, newer = str(options.model_version).rpartition("..")
+    store, after = opened(Options(**{**vars(options), "model_version": newer}))
+    base = older or after.parent
+    if base is None:
+        allowed, remedy = "a version with a parent, or OLDER..NEWER", "Name a later version."
+        raise OptionError("--model_version", after.version, allowed, remedy)
+    before = store.manifest(after.key, base)
     snapshot = store.get_snapshot(after)
     ids = after.ids(snapshot.topic_count)
     changed = changes(store.get_snapshot(before), snapshot)
