@@ -5,8 +5,8 @@
     python -m benchmarks.births_engine pause --names sci.crypt --seeds 1
     python -m benchmarks.births_engine change --seeds 1
 
-``inside``: 4,000 posts of nineteen newsgroups, then every twelfth post (``--every``) is of one more;
-or abstracts, where the name is a category of arXiv (``cs.PL``). A line says how many of its posts
+``inside``: 4,000 posts of nineteen newsgroups, then every twelfth (``--every``) is of one more; or
+abstracts, where the name is a category of arXiv (``cs.PL``). A line says how many of its posts
 came until it was told, and which share of the documents that hold a born topic is of it.
 ``unchanged``: a corpus in random order; every event is false. ``pause``: 6 % of
 10,000 posts are of a newsgroup that writes nothing from 4,000 to 7,000; ``holder`` is the topic
