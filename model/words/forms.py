@@ -18,14 +18,14 @@ import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.words.kernels.form_table import DROPPED, look_up, settle
+from beam_topics.model.words.kernels.signs import ROOM, find_unclean, join_signs
 from beam_topics.model.words.vocabulary import GrowingWords
-from beam_topics.model.words.word_list import WordList
+from beam_topics.model.words.word_list import WordList, windows_of
 
-# Bytes from 128 on are parts of characters, which are cut already.
-_INSIDE = np.array([code >= 128 or chr(code).isalnum() or code == ord("'") for code in range(256)])
 _ROW_BITS = 18
 _MOST_WORDS = 200_000
 
@@ -35,56 +35,91 @@ class FormNumbers:
 
     Args:
         word_of: What becomes of a form: a word, or ``""`` where it is dropped.
+        sizes: The least and the most letters of the forms of letters a to z that are words as they
+            are, so that ``word_of`` is not asked for them; by default there is none.
+        dropped: Forms of letters a to z that are no words.
     """
 
-    def __init__(self, word_of: Callable[[str], str]) -> None:
-        self._word_of = word_of
+    def __init__(
+        self,
+        word_of: Callable[[str], str],
+        sizes: tuple[int, int] = (1, 0),
+        dropped: Sequence[str] = (),
+    ) -> None:
+        self._word_of, self._sizes = word_of, sizes
+        self._dropped = GrowingWords(dropped)
         self._clear()
 
     def _clear(self) -> None:
-        self._words = GrowingWords()
+        # Forms that are dropped come first.
+        self._words = self._dropped.copied()
         # A form is not empty, so no form has the numbers 0.
         self._low, self._high = np.zeros((2, 1 << _ROW_BITS), np.uint64)
         self._found = np.zeros(1 << _ROW_BITS, np.int32)
 
-    def of_texts(self, texts: Sequence[str]) -> tuple[WordList, IntArray, LongArray]:
+    def of_texts(
+        self, texts: Sequence[str], joins: bool = False
+    ) -> tuple[WordList, IntArray, LongArray]:
         """Return the words that are kept.
 
         Args:
             texts: D texts of words, with any ASCII character but an apostrophe between them.
+            joins: Whether the signs of the default word forms are joined first. Then a text is
+                ASCII in lower case, or has no such sign.
 
         Returns:
             The distinct words in order of first use; int32[N], the tokens of all texts as indices
             into them; int64[D + 1], the bounds of the texts.
         """
-        parts = [text.encode() for text in texts]
-        ends = np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)
-        return self.of_bytes(b"\n".join([*parts, b""]), ends)
-
-    def of_bytes(self, data: bytes, ends: LongArray) -> tuple[WordList, IntArray, LongArray]:
-        """Return :meth:`of_texts` of texts in UTF-8 that end with a new line at ``ends``."""
         if len(self._words) >= _MOST_WORDS:
             self._clear()
+        data, ends = text_of(texts)
         text = np.frombuffer(data, np.uint8)
-        table = self._low, self._high, self._found
-        numbers, bounds, misses = look_up(text, ends, _INSIDE, np.uint64(_ROW_BITS), *table)
+        if joins:
+            join_signs(text, np.empty((2, len(text)), np.int64))
+        numbers, misses = np.empty(len(text), np.int32), np.empty((len(text), 4), np.int64)
+        bounds, plain = np.zeros(len(ends) + 1, np.int64), np.empty(len(text), np.uint8)
+        table = np.uint64(_ROW_BITS), self._low, self._high, self._found
+        made = numbers, bounds, misses, plain
+        n, m, p = look_up(text, windows_of(text), ends, *table, self._sizes, *made)
         try:
-            decided = self._decided(data, misses)
+            decided = self._decided(data, misses[:m], plain[: max(0, p - 1)])
         except BaseException:
             # The table refers to the misses of this call.
             self._clear()
             raise
         used, tokens, offsets = settle(
-            numbers, bounds, misses, decided, self._found, len(self._words)
+            numbers[:n], bounds, misses[:m], decided, self._found, len(self._words)
         )
         return self._words.taken(used), tokens, offsets
 
-    def _decided(self, data: bytes, misses: LongArray) -> IntArray:
+    def _decided(
+        self, data: bytearray, misses: LongArray, plain: npt.NDArray[np.uint8]
+    ) -> IntArray:
         """Return the numbers of the words that become of forms that missed."""
-        begins, ends, _ = misses.T.tolist()
-        forms = [data[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
-        words = list(map(self._word_of, forms))
-        kept = np.fromiter(map(bool, words), np.bool_, len(words))
-        numbers = np.full(len(words), DROPPED, np.int32)
+        numbers, is_plain = np.full(len(misses), DROPPED, np.int32), misses[:, 3] > 0
+        if len(plain):
+            forms = WordList(plain, np.count_nonzero(is_plain))
+            numbers[is_plain] = self._words.add(forms, sys.maxsize)
+            numbers[numbers < len(self._dropped)] = DROPPED
+        others = misses[~is_plain, :2].tolist()
+        words = [self._word_of(data[begin:end].decode()) for begin, end in others]
+        kept = np.flatnonzero(~is_plain)[np.fromiter(map(bool, words), np.bool_, len(words))]
         numbers[kept] = self._words.add(list(filter(None, words)), sys.maxsize)
         return numbers
+
+
+def text_of(texts: Sequence[str]) -> tuple[bytearray, LongArray]:
+    """Return texts in UTF-8, each with a newline, between bytes of room; int64[D], their ends."""
+    parts = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum([ROOM, *(len(part) + 1 for part in parts)], dtype=np.int64)[1:]
+    room = b"\n" * (ROOM - 1)
+    return bytearray(b"\n").join([room, *parts, room + b"\n"]), ends
+
+
+def unclean(texts: Sequence[str]) -> list[bool]:
+    """Return which texts are not ASCII, or may change when the tokeniser cleans them."""
+    data, ends = text_of(texts)
+    found = np.zeros(len(texts), np.bool_)
+    find_unclean(np.frombuffer(data, np.uint8), ends, found)
+    return found.tolist()

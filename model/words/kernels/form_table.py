@@ -1,82 +1,92 @@
 """Look up the forms of words in texts, and number the words that are kept by their first use.
 
-A form is a run of bytes that belong to words. The table has one row for each hash of a form, with
-the first 16 bytes of the form as two numbers, which are the whole form, and what was found for it:
-the number of a word, :data:`DROPPED`, or -2 - m for the m-th *miss* of the call, a form that the
-caller has to decide. A miss takes the row that it looked in. A longer form has no row, and is a
-miss each time.
+A form is a run of bytes that belong to words, and of apostrophes between two of them. The table has
+one row for each hash of a form, with the first 16 bytes of the form as two numbers, which are the
+whole form, and what was found for it: the number of a word, :data:`DROPPED`, or -2 - m for the m-th
+*miss* of the call, a form that the caller has to decide. A miss takes the row that it looked in. A
+longer form has no row, and is a miss each time. A *plain* form has letters a to z alone.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from beam_topics.model.kernels.jit import inlined, kernel
+from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel
+from beam_topics.model.words.kernels.signs import CLASSES, INSIDE, ROOM
 
 DROPPED = -1
 LONGEST = 16
 _U = np.uint64
 _LOW, _HIGH = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F)
-_EIGHT, _SIXTY_FOUR = _U(8), _U(64)
+_SIXTY_FOUR, _APOSTROPHE, _NEWLINE = _U(64), ord("'"), ord("\n")
+# The bytes of a number that belong to a form of so many bytes, for its first and second eight.
+_OF_SIZE = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+_FIRST, _SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)]]
 
 
-@inlined
-def _read(text, inside, at, end):
-    """Return the end of the form that begins at ``at``, and its first 16 bytes as two numbers."""
-    low, high, shift = _U(0), _U(0), _U(0)
-    begin = at
-    while at < end and inside[text[at]]:
-        if at - begin < 8:
-            low |= _U(text[at]) << shift
-        elif at - begin < LONGEST:
-            high |= _U(text[at]) << (shift - _SIXTY_FOUR)
-        shift += _EIGHT
-        at += 1
-    return at, low, high
+@page_inlined
+def _is_plain(text, begin, end):
+    for at in range(begin, end):
+        if not ord("a") <= text[at] <= ord("z"):
+            return False
+    return True
 
 
-@kernel
-def look_up(text, ends, inside, bits, low, high, found):
+@page_kernel
+def look_up(text, windows, ends, bits, low, high, found, sizes, numbers, bounds, misses, plain):
     """Cut texts into forms and look them up.
 
     Args:
-        text: uint8, D texts one after the other.
-        ends: int64[D], the end of each.
-        inside: bool[256], the bytes that belong to words.
+        text: uint8[B], D texts one after the other, each with a newline at its end, with room.
+        windows: uint64[B - 7], the eight bytes at each place.
+        ends: int64[D], the end of each text.
         bits: uint64, the bits of a row of the table.
         low: uint64[2**bits], the first 8 bytes of the forms of the rows; 0 where a row is empty.
         high: uint64[2**bits], their other bytes.
         found: int32[2**bits], what was found for them.
+        sizes: the least and the most letters of the plain forms that are told apart.
+        numbers: int32[B], what was found for each form; written.
+        bounds: int64[D + 1], the bounds of the texts in it; written.
+        misses: int64[B, 4], the begin, the end and the row of each miss, -1 for a form without a
+            row, and 1 for a plain one; written.
+        plain: uint8[B], the plain misses with a newline behind each; written.
 
     Returns:
-        int32[n], what was found for each form; int64[D + 1], the bounds of the texts in it;
-        int64[m, 3], the begin, the end and the row of each miss, -1 for a form without a row.
+        The number of forms, of misses, and of bytes of plain misses.
     """
-    most = len(text) // 2 + len(ends) + 1
-    numbers, misses = np.empty(most, np.int32), np.empty((most, 3), np.int64)
-    bounds = np.zeros(len(ends) + 1, np.int64)
-    n, m, i = 0, 0, 0
+    n, m, i, p = 0, 0, ROOM, 0
     for d in range(len(ends)):
         while i < ends[d]:
-            if not inside[text[i]]:
+            if not CLASSES[text[i]] & INSIDE:
                 i += 1
                 continue
             begin = i
-            i, first, second = _read(text, inside, i, ends[d])
-            row = np.int64((first * _LOW ^ second * _HIGH) >> (_SIXTY_FOUR - bits))
-            if i - begin > LONGEST:
-                row = np.int64(-1)
-            if row >= 0 and low[row] == first and high[row] == second:
-                numbers[n] = found[row]
-            else:
-                numbers[n] = -2 - m
-                misses[m, 0], misses[m, 1], misses[m, 2] = begin, i, row
-                if row >= 0:
-                    low[row], high[row], found[row] = first, second, -2 - m
-                m += 1
+            while CLASSES[text[i]] & INSIDE or (
+                text[i] == _APOSTROPHE and CLASSES[text[i + 1]] & INSIDE
+            ):
+                i += 1
+            size, row = i - begin, np.int64(-1)
+            if size <= LONGEST:
+                first, second = windows[begin] & _FIRST[size], windows[begin + 8] & _SECOND[size]
+                row = np.int64((first * _LOW ^ second * _HIGH) >> (_SIXTY_FOUR - bits))
+                if low[row] == first and high[row] == second:
+                    numbers[n] = found[row]
+                    n += 1
+                    continue
+                low[row], high[row], found[row] = first, second, -2 - m
+            numbers[n] = -2 - m
+            is_plain = sizes[0] <= size <= sizes[1] and _is_plain(text, begin, i)
+            misses[m, 0], misses[m, 1], misses[m, 2], misses[m, 3] = begin, i, row, is_plain
+            m += 1
+            if is_plain:
+                for at in range(begin, i):
+                    plain[p] = text[at]
+                    p += 1
+                plain[p] = _NEWLINE
+                p += 1
             n += 1
         bounds[d + 1] = n
-    return numbers[:n], bounds, misses[:m]
+    return n, m, p
 
 
 @kernel
@@ -86,7 +96,7 @@ def settle(numbers, bounds, misses, decided, found, count):
     Args:
         numbers: int32[n], of :func:`look_up`.
         bounds: int64[D + 1], of it.
-        misses: int64[m, 3], of it.
+        misses: int64[m, 4], of it.
         decided: int32[m], the number of a word, or DROPPED, for each miss.
         found: int32, of the table; the rows of the misses are written.
         count: the number of words.

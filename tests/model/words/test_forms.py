@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.words import forms
 from beam_topics.model.words import tokeniser as module
@@ -45,6 +46,7 @@ PIECES = [
     " reddit.com/a",
     " US",
     "'IT' ",
+    "\ud800",
 ]
 PIECES += [
     "a" * 15 + "b",
@@ -61,13 +63,22 @@ CORPORA = ["arxiv-cs-1994-2019", "20news-bydate", "nips-00-12", "de-news-en-stem
 
 
 def check_equal(tokeniser, alone, texts):
-    documents = [Document(f"d{at}", at, text, "l", "") for at, text in enumerate(texts)]
+    """Check the words of a block, which kernels cut, against those of regular expressions."""
+    key = alone.key(texts[0])
+    documents = [Document(f"d{at}", at, text, "l", key) for at, text in enumerate(texts)]
     found = [one.to_bytes() for one in tokeniser.block(documents).documents()]
-    assert found == [alone.block([document]).to_bytes() for document in documents]
+    words = [alone._kept(alone._clean(text), key) for text in texts]
+    assert found == [
+        Block.of_words([document], [one]).to_bytes()
+        for document, one in zip(documents, words, strict=True)
+    ]
+
+
+BLOCKS = st.lists(st.lists(TEXTS, min_size=1, max_size=5), min_size=1, max_size=3)
 
 
 @settings(max_examples=300)
-@given(OPTIONS, st.lists(st.lists(TEXTS, min_size=1, max_size=5), min_size=1, max_size=3))
+@given(OPTIONS, BLOCKS)
 def test_blocks_equal_documents_alone(options, blocks):
     with pytest.MonkeyPatch.context() as patch:
         # Forms take the rows of others, and the memo begins anew.
@@ -76,6 +87,25 @@ def test_blocks_equal_documents_alone(options, blocks):
         tokeniser, alone = Tokeniser(options), Tokeniser(options)
         for texts in blocks:
             check_equal(tokeniser, alone, texts)
+
+
+SIGNS = [*"abxnETUS12'-.&+#(_;: \n\x1e\x1f", "''", "asp.net", ".net", "(k)", "++", "US ", "737-MA"]
+SIGNED = st.lists(st.sampled_from(SIGNS), max_size=40).map("".join)
+
+
+@settings(max_examples=1000)
+@given(st.lists(SIGNED, min_size=1, max_size=8))
+def test_kernels_join_signs_as_regular_expressions_do(texts):
+    options = TokeniserSettings(stop_words="none", min_length=1)
+    check_equal(Tokeniser(options), Tokeniser(options), texts)
+
+
+@settings(max_examples=300)
+@given(st.lists(TEXTS | SIGNED, min_size=1, max_size=8))
+def test_a_text_that_is_not_unclean_stays_as_it_is(texts):
+    tokeniser = Tokeniser(TokeniserSettings())
+    for text, changes in zip(texts, forms.unclean(texts), strict=True):
+        assert changes or (text.isascii() and tokeniser._clean(text) == text)
 
 
 def test_a_function_cuts_the_texts_of_a_block(monkeypatch):
