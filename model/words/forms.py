@@ -53,9 +53,8 @@ class FormNumbers:
     def _clear(self) -> None:
         # Forms that are dropped come first.
         self._words = self._dropped.copied()
-        # A form is not empty, so no form has the numbers 0.
-        self._low, self._high = np.zeros((2, 1 << _ROW_BITS), np.uint64)
-        self._found = np.zeros(1 << _ROW_BITS, np.int32)
+        # A form is not empty, so no form has the numbers 0. A row is half a line of the cache.
+        self._rows = np.zeros((1 << _ROW_BITS, 4), np.int64)
 
     def of_texts(
         self, texts: Sequence[str], joins: bool = False
@@ -79,7 +78,7 @@ class FormNumbers:
             join_signs(text, np.empty((2, len(text)), np.int64))
         numbers, misses = np.empty(len(text), np.int32), np.empty((len(text), 4), np.int64)
         bounds, plain = np.zeros(len(ends) + 1, np.int64), np.empty(len(text), np.uint8)
-        table = np.uint64(_ROW_BITS), self._low, self._high, self._found
+        table = np.uint64(_ROW_BITS), self._rows
         made = numbers, bounds, misses, plain
         n, m, p = look_up(text, windows_of(text), ends, *table, self._sizes, *made)
         try:
@@ -89,7 +88,7 @@ class FormNumbers:
             self._clear()
             raise
         used, tokens, offsets = settle(
-            numbers[:n], bounds, misses[:m], decided, self._found, len(self._words)
+            numbers[:n], bounds, misses[:m], decided, self._rows, len(self._words)
         )
         return self._words.taken(used), tokens, offsets
 
@@ -99,7 +98,7 @@ class FormNumbers:
         """Return the numbers of the words that become of forms that missed."""
         numbers, is_plain = np.full(len(misses), DROPPED, np.int32), misses[:, 3] > 0
         if len(plain):
-            forms = WordList(plain, np.count_nonzero(is_plain))
+            forms = WordList(plain, int(np.count_nonzero(is_plain)))
             numbers[is_plain] = self._words.add(forms, sys.maxsize)
             numbers[numbers < len(self._dropped)] = DROPPED
         others = misses[~is_plain, :2].tolist()
@@ -111,10 +110,15 @@ class FormNumbers:
 
 def text_of(texts: Sequence[str]) -> tuple[bytearray, LongArray]:
     """Return texts in UTF-8, each with a newline, between bytes of room; int64[D], their ends."""
-    parts = [text.encode("utf-8", "surrogatepass") for text in texts]
-    ends = np.cumsum([ROOM, *(len(part) + 1 for part in parts)], dtype=np.int64)[1:]
-    room = b"\n" * (ROOM - 1)
-    return bytearray(b"\n").join([room, *parts, room + b"\n"]), ends
+    room = "\n" * (ROOM - 1)
+    joined = "\n".join([room, *texts, room + "\n"])
+    parts = texts if joined.isascii() else [_encoded(text) for text in texts]
+    ends = np.cumsum([ROOM, *map(len, parts)], dtype=np.int64)[1:] + np.arange(1, len(texts) + 1)
+    return bytearray(_encoded(joined)), ends
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def unclean(texts: Sequence[str]) -> list[bool]:

@@ -26,14 +26,14 @@ _FIRST, _SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)
 
 @page_inlined
 def _is_plain(text, begin, end):
+    plain = True
     for at in range(begin, end):
-        if not ord("a") <= text[at] <= ord("z"):
-            return False
-    return True
+        plain = plain and ord("a") <= text[at] <= ord("z")
+    return plain
 
 
 @page_kernel
-def look_up(text, windows, ends, bits, low, high, found, sizes, numbers, bounds, misses, plain):
+def look_up(text, windows, ends, bits, rows, sizes, numbers, bounds, misses, plain):
     """Cut texts into forms and look them up.
 
     Args:
@@ -41,9 +41,8 @@ def look_up(text, windows, ends, bits, low, high, found, sizes, numbers, bounds,
         windows: uint64[B - 7], the eight bytes at each place.
         ends: int64[D], the end of each text.
         bits: uint64, the bits of a row of the table.
-        low: uint64[2**bits], the first 8 bytes of the forms of the rows; 0 where a row is empty.
-        high: uint64[2**bits], their other bytes.
-        found: int32[2**bits], what was found for them.
+        rows: int64[2**bits, 4], the table: the first 8 bytes of a form, 0 where the row is empty,
+            its other bytes, and what was found for it.
         sizes: the least and the most letters of the plain forms that are told apart.
         numbers: int32[B], what was found for each form; written.
         bounds: int64[D + 1], the bounds of the texts in it; written.
@@ -67,13 +66,13 @@ def look_up(text, windows, ends, bits, low, high, found, sizes, numbers, bounds,
                 i += 1
             size, row = i - begin, np.int64(-1)
             if size <= LONGEST:
-                first, second = windows[begin] & _FIRST[size], windows[begin + 8] & _SECOND[size]
-                row = np.int64((first * _LOW ^ second * _HIGH) >> (_SIXTY_FOUR - bits))
-                if low[row] == first and high[row] == second:
-                    numbers[n] = found[row]
+                low, high = windows[begin] & _FIRST[size], windows[begin + 8] & _SECOND[size]
+                row = np.int64((low * _LOW ^ high * _HIGH) >> (_SIXTY_FOUR - bits))
+                if rows[row, 0] == np.int64(low) and rows[row, 1] == np.int64(high):
+                    numbers[n] = rows[row, 2]
                     n += 1
                     continue
-                low[row], high[row], found[row] = first, second, -2 - m
+                rows[row, 0], rows[row, 1], rows[row, 2] = low, high, -2 - m
             numbers[n] = -2 - m
             is_plain = sizes[0] <= size <= sizes[1] and _is_plain(text, begin, i)
             misses[m, 0], misses[m, 1], misses[m, 2], misses[m, 3] = begin, i, row, is_plain
@@ -90,7 +89,7 @@ def look_up(text, windows, ends, bits, low, high, found, sizes, numbers, bounds,
 
 
 @kernel
-def settle(numbers, bounds, misses, decided, found, count):
+def settle(numbers, bounds, misses, decided, rows, count):
     """Put what was decided in the place of misses, and number the words by their first use.
 
     Args:
@@ -98,7 +97,7 @@ def settle(numbers, bounds, misses, decided, found, count):
         bounds: int64[D + 1], of it.
         misses: int64[m, 4], of it.
         decided: int32[m], the number of a word, or DROPPED, for each miss.
-        found: int32, of the table; the rows of the misses are written.
+        rows: int64, the table; the rows of the misses are written.
         count: the number of words.
 
     Returns:
@@ -107,22 +106,22 @@ def settle(numbers, bounds, misses, decided, found, count):
     """
     for m in range(len(misses)):
         row = misses[m, 2]
-        if row >= 0 and found[row] == -2 - m:
-            found[row] = decided[m]
-    places, used = np.full(count, -1, np.int32), np.empty(min(count, len(numbers)), np.int32)
+        if row >= 0 and rows[row, 2] == -2 - m:
+            rows[row, 2] = decided[m]
+    # The last place is that of DROPPED, which is -1 and needs no branch.
+    places, used = np.full(count + 1, -1, np.int32), np.empty(min(count, len(numbers)), np.int32)
     tokens, offsets = np.empty(len(numbers), np.int32), np.zeros(len(bounds), np.int64)
+    places[count] = 0
     n, v = 0, 0
     for d in range(len(bounds) - 1):
         for i in range(bounds[d], bounds[d + 1]):
             word = numbers[i]
             if word <= -2:
                 word = decided[-2 - word]
-            if word == DROPPED:
-                continue
             if places[word] < 0:
                 places[word], used[v] = v, word
                 v += 1
             tokens[n] = places[word]
-            n += 1
+            n += word != DROPPED
         offsets[d + 1] = n
     return used[:v], tokens[:n], offsets
