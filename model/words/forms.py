@@ -46,7 +46,8 @@ class FormNumbers:
         sizes: tuple[int, int] = (1, 0),
         dropped: Sequence[str] = (),
     ) -> None:
-        self._word_of, self._sizes = word_of, sizes
+        self._word_of = word_of
+        self._sizes = min(sizes[0], sys.maxsize), min(sizes[1], sys.maxsize)
         self._dropped = GrowingWords(dropped)
         self._clear()
 
@@ -76,7 +77,8 @@ class FormNumbers:
         text = np.frombuffer(data, np.uint8)
         if joins:
             join_signs(text, np.empty((2, len(text)), np.int64))
-        numbers, misses = np.empty(len(text), np.int32), np.empty((len(text), 4), np.int64)
+        most = len(text) // 2
+        numbers, misses = np.empty(most, np.int32), np.empty((most, 4), np.int64)
         bounds, plain = np.zeros(len(ends) + 1, np.int64), np.empty(len(text), np.uint8)
         table = np.uint64(_ROW_BITS), self._rows
         made = numbers, bounds, misses, plain

@@ -44,10 +44,10 @@ def look_up(text, windows, ends, bits, rows, sizes, numbers, bounds, misses, pla
         rows: int64[2**bits, 4], the table: the first 8 bytes of a form, 0 where the row is empty,
             its other bytes, and what was found for it.
         sizes: the least and the most letters of the plain forms that are told apart.
-        numbers: int32[B], what was found for each form; written.
+        numbers: int32[B // 2], what was found for each form; written.
         bounds: int64[D + 1], the bounds of the texts in it; written.
-        misses: int64[B, 4], the begin, the end and the row of each miss, -1 for a form without a
-            row, and 1 for a plain one; written.
+        misses: int64[B // 2, 4], the begin, the end and the row of each miss, -1 for a form without
+            a row, and 1 for a plain one; written.
         plain: uint8[B], the plain misses with a newline behind each; written.
 
     Returns:

@@ -118,15 +118,19 @@ def _may_change(text, i):
     sign, after = text[i], text[i + 1]
     if sign == _HYPHEN:
         divides = after == ord("\n") or after == ord("\r")
-        return divides or (CLASSES[text[i - 1]] & _DIGIT and ord("A") <= after <= ord("Z"))
+        digits = CLASSES[text[i - 1]] & CLASSES[text[i - 2]] & CLASSES[text[i - 3]] & _DIGIT
+        return divides or (digits and ord("A") <= after <= ord("Z"))
     if sign == _DOT:
         j = i + 1
         while j < i + 4 and CLASSES[text[j]] & _LETTER:
             j += 1
         ends = j > i + 2 and not CLASSES[text[j]] & _LETTER
-        return ends or text[i - 1] | 32 == ord("w")
+        www = text[i - 1] | 32 == ord("w") and text[i - 2] | 32 == ord("w")
+        return ends or www
     if sign == _COLON:
         return after == _SLASH
+    if CLASSES[sign] & CLASSES[text[i - 1]] & _LETTER:
+        return False
     if sign == ord("U"):
         return after == ord("S")
     if sign == ord("I"):
