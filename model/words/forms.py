@@ -6,10 +6,10 @@ what becomes of a form is decided once, and a kernel looks it up afterwards
 a form that finds another one in its row takes the row. So its memory is bounded, and a lookup is
 exact, because a row holds the whole form. Forms of more than 16 bytes are decided each time.
 
->>> numbers = FormNumbers(lambda form: "" if form == "the" else form.removesuffix("s"))
->>> words, tokens, offsets = numbers.of_texts(["the ships", "", "ship, the seas"])
+>>> numbers = FormNumbers(lambda forms: [form.strip("s").replace("the", "") for form in forms])
+>>> words, tokens, offsets = numbers.of_texts(["the hulls", "", "hull, the rigs"])
 >>> words, tokens.tolist(), offsets.tolist()
-(('ship', 'sea'), [0, 0, 1], [0, 1, 1, 3])
+(('hull', 'rig'), [0, 0, 1], [0, 1, 1, 3])
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import sys
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.words.kernels.form_table import DROPPED, look_up, settle
@@ -34,26 +33,15 @@ class FormNumbers:
     """Numbers of words, as they come; a thread needs one of its own.
 
     Args:
-        word_of: What becomes of a form: a word, or ``""`` where it is dropped.
-        sizes: The least and the most letters of the forms of letters a to z that are words as they
-            are, so that ``word_of`` is not asked for them; by default there is none.
-        dropped: Forms of letters a to z that are no words.
+        words_of: What becomes of forms: for each a word, or ``""`` where it is dropped.
     """
 
-    def __init__(
-        self,
-        word_of: Callable[[str], str],
-        sizes: tuple[int, int] = (1, 0),
-        dropped: Sequence[str] = (),
-    ) -> None:
-        self._word_of = word_of
-        self._sizes = min(sizes[0], sys.maxsize), min(sizes[1], sys.maxsize)
-        self._dropped = GrowingWords(dropped)
+    def __init__(self, words_of: Callable[[list[str]], list[str]]) -> None:
+        self._words_of = words_of
         self._clear()
 
     def _clear(self) -> None:
-        # Forms that are dropped come first.
-        self._words = self._dropped.copied()
+        self._words = GrowingWords()
         # A form is not empty, so no form has the numbers 0. A row is half a line of the cache.
         self._rows = np.zeros((1 << _ROW_BITS, 4), np.int64)
 
@@ -73,18 +61,15 @@ class FormNumbers:
         """
         if len(self._words) >= _MOST_WORDS:
             self._clear()
-        data, ends = text_of(texts)
-        text = np.frombuffer(data, np.uint8)
+        data, ends = _text_of(texts)
+        text, most = np.frombuffer(data, np.uint8), len(data) // 2
         if joins:
             join_signs(text, np.empty((2, len(text)), np.int64))
-        most = len(text) // 2
-        numbers, misses = np.empty(most, np.int32), np.empty((most, 4), np.int64)
-        bounds, plain = np.zeros(len(ends) + 1, np.int64), np.empty(len(text), np.uint8)
-        table = np.uint64(_ROW_BITS), self._rows
-        made = numbers, bounds, misses, plain
-        n, m, p = look_up(text, windows_of(text), ends, *table, self._sizes, *made)
+        numbers, misses = np.empty(most, np.int32), np.empty((most, 3), np.int64)
+        table, bounds = (np.uint64(_ROW_BITS), self._rows), np.zeros(len(ends) + 1, np.int64)
+        n, m = look_up(text, windows_of(text), ends, *table, numbers, bounds, misses)
         try:
-            decided = self._decided(data, misses[:m], plain[: max(0, p - 1)])
+            decided = self._decided(data, misses[:m])
         except BaseException:
             # The table refers to the misses of this call.
             self._clear()
@@ -94,27 +79,21 @@ class FormNumbers:
         )
         return self._words.taken(used), tokens, offsets
 
-    def _decided(
-        self, data: bytearray, misses: LongArray, plain: npt.NDArray[np.uint8]
-    ) -> IntArray:
+    def _decided(self, data: bytearray, misses: LongArray) -> IntArray:
         """Return the numbers of the words that become of forms that missed."""
-        numbers, is_plain = np.full(len(misses), DROPPED, np.int32), misses[:, 3] > 0
-        if len(plain):
-            forms = WordList(plain, int(np.count_nonzero(is_plain)))
-            numbers[is_plain] = self._words.add(forms, sys.maxsize)
-            numbers[numbers < len(self._dropped)] = DROPPED
-        others = misses[~is_plain, :2].tolist()
-        words = [self._word_of(data[begin:end].decode()) for begin, end in others]
-        kept = np.flatnonzero(~is_plain)[np.fromiter(map(bool, words), np.bool_, len(words))]
+        forms = [data[begin:end].decode() for begin, end in misses[:, :2].tolist()]
+        words = self._words_of(forms)
+        kept = np.fromiter(map(bool, words), np.bool_, len(words))
+        numbers = np.full(len(words), DROPPED, np.int32)
         numbers[kept] = self._words.add(list(filter(None, words)), sys.maxsize)
         return numbers
 
 
-def text_of(texts: Sequence[str]) -> tuple[bytearray, LongArray]:
+def _text_of(texts: Sequence[str]) -> tuple[bytearray, LongArray]:
     """Return texts in UTF-8, each with a newline, between bytes of room; int64[D], their ends."""
     room = "\n" * (ROOM - 1)
     joined = "\n".join([room, *texts, room + "\n"])
-    parts = texts if joined.isascii() else [_encoded(text) for text in texts]
+    parts = texts if joined.isascii() else map(_encoded, texts)
     ends = np.cumsum([ROOM, *map(len, parts)], dtype=np.int64)[1:] + np.arange(1, len(texts) + 1)
     return bytearray(_encoded(joined)), ends
 
@@ -124,8 +103,8 @@ def _encoded(text: str) -> bytes:
 
 
 def unclean(texts: Sequence[str]) -> list[bool]:
-    """Return which texts are not ASCII, or may change when the tokeniser cleans them."""
-    data, ends = text_of(texts)
+    """Return which texts are not ASCII, or may change when a tokeniser cleans them."""
+    data, ends = _text_of(texts)
     found = np.zeros(len(texts), np.bool_)
     find_unclean(np.frombuffer(data, np.uint8), ends, found)
     return found.tolist()

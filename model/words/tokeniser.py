@@ -187,7 +187,7 @@ class Tokeniser:
         check_tokeniser(settings)
         self.settings = settings
         self._words = _Words(settings)
-        self._numbers = FormNumbers(self._words.__getitem__, *self._words.plain())
+        self._numbers = FormNumbers(self._words.of_forms)
         self._of_language: dict[str, _Words] = {}
         self._language = languages.key_finder(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
@@ -287,8 +287,8 @@ class Tokeniser:
         if not self._is_native:
             plain = (_plain(self._marked(text), marks) for text in texts)
             return self._numbers.of_texts([self._spaced(text) for text in plain])
-        changed = zip(texts, unclean(texts), strict=True)
-        plain = (_plain(self._marked(text) if may else text, marks) for text, may in changed)
+        changes = zip(texts, unclean(texts), strict=True)
+        plain = (_plain(self._marked(text) if may else text, marks) for text, may in changes)
         spaced = [text if text.isascii() else self._spaced(text) for text in plain]
         return self._numbers.of_texts(spaced, joins=True)
 
@@ -311,12 +311,21 @@ class _Words(dict[str, str]):
             self[word] = kept
         return kept
 
-    def plain(self) -> tuple[tuple[int, int], list[str]]:
-        """Return the sizes of words a to z that stay as they are, and those that are dropped."""
+    def of_forms(self, forms: Iterable[str]) -> list[str]:
+        """Return the results for words."""
         if self._stem is not None or self._lemma is not None:
-            return (1, 0), []
-        dropped = [word for word in self._stop if word.isascii() and word.isalpha()]
-        return (self._settings.min_length, self._settings.max_length), dropped
+            return [self[form] for form in forms]
+        least, most = self._settings.min_length, self._settings.max_length
+        # Most words are letters in lower case, which stay as they are.
+        return [
+            form
+            if form.isalpha()
+            and form.islower()
+            and least <= len(form) <= most
+            and form not in self._stop
+            else self[form]
+            for form in forms
+        ]
 
     def _kept(self, word: str) -> str:
         word = word.strip("'")

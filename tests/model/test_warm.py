@@ -25,7 +25,6 @@ def test_the_kernels_that_jobs_use_are_compiled():
         tables.seat,
         form_table.look_up,
         form_table.settle,
-        signs.find_unclean,
         signs.join_signs,
     ):
         assert kernel.signatures, kernel

@@ -4,36 +4,28 @@ A form is a run of bytes that belong to words, and of apostrophes between two of
 one row for each hash of a form, with the first 16 bytes of the form as two numbers, which are the
 whole form, and what was found for it: the number of a word, :data:`DROPPED`, or -2 - m for the m-th
 *miss* of the call, a form that the caller has to decide. A miss takes the row that it looked in. A
-longer form has no row, and is a miss each time. A *plain* form has letters a to z alone.
+longer form has no row, and is a miss each time.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel
+from beam_topics.model.kernels.jit import kernel, page_kernel
 from beam_topics.model.words.kernels.signs import CLASSES, INSIDE, ROOM
 
 DROPPED = -1
 LONGEST = 16
 _U = np.uint64
 _LOW, _HIGH = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F)
-_SIXTY_FOUR, _APOSTROPHE, _NEWLINE = _U(64), ord("'"), ord("\n")
+_SIXTY_FOUR, _APOSTROPHE = _U(64), ord("'")
 # The bytes of a number that belong to a form of so many bytes, for its first and second eight.
 _OF_SIZE = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 _FIRST, _SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)]]
 
 
-@page_inlined
-def _is_plain(text, begin, end):
-    plain = True
-    for at in range(begin, end):
-        plain = plain and ord("a") <= text[at] <= ord("z")
-    return plain
-
-
 @page_kernel
-def look_up(text, windows, ends, bits, rows, sizes, numbers, bounds, misses, plain):
+def look_up(text, windows, ends, bits, rows, numbers, bounds, misses):
     """Cut texts into forms and look them up.
 
     Args:
@@ -43,17 +35,15 @@ def look_up(text, windows, ends, bits, rows, sizes, numbers, bounds, misses, pla
         bits: uint64, the bits of a row of the table.
         rows: int64[2**bits, 4], the table: the first 8 bytes of a form, 0 where the row is empty,
             its other bytes, and what was found for it.
-        sizes: the least and the most letters of the plain forms that are told apart.
         numbers: int32[B // 2], what was found for each form; written.
         bounds: int64[D + 1], the bounds of the texts in it; written.
-        misses: int64[B // 2, 4], the begin, the end and the row of each miss, -1 for a form without
-            a row, and 1 for a plain one; written.
-        plain: uint8[B], the plain misses with a newline behind each; written.
+        misses: int64[B // 2, 3], the begin, the end and the row of each miss, -1 for a form without
+            a row; written.
 
     Returns:
-        The number of forms, of misses, and of bytes of plain misses.
+        The number of forms, and of misses.
     """
-    n, m, i, p = 0, 0, ROOM, 0
+    n, m, i = 0, 0, ROOM
     for d in range(len(ends)):
         while i < ends[d]:
             if not CLASSES[text[i]] & INSIDE:
@@ -74,18 +64,11 @@ def look_up(text, windows, ends, bits, rows, sizes, numbers, bounds, misses, pla
                     continue
                 rows[row, 0], rows[row, 1], rows[row, 2] = low, high, -2 - m
             numbers[n] = -2 - m
-            is_plain = sizes[0] <= size <= sizes[1] and _is_plain(text, begin, i)
-            misses[m, 0], misses[m, 1], misses[m, 2], misses[m, 3] = begin, i, row, is_plain
+            misses[m, 0], misses[m, 1], misses[m, 2] = begin, i, row
             m += 1
-            if is_plain:
-                for at in range(begin, i):
-                    plain[p] = text[at]
-                    p += 1
-                plain[p] = _NEWLINE
-                p += 1
             n += 1
         bounds[d + 1] = n
-    return n, m, p
+    return n, m
 
 
 @kernel
@@ -95,7 +78,7 @@ def settle(numbers, bounds, misses, decided, rows, count):
     Args:
         numbers: int32[n], of :func:`look_up`.
         bounds: int64[D + 1], of it.
-        misses: int64[m, 4], of it.
+        misses: int64[m, 3], of it.
         decided: int32[m], the number of a word, or DROPPED, for each miss.
         rows: int64, the table; the rows of the misses are written.
         count: the number of words.

@@ -1,8 +1,8 @@
-"""Join the signs of the default word forms in ASCII, and find texts that have to be cleaned.
+"""Join the signs of the default word forms in ASCII, and find texts that may have to be cleaned.
 
 The rules are those of :mod:`beam_topics.model.words.word_forms` for ``capitals``, ``codes`` and
 ``signs``. Regular expressions take five times as long. A text has room before and behind it, so
-that what is around a sign can be read (:func:`beam_topics.model.words.forms.text_of`).
+that what is around a sign can be read (:data:`ROOM`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BOTH, _WORDY, INSIDE = _LETTER | _DIGIT, _LETTER | _DIGIT | _LINE, _LETTER | _D
 # Joining signs in their order, and the capital letters that take their place.
 _SIGNS, _MARKS = (np.frombuffer(text, np.uint8) for text in (b"\x1e-.(\x1f&+#", b"CHDLHAPS"))
 _CAPITALS, _HYPHEN, _DOT, _OPEN, _BEFORE_CAPITALS, _AND, _PLUS, _HASH = _SIGNS.tolist()
-_CLOSE, _CLOSED, _COLON, _SLASH, _SEMICOLON = b")R:/;"
+_CLOSE, _CLOSED, _SEMICOLON = b")R;"
 
 
 def _classes():
@@ -114,42 +114,32 @@ def join_signs(text, places):
 
 @page_inlined
 def _may_change(text, i):
-    """Return whether a text may change around a sign or capital when it is cleaned."""
-    sign, after = text[i], text[i + 1]
+    """Return whether cleaning may change a text around a sign, or a capital of US, IT and WHO."""
+    sign, before, after = text[i], CLASSES[text[i - 1]], text[i + 1]
     if sign == _HYPHEN:
-        divides = after == ord("\n") or after == ord("\r")
-        digits = CLASSES[text[i - 1]] & CLASSES[text[i - 2]] & CLASSES[text[i - 3]] & _DIGIT
-        return divides or (digits and ord("A") <= after <= ord("Z"))
+        return after < ord(" ") or (before & _DIGIT and ord("A") <= after <= ord("Z"))
     if sign == _DOT:
-        j = i + 1
-        while j < i + 4 and CLASSES[text[j]] & _LETTER:
-            j += 1
-        ends = j > i + 2 and not CLASSES[text[j]] & _LETTER
-        www = text[i - 1] | 32 == ord("w") and text[i - 2] | 32 == ord("w")
-        return ends or www
-    if sign == _COLON:
-        return after == _SLASH
-    if CLASSES[sign] & CLASSES[text[i - 1]] & _LETTER:
-        return False
-    if sign == ord("U"):
-        return after == ord("S")
-    if sign == ord("I"):
-        return after == ord("T")
-    return sign != ord("W") or (after == ord("H") and text[i + 2] == ord("O"))
+        return CLASSES[after] & CLASSES[text[i + 2]] & _LETTER or text[i - 1] | 32 == ord("w")
+    if sign == ord(":"):
+        return after == ord("/")
+    if CLASSES[sign] & _LETTER:
+        return not before & _LETTER and (
+            after == ord("S") or after == ord("T") or after == ord("H")
+        )
+    return True
 
 
 @page_kernel
 def find_unclean(text, ends, found):
-    """Find the texts that :meth:`Tokeniser._clean` may change, or that are not ASCII.
+    """Find the texts that a tokeniser's cleaning may change, and those that are not ASCII.
 
     Args:
         text: uint8, D texts with room.
         ends: int64[D], the end of each.
-        found: bool[D], written.
+        found: bool[D], False; written.
     """
     begin = ROOM
     for d in range(len(ends)):
-        found[d] = False
         for i in range(begin, ends[d]):
             if CLASSES[text[i]] & _CLEANS and _may_change(text, i):
                 found[d] = True

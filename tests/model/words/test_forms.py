@@ -26,7 +26,7 @@ OPTIONS = st.builds(
     ),
     st.sampled_from(LANGUAGES),
     min_length=st.integers(1, 3),
-    max_length=st.sampled_from([4, 40, 10**30]),
+    max_length=st.sampled_from([4, 40]),
     stemmer=st.sampled_from(["none", "english", "turkish"]),
     word_forms=st.just(TokeniserSettings.word_forms)
     | st.lists(st.sampled_from([*FORMS]), unique=True).map(tuple),
@@ -84,8 +84,8 @@ def test_blocks_equal_documents_alone(options, blocks):
     with pytest.MonkeyPatch.context() as patch:
         # Forms take the rows of others, and the memo begins anew.
         patch.setattr(forms, "_ROW_BITS", 2)
+        patch.setattr(forms, "_MOST_WORDS", 9)
         tokeniser, alone = Tokeniser(options), Tokeniser(options)
-        patch.setattr(forms, "_MOST_WORDS", 9 + len(tokeniser._numbers._dropped))
         for texts in blocks:
             check_equal(tokeniser, alone, texts)
 
@@ -118,7 +118,7 @@ def test_a_function_cuts_the_texts_of_a_block(monkeypatch):
 
 def test_a_row_holds_the_whole_form():
     met = []
-    numbers = FormNumbers(lambda form: met.append(form) or form)
+    numbers = FormNumbers(lambda forms: met.extend(forms) or forms)
     texts = ["a" * size for size in range(1, 20)]
     for _ in range(2):
         words, tokens, offsets = numbers.of_texts(texts)
@@ -139,12 +139,12 @@ def test_texts_of_the_corpora(name):
 
 
 def test_a_form_that_cannot_be_decided_leaves_no_trace():
-    def word_of(form):
-        if form == "bad":
-            raise ValueError(form)
-        return form
+    def words_of(forms):
+        if "bad" in forms:
+            raise ValueError("bad")
+        return forms
 
-    numbers = FormNumbers(word_of)
+    numbers = FormNumbers(words_of)
     with pytest.raises(ValueError, match="bad"):
         numbers.of_texts(["good bad", "other"])
     words, tokens, _ = numbers.of_texts(["other good good"])
