@@ -91,7 +91,18 @@ def test_blocks_equal_documents_alone(options, blocks):
 
 
 SIGNS = [*"abxnETUS12'-.&+#(_;: \n\x1e\x1f", "''", "asp.net", ".net", "401(k)", "(k)", "++"]
-SIGNS += ["US ", "WHO is", "737-MA", "-a-bb", " a&bx", " a&b1", "x.com", "www.x", "ftp://x"]
+SIGNS += [
+    "US ",
+    "WHO is",
+    "737-MA",
+    "-a-bb",
+    " a&bx",
+    " a&b1",
+    "x.com",
+    "www.x",
+    "ftp://x",
+    " a-\nb",
+]
 SIGNED = st.lists(st.sampled_from(SIGNS), max_size=40).map("".join)
 
 
