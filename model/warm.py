@@ -26,6 +26,7 @@ from beam_topics.model.kernels.jit import remove_stale_caches
 from beam_topics.model.learners import Gibbs, LocalBirths, StreamSchedule, learner_for
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.settings.compositions import compose
+from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 # Documents of a minibatch, and minibatches: the first topics are chosen after 300 documents.
 _SIZE, _MINIBATCHES = 20, 30
@@ -63,12 +64,13 @@ def _words(number: int, late: bool) -> list[str]:
 
 
 def warm(everything: bool = True) -> None:
-    """Learn, save, load, infer and evaluate a few words.
+    """Tokenise a text, and learn, save, load, infer and evaluate a few words.
 
     Args:
         everything: with every method of inference and with evaluation; else with the default one.
     """
     documents, learner = _documents(), learner_for(_DEFAULT)
+    Tokeniser(tokeniser_settings()).block([Document("", 0, "x-ray", "")])
     state = learner.init(_DEFAULT, "", 0)
     for begin in range(0, len(documents), _SIZE):
         if begin == len(documents) // 2:

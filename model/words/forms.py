@@ -6,10 +6,10 @@ what becomes of a form is decided once, and a kernel looks it up afterwards
 a form that finds another one in its row takes the row. So its memory is bounded, and a lookup is
 exact, because a row holds the whole form. Forms of more than 16 bytes are decided each time.
 
->>> numbers = FormNumbers(lambda form: "" if form == "the" else form.removesuffix("s"))
->>> words, tokens, offsets = numbers.of_texts(["the ships", "", "ship, the seas"])
+>>> numbers = FormNumbers(lambda forms: [form.strip("s").replace("the", "") for form in forms])
+>>> words, tokens, offsets = numbers.of_texts(["the hulls", "", "hull, the rigs"])
 >>> words, tokens.tolist(), offsets.tolist()
-(('ship', 'sea'), [0, 0, 1], [0, 1, 1, 3])
+(('hull', 'rig'), [0, 0, 1], [0, 1, 1, 3])
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ import numpy as np
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.words.kernels.form_table import DROPPED, look_up, settle
+from beam_topics.model.words.kernels.signs import ROOM, find_unclean, join_signs
 from beam_topics.model.words.vocabulary import GrowingWords
-from beam_topics.model.words.word_list import WordList
+from beam_topics.model.words.word_list import WordList, windows_of
 
-# Bytes from 128 on are parts of characters, which are cut already.
-_INSIDE = np.array([code >= 128 or chr(code).isalnum() or code == ord("'") for code in range(256)])
 _ROW_BITS = 18
 _MOST_WORDS = 200_000
 
@@ -34,57 +33,78 @@ class FormNumbers:
     """Numbers of words, as they come; a thread needs one of its own.
 
     Args:
-        word_of: What becomes of a form: a word, or ``""`` where it is dropped.
+        words_of: What becomes of forms: for each a word, or ``""`` where it is dropped.
     """
 
-    def __init__(self, word_of: Callable[[str], str]) -> None:
-        self._word_of = word_of
+    def __init__(self, words_of: Callable[[list[str]], list[str]]) -> None:
+        self._words_of = words_of
         self._clear()
 
     def _clear(self) -> None:
         self._words = GrowingWords()
-        # A form is not empty, so no form has the numbers 0.
-        self._low, self._high = np.zeros((2, 1 << _ROW_BITS), np.uint64)
-        self._found = np.zeros(1 << _ROW_BITS, np.int32)
+        # A form is not empty, so no form has the numbers 0. A row is half a line of the cache.
+        self._rows = np.zeros((1 << _ROW_BITS, 4), np.int64)
 
-    def of_texts(self, texts: Sequence[str]) -> tuple[WordList, IntArray, LongArray]:
+    def of_texts(
+        self, texts: Sequence[str], joins: bool = False
+    ) -> tuple[WordList, IntArray, LongArray]:
         """Return the words that are kept.
 
         Args:
             texts: D texts of words, with any ASCII character but an apostrophe between them.
+            joins: Whether the signs of the default word forms are joined first. Then a text is
+                ASCII in lower case, or has no such sign.
 
         Returns:
             The distinct words in order of first use; int32[N], the tokens of all texts as indices
             into them; int64[D + 1], the bounds of the texts.
         """
-        parts = [text.encode() for text in texts]
-        ends = np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)
-        return self.of_bytes(b"\n".join([*parts, b""]), ends)
-
-    def of_bytes(self, data: bytes, ends: LongArray) -> tuple[WordList, IntArray, LongArray]:
-        """Return :meth:`of_texts` of texts in UTF-8 that end with a new line at ``ends``."""
         if len(self._words) >= _MOST_WORDS:
             self._clear()
-        text = np.frombuffer(data, np.uint8)
-        table = self._low, self._high, self._found
-        numbers, bounds, misses = look_up(text, ends, _INSIDE, np.uint64(_ROW_BITS), *table)
+        data, ends = _text_of(texts)
+        text, most = np.frombuffer(data, np.uint8), len(data) // 2
+        if joins:
+            join_signs(text, np.empty((2, len(text)), np.int64))
+        numbers, misses = np.empty(most, np.int32), np.empty((most, 3), np.int64)
+        table, bounds = (np.uint64(_ROW_BITS), self._rows), np.zeros(len(ends) + 1, np.int64)
+        n, m = look_up(text, windows_of(text), ends, *table, numbers, bounds, misses)
         try:
-            decided = self._decided(data, misses)
+            decided = self._decided(data, misses[:m])
         except BaseException:
             # The table refers to the misses of this call.
             self._clear()
             raise
         used, tokens, offsets = settle(
-            numbers, bounds, misses, decided, self._found, len(self._words)
+            numbers[:n], bounds, misses[:m], decided, self._rows, len(self._words)
         )
         return self._words.taken(used), tokens, offsets
 
-    def _decided(self, data: bytes, misses: LongArray) -> IntArray:
+    def _decided(self, data: bytearray, misses: LongArray) -> IntArray:
         """Return the numbers of the words that become of forms that missed."""
-        begins, ends, _ = misses.T.tolist()
-        forms = [data[begin:end].decode() for begin, end in zip(begins, ends, strict=True)]
-        words = list(map(self._word_of, forms))
+        forms = [data[begin:end].decode() for begin, end in misses[:, :2].tolist()]
+        words = self._words_of(forms)
         kept = np.fromiter(map(bool, words), np.bool_, len(words))
         numbers = np.full(len(words), DROPPED, np.int32)
         numbers[kept] = self._words.add(list(filter(None, words)), sys.maxsize)
         return numbers
+
+
+def _text_of(texts: Sequence[str]) -> tuple[bytearray, LongArray]:
+    """Return texts in UTF-8, each with a newline, between bytes of room; int64[D], their ends."""
+    room = "\n" * (ROOM - 1)
+    joined = "\n".join([room, *texts, room + "\n"])
+    parts = texts if joined.isascii() else map(_encoded, texts)
+    ends = np.cumsum([ROOM, *map(len, parts)], dtype=np.int64)[1:] + np.arange(1, len(texts) + 1)
+    return bytearray(_encoded(joined)), ends
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def unclean(texts: Sequence[str]) -> list[bool]:
+    """Return which texts are not ASCII, or may change when a tokeniser cleans them."""
+    data, ends = _text_of(texts)
+    found = np.zeros(len(texts), np.bool_)
+    find_unclean(np.frombuffer(data, np.uint8), ends, found)
+    return found.tolist()

@@ -31,7 +31,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import regex
 
 from beam_topics.model.arrays import IntArray, LongArray
@@ -41,7 +40,7 @@ from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.files import read_text
 from beam_topics.model.words import languages, segmenters, stop_lists, word_forms
 from beam_topics.model.words.cleaning import clean, ordered, without_addresses, without_line_hyphens
-from beam_topics.model.words.forms import FormNumbers
+from beam_topics.model.words.forms import FormNumbers, unclean
 from beam_topics.model.words.functions import load_function
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.word_list import WordList
@@ -188,13 +187,16 @@ class Tokeniser:
         check_tokeniser(settings)
         self.settings = settings
         self._words = _Words(settings)
-        self._numbers = FormNumbers(self._words.__getitem__)
+        self._numbers = FormNumbers(self._words.of_forms)
         self._of_language: dict[str, _Words] = {}
         self._language = languages.key_finder(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
         function = settings.function
         self._function = None if function == "none" else load_function(function)
         self._joined = word_forms.joiner(settings.word_forms)
+        # Kernels join the signs of these forms.
+        joining = word_forms.joining(settings.word_forms)
+        self._is_native = self._space is None and joining == {"capitals", "codes", "signs"}
         word = f"{_WORD}|{word_forms.EMOJI}" if "emoji" in settings.word_forms else _WORD
         self._word = regex.compile(word)
 
@@ -213,10 +215,14 @@ class Tokeniser:
 
     def _clean(self, text: str) -> str:
         """Return a text without what is stripped; a function of the user gets its addresses."""
-        if self.settings.strip:
-            text = clean(text, self.settings.strip)
-        if self._function is not None:
-            return text
+        text = self._stripped(text)
+        return text if self._function is not None else self._marked(text)
+
+    def _stripped(self, text: str) -> str:
+        return clean(text, self.settings.strip) if self.settings.strip else text
+
+    def _marked(self, text: str) -> str:
+        """Return a text without addresses, that tells the joiner what capitals say."""
         text = without_addresses(without_line_hyphens(text))
         if "capitals" in self.settings.word_forms:
             text = word_forms.marked_capitals(text)
@@ -269,21 +275,22 @@ class Tokeniser:
         Args:
             documents: Documents of one key (:meth:`with_key`).
         """
-        texts = [self._clean(one.text) for one in documents]
         if self._function is not None or self._by_key:
-            key = documents[0].key
+            key, texts = documents[0].key, [self._clean(one.text) for one in documents]
             return Block.of_words(documents, [self._kept(text, key) for text in texts])
+        texts = [self._stripped(one.text) for one in documents]
         return Block.of(documents, *self._numbered(texts))
 
     def _numbered(self, texts: Sequence[str]) -> tuple[WordList, IntArray, LongArray]:
-        """Return the words, tokens and offsets of clean texts."""
-        if self._space is None and all(map(str.isascii, texts)):
-            # No sign joins what a new line separates, and no step changes a length.
-            joined = self._joined("\n".join([*texts, ""]).lower()).replace("''", "  ")
-            ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
-            return self._numbers.of_bytes(joined.encode(), ends)
+        """Return the words, tokens and offsets of texts."""
         marks = "marks" in self.settings.word_forms
-        return self._numbers.of_texts([self._spaced(_plain(text, marks)) for text in texts])
+        if not self._is_native:
+            plain = (_plain(self._marked(text), marks) for text in texts)
+            return self._numbers.of_texts([self._spaced(text) for text in plain])
+        changes = zip(texts, unclean(texts), strict=True)
+        plain = (_plain(self._marked(text) if may else text, marks) for text, may in changes)
+        spaced = [text if text.isascii() else self._spaced(text) for text in plain]
+        return self._numbers.of_texts(spaced, joins=True)
 
 
 class _Words(dict[str, str]):
@@ -303,6 +310,22 @@ class _Words(dict[str, str]):
                 self.clear()
             self[word] = kept
         return kept
+
+    def of_forms(self, forms: Iterable[str]) -> list[str]:
+        """Return the results for words."""
+        if self._stem is not None or self._lemma is not None:
+            return [self[form] for form in forms]
+        least, most = self._settings.min_length, self._settings.max_length
+        # Most words are letters in lower case, which stay as they are.
+        return [
+            form
+            if form.isalpha()
+            and form.islower()
+            and least <= len(form) <= most
+            and form not in self._stop
+            else self[form]
+            for form in forms
+        ]
 
     def _kept(self, word: str) -> str:
         word = word.strip("'")

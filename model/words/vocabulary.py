@@ -92,14 +92,17 @@ class GrowingWords:
             ValueError: a word is empty or has a newline.
         """
         given = WordList.of(words)
-        found = self.find(given)
-        places = np.flatnonzero(found < 0)
-        if self._count < most and len(places):
-            text, new = given.taken(places).text, len(places)
-            self._reserve(new, len(text) + 1)
-            found[places], self._count, self._used = add_words(
-                self._text, self._starts, self._slots, self._count, self._used, text, new, most
-            )
+        self._reserve(len(given), len(given.text) + 1)
+        found, self._count, self._used = add_words(
+            self._text,
+            self._starts,
+            self._slots,
+            self._count,
+            self._used,
+            given.text,
+            len(given),
+            most,
+        )
         return found
 
     def _reserve(self, words: int, size: int) -> None:

@@ -137,6 +137,11 @@ def marked_capitals(text: str) -> str:
     return text
 
 
+def joining(forms: Sequence[str]) -> set[str]:
+    """Return the forms by which signs join."""
+    return _RULES.keys() & set(forms)
+
+
 def joiner(forms: Sequence[str]) -> Callable[[str], str]:
     """Return the function that replaces joining signs by capital letters, in lower-case texts."""
     places: dict[str, list[str]] = {}

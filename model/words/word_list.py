@@ -114,7 +114,7 @@ class WordList(Sequence[str]):
         # Imported here and below, because a model can be shown without kernels.
         from beam_topics.model.words.kernels.word_columns import distinct_words
 
-        firsts, numbers = distinct_words(_windows(self._ended), self._begins)
+        firsts, numbers = distinct_words(windows_of(self._ended), self._begins)
         return self if len(firsts) == len(self) else self.taken(firsts), numbers
 
     def parts(self, bounds: LongArray) -> Iterator[WordList]:
@@ -171,10 +171,10 @@ def words_at(
 
     begins = begins_of(starts, places)
     made = np.empty(begins[-1] + WINDOW_ROOM, np.uint8)
-    take_words(_windows(text), starts, places, begins, _windows(made))
+    take_words(windows_of(text), starts, places, begins, windows_of(made))
     return WordList(made[: max(0, begins[-1] - 1)], len(places))
 
 
-def _windows(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+def windows_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """Return uint64, the eight bytes at each place of a text, without a copy."""
     return np.ndarray(len(text) - 7, "<u8", text, strides=(1,))

@@ -4,6 +4,7 @@ from beam_topics.model.evaluation.kernels.held_out import first_moment
 from beam_topics.model.inference.kernels.gibbs3 import sample_documents
 from beam_topics.model.learners.engine.kernels import beside, figures, tables
 from beam_topics.model.warm import warm
+from beam_topics.model.words.kernels import form_table, signs
 
 
 def test_the_kernels_that_jobs_use_are_compiled():
@@ -22,5 +23,8 @@ def test_the_kernels_that_jobs_use_are_compiled():
         tables.draw_base,
         tables.draw_strengths,
         tables.seat,
+        form_table.look_up,
+        form_table.settle,
+        signs.join_signs,
     ):
         assert kernel.signatures, kernel
