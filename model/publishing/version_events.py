@@ -158,6 +158,13 @@ def _counted(manifest: Manifest) -> str:
     return ", ".join(told + [f"{rest} more"] * (rest > 0))
 
 
+def text_of(record: Mapping[str, Any]) -> str:
+    """Return what a record of :func:`records_of` says, in one line."""
+    names = ("kind", "documents", "topics", "by", "figures", "words", "words_before")
+    told = _told(Event(**{name: record[name] for name in names}))
+    return f"{record['key']} {record['time'][:19]}: {told}".lstrip()
+
+
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
     """Return all events of a version in one line; "" if there is none.
 

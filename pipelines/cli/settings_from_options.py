@@ -41,7 +41,7 @@ from beam_topics.model.settings.options import plain_options
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.config import mapping_of
 from beam_topics.pipelines.cli.groups import Options, fields_given, settings_of
-from beam_topics.pipelines.cli.options import OUTPUTS, TOPICS, kafka_topic
+from beam_topics.pipelines.cli.options import OUTPUTS, is_elsewhere
 
 if TYPE_CHECKING:
     from beam_topics.model.publishing.manifest import Manifest
@@ -115,7 +115,7 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
 
     for name in OUTPUTS:
         path = given.get(name)
-        if name in TOPICS and kafka_topic(path) is not None:
+        if is_elsewhere(name, path):
             continue
         if local and path is not None and FileSystems.get_scheme(path) is None:
             # A report is one file, all else that --output names is a folder.

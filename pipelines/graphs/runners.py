@@ -23,7 +23,7 @@ from typing import Any
 
 from beam_topics.model.errors import OptionError
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.options import OUTPUTS, TOPICS, kafka_topic
+from beam_topics.pipelines.cli.options import OUTPUTS, is_elsewhere
 from beam_topics.pipelines.graphs.sources import SOURCES, ends, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
@@ -302,8 +302,7 @@ def outputs_off_the_workers(flags: Flags) -> None:
     """
     for name in ("model_store", *OUTPUTS):
         path = flags.get(name)
-        is_topic = name in TOPICS and kafka_topic(path) is not None
-        if path and "://" not in path and not is_topic:
+        if path and "://" not in path and not is_elsewhere(name, path):
             raise OptionError(
                 f"--{name}",
                 path,
