@@ -97,8 +97,8 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     # beam-topics infer.
     known = Coverage(serving.window, retrain_below=None, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
-    undelivered = write_events(learned.events, options)
-    write_mixtures(inferred.blocks, options, streams(options))
+    rows = write_mixtures(inferred.blocks, options, streams(options))
+    undelivered = write_events(learned.events, options, rows)
     dead = [unreadable, learned.dead_letters, labelled.dead_letters, *undelivered]
     write_dead_letters(dead, options)
 

@@ -6,18 +6,22 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
+from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
+    DAY,
     CoverageFileSettings,
     EventSettings,
     OutputFileSettings,
+    TrendSettings,
     kafka_topic,
 )
 from beam_topics.pipelines.cli.values import is_webhook
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.transforms.bursts import LEAST_WINDOW, FindBursts
 from beam_topics.transforms.kafka_sink import EVENTS
 from beam_topics.transforms.webhook import PostEvents
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
@@ -31,8 +35,15 @@ def write_dead_letters(collections: Sequence[beam.PCollection], options: Options
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
 
 
-def write_events(events: beam.PCollection, options: Options) -> list[beam.PCollection]:
+def write_events(
+    events: beam.PCollection, options: Options, trends: beam.PCollection | None = None
+) -> list[beam.PCollection]:
     """Write events to ``--events``, a folder, a Kafka topic or a webhook, if it is given.
+
+    Args:
+        events: what the learner and the versions tell, as JSON.
+        options: the parsed command line.
+        trends: rows of trends, whose bursts are events, too.
 
     Returns:
         The dead letters of a webhook.
@@ -43,6 +54,11 @@ def write_events(events: beam.PCollection, options: Options) -> list[beam.PColle
             secret of the webhook is missing.
     """
     place = settings_of(options, EventSettings).events
+    window = settings_of(options, TrendSettings).window or DAY if trends is not None else 0
+    if place is not None and window >= LEAST_WINDOW:
+        root = settings_of(options, StoreSettings).root
+        bursts = trends | "Bursts" >> FindBursts(root, window, streams=streams(options))
+        events = (events, bursts) | "All events" >> beam.Flatten()
     if (topic := kafka_topic(place)) is not None:
         _ = events | "Write events" >> to_kafka(topic, options, EVENTS, "--events")
     elif place is not None and is_webhook(place):

@@ -72,8 +72,13 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
     return WriteToKafka(kafka.servers, topic, kafka.config, messages=messages)
 
 
-def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) -> None:
+def write_mixtures(
+    blocks: beam.PCollection, options: Options, streams: bool
+) -> beam.PCollection | None:
     """Write mixtures to ``--output``, and their trends to where they are wanted.
+
+    Returns:
+        The rows of trends; None where they are not wanted.
 
     Args:
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
@@ -85,7 +90,7 @@ def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) ->
         OptionError: an option has a value that cannot be used.
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
-    write_trends(blocks, options, streams)
+    return write_trends(blocks, options, streams)
 
 
 def _sink(options: Options, streams: bool) -> beam.PTransform:
@@ -105,8 +110,13 @@ def _sink(options: Options, streams: bool) -> beam.PTransform:
     )
 
 
-def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> None:
+def write_trends(
+    blocks: beam.PCollection, options: Options, streams: bool
+) -> beam.PCollection | None:
     """Write the trends of mixtures, if they are wanted.
+
+    Returns:
+        The rows; None where they are not wanted.
 
     Args:
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
@@ -118,7 +128,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     """
     wanted = settings_of(options, TrendSettings)
     if not check_trends(wanted, options):
-        return
+        return None
     # Imported here, because --help needs no Beam.
     from beam_topics.model.reporting.encoding import json_lines
     from beam_topics.transforms.kafka_sink import TRENDS
@@ -137,6 +147,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     else:
         written = WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)
         _ = rows | "Write trends" >> written
+    return rows
 
 
 def check_trends(wanted: TrendSettings, options: Options) -> bool:
