@@ -54,19 +54,25 @@ def write_events(
             secret of the webhook is missing.
     """
     place = settings_of(options, EventSettings).events
-    window = settings_of(options, TrendSettings).window or DAY if trends is not None else 0
-    if place is not None and window >= LEAST_WINDOW:
+    if place is None:
+        return []
+    written = [events | "Write events" >> _event_sink(place, options)]
+    window = settings_of(options, TrendSettings).window or DAY
+    if trends is not None and window >= LEAST_WINDOW:
         root = settings_of(options, StoreSettings).root
         bursts = trends | "Bursts" >> FindBursts(root, window, streams=streams(options))
-        events = (events, bursts) | "All events" >> beam.Flatten()
+        # Together with the events above, some runners would write those at the end only.
+        written.append(bursts | "Write bursts" >> _event_sink(place, options))
+    return written if is_webhook(place) else []
+
+
+def _event_sink(place: str, options: Options) -> beam.PTransform:
     if (topic := kafka_topic(place)) is not None:
-        _ = events | "Write events" >> to_kafka(topic, options, EVENTS, "--events")
-    elif place is not None and is_webhook(place):
+        return to_kafka(topic, options, EVENTS, "--events")
+    if is_webhook(place):
         secret_of("--events", place)
-        return [events | "Write events" >> PostEvents(place)]
-    elif place is not None:
-        _ = events | "Write events" >> _write_lines(place, "events", options)
-    return []
+        return PostEvents(place)
+    return _write_lines(place, "events", options)
 
 
 def _write_lines(folder: str, name: str, options: Options) -> beam.PTransform:

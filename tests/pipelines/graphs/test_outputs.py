@@ -22,7 +22,7 @@ def steps_of(*flags, trends=True):
 
 
 def test_bursts_are_events_where_trends_are_on():
-    assert {"Bursts", "All events", "Write events"} <= steps_of("--events=e")[0]
+    assert {"Bursts", "Write bursts", "Write events"} <= steps_of("--events=e")[0]
     assert "Bursts" not in steps_of("--events=e", trends=False)[0]
     assert "Bursts" not in steps_of()[0]
     # Cycles of shorter windows have too many of them.
@@ -33,6 +33,6 @@ def test_bursts_are_events_where_trends_are_on():
 def test_what_a_webhook_does_not_take_is_a_dead_letter(monkeypatch):
     monkeypatch.delenv(SECRET, raising=False)
     assert steps_of("--events=e")[1] == 0
-    assert steps_of("--events=http://localhost:1/x")[1] == 1
+    assert steps_of("--events=http://localhost:1/x")[1] == 2
     with pytest.raises(OptionError, match=rf"^--events: 'https://a/x' was given; .* {SECRET} has"):
         steps_of("--events=https://a/x")
