@@ -30,6 +30,7 @@ from beam_topics.model.documents import pending
 from beam_topics.model.documents.pending import PendingHead
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import place_of
 from beam_topics.model.publishing.version_events import record_of
@@ -51,22 +52,23 @@ def by_key(row: bytes) -> tuple[bytes, bytes]:
 
 def records_of_bursts(store: ModelStore, key: str, bursts: Sequence[Event]) -> Iterator[bytes]:
     """Yield the records of bursts, the newest one first."""
-    found = store.latest(key)
+    found, snapshot = store.latest(key), None
     for event in sorted(bursts, key=lambda one: (one.time, one.topics), reverse=True):
         while found is not None and found.event_time >= event.time:
-            found = store.find(key, found.parent) if found.parent else None
-        words = [_words(store, found, topic) for topic in event.topics] if found else []
+            found, snapshot = store.find(key, found.parent) if found.parent else None, None
+        if found and snapshot is None and store.has_model(found):
+            snapshot = store.get_snapshot(found)
+        words: list[list[str]] = []
+        if found and snapshot:
+            words = [_words(found, snapshot, topic) for topic in event.topics]
         place = sum(event.topics, len(event.topics))
         number = event.time // MICROSECONDS_PER_SECOND * _NUMBERS + place
         version, sequence = (found.version, found.sequence) if found else ("", 0)
         yield record_of(key, version, number, replace(event, words=words, sequence=sequence))
 
 
-def _words(store: ModelStore, manifest: Manifest, topic: int) -> list[str]:
-    """Return the first words of a topic; none where the version or its model has not got it."""
-    if not store.has_model(manifest):
-        return []
-    snapshot = store.get_snapshot(manifest)
+def _words(manifest: Manifest, snapshot: Snapshot, topic: int) -> list[str]:
+    """Return the first words of a topic; none where the version has not got it."""
     place = place_of(topic, manifest.ids(snapshot.topic_count))
     rows = [] if place is None else snapshot.first_rows(place, FIRST_WORDS)
     return [snapshot.words[row] for row in rows]

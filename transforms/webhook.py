@@ -110,5 +110,5 @@ class PostEvents(beam.PTransform):
         self._fn = PostDoFn(url, wait)
 
     def expand(self, events: beam.PCollection) -> beam.PCollection:
-        posted = events | "Post" >> beam.ParDo(self._fn).with_outputs(DEAD_LETTERS, main="none")
-        return posted[DEAD_LETTERS]
+        post = beam.ParDo(self._fn).with_output_types(bytes)
+        return (events | "Post" >> post.with_outputs(DEAD_LETTERS, main="none"))[DEAD_LETTERS]
