@@ -45,12 +45,12 @@ def secret_of(option: str, url: str) -> str:
     """
     secret = os.environ.get(SECRET, "")
     if urlsplit(url).hostname == SLACK:
-        allowed = f"Slack where the environment variable {SECRET} has the address of its webhook"
+        allowed = f"Slack with the address of its webhook in the environment variable {SECRET}"
         example = f"Set it to https://{SLACK}/services/..., here and on all workers."
         usable = secret.startswith(f"https://{SLACK}/") and secret.isascii()
         usable &= secret.isprintable() and " " not in secret
     else:
-        allowed = f"another machine where the environment variable {SECRET} has a secret"
+        allowed = f"an address whose secret is in the environment variable {SECRET}"
         example = "Set it, here and on all workers. The receiver checks signatures with it."
         usable = bool(secret) or is_own(url)
     if not usable:
