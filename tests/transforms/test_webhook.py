@@ -155,5 +155,7 @@ def test_a_receiver_that_says_nothing_is_left(monkeypatch):
 
 def test_a_worker_without_the_secret_says_so(monkeypatch):
     monkeypatch.delenv(SECRET, raising=False)
-    with pytest.raises(OptionError, match=rf"^--events: 'https://a' .* whose secret is in .*{SECRET}"):
+    with pytest.raises(
+        OptionError, match=rf"^--events: 'https://a' .* whose secret is in .*{SECRET}"
+    ):
         PostDoFn("https://a").setup()
