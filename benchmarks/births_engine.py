@@ -5,9 +5,10 @@
     python -m benchmarks.births_engine pause --names sci.crypt --seeds 1
     python -m benchmarks.births_engine change --seeds 1
 
-``inside``: 4,000 posts of nineteen newsgroups, then every twelfth post is of one more. A line says
-how many of its posts came until it was told, and which share of the documents that hold a born
-topic is of it. ``unchanged``: a corpus in random order; every event is false. ``pause``: 6 % of
+``inside``: 4,000 posts of nineteen newsgroups, then every twelfth (``--every``) is of one more; or
+abstracts, where the name is a category of arXiv (``cs.PL``). A line says how many of its posts
+came until it was told, and which share of the documents that hold a born topic is of it.
+``unchanged``: a corpus in random order; every event is false. ``pause``: 6 % of
 10,000 posts are of a newsgroup that writes nothing from 4,000 to 7,000; ``holder`` is the topic
 that holds most of its posts after that, and their share. ``change``: 3,000 abstracts, then 6,000
 posts. ``cost`` is the share of seconds that births take, beside the same learner without births;
@@ -74,15 +75,15 @@ def texts(name: str, seed: int) -> list[Text]:
     return [found[d] for d in order[:20_000].tolist()]
 
 
-def inside(group: str, seed: int) -> list[Text]:
-    """Return posts of other groups, and then some of one more."""
-    rows = texts("news", seed)
+def inside(group: str, seed: int, every: int = EVERY) -> list[Text]:
+    """Return posts of other groups, or abstracts of other categories, and then some of one more."""
+    rows = texts("arxiv" if group.startswith("cs.") else "news", seed)
     new = [row for row in rows if row.label == group][:400]
     old = [row for row in rows if row.label != group]
     found, at = old[:OLD], OLD
     for row in new:
-        found += [*old[at : at + EVERY - 1], row]
-        at += EVERY - 1
+        found += [*old[at : at + every - 1], row]
+        at += every - 1
     return found
 
 
@@ -172,6 +173,7 @@ def main() -> None:
     parser.add_argument("--names", nargs="+", default=["news"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1])
     parser.add_argument("--documents", type=int, default=STREAM)
+    parser.add_argument("--every", type=int, default=EVERY)
     parser.add_argument("--cost", action="store_true")
     args = parser.parse_args()
     for name in args.names:
@@ -183,7 +185,7 @@ def line(args: argparse.Namespace, name: str, seed: int) -> dict[str, Any]:
     """Return the figures of one run."""
     topics, found = TOPICS.get(name, 30), {"what": args.what, "name": name, "seed": seed}
     if args.what == "inside":
-        rows = inside(name, seed)
+        rows = inside(name, seed, args.every)
     elif args.what == "pause":
         rows = paused(name, seed)
     elif args.what == "unchanged":

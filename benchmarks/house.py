@@ -6,7 +6,9 @@ project), ``circles`` and ``complex`` (functions above complexity 10) are of ``m
 ``transforms`` and ``pipelines``. ``options`` are those of all parsers, ``words`` those of the
 guides, and of the pages of results. ``train``, ``label`` and ``show`` have the modules of the
 project that a command imports, and the functions that run, with the default options. Lambdas,
-comprehensions and compiled kernels do not count.
+comprehensions and compiled kernels do not count. The *walk* are the functions of ``train`` that run
+once more, or oftener, for each further document of a stream, and the folders that they are in;
+``--walk`` lists them in the order of their first calls.
 """
 
 from __future__ import annotations
@@ -26,27 +28,33 @@ import numpy as np
 from beam_topics.pipelines.__main__ import COMMANDS
 from beam_topics.pipelines.cli.command import parser_for
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 LAYERS = ("model", "transforms", "pipelines")
 MOST_IMPORTS, MOST_COMPLEX, DOCUMENTS, SUBJECTS, EACH, LENGTH = 12, 10, 400, 5, 40, 30
+# Streams whose difference is the walk: the choice of the number of topics, and samples, are over.
+WALKED = 1500, 2500
 BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 BLANK |= {tokenize.ENCODING, tokenize.ENDMARKER}
 CHILD = """
-import sys, threading
+import json, sys, threading
+from collections import Counter
 
-codes, folders = set(), tuple(sys.argv[1].split(":"))
+calls, folders = Counter(), tuple(sys.argv[1].split(":"))
 def note(frame, event, _):
     if event == "call":
-        codes.add(frame.f_code)
+        calls[frame.f_code] += 1
 threading.setprofile(note)
 sys.setprofile(note)
 from beam_topics.pipelines.__main__ import main
 status = main(sys.argv[2:])
 sys.setprofile(None)
 assert status == 0, status
-own = {c for c in codes if c.co_filename.startswith(folders) and not c.co_name.startswith("<")}
+own = Counter()
+for code, count in calls.items():
+    if code.co_filename.startswith(folders) and not code.co_name.startswith("<"):
+        own[code.co_filename, code.co_firstlineno, code.co_name] += count
 modules = [name for name in sys.modules if name.startswith("beam_topics.")]
-print(len(modules), len({(c.co_filename, c.co_firstlineno) for c in own}))
+print(json.dumps([len(modules), [[*about, count] for about, count in own.items()]]))
 """
 
 
@@ -147,33 +155,66 @@ def words() -> dict[str, int]:
     return {"guides": found[False], "results": found[True]}
 
 
-def write_documents(path: Path) -> None:
+def write_documents(path: Path, count: int) -> None:
     """Write documents of some subjects, each with words of its own."""
     generator = np.random.default_rng(0)
     with path.open("w", encoding="utf-8") as file:
-        for n in range(DOCUMENTS):
+        for n in range(count):
             subject = "abcde"[n % SUBJECTS]
             text = " ".join(f"word{subject}{k}x" for k in generator.integers(EACH, size=LENGTH))
             file.write(json.dumps({"id": str(n), "text": text}) + "\n")
 
 
+def run(folder: str, *command: str) -> tuple[int, dict[tuple[str, int, str], int]]:
+    """Run a command; return the modules that it imports, and the calls of each function.
+
+    A function is its file, its first line and its name.
+    """
+    folders = ":".join(f"{ROOT / place}/" for place in (*LAYERS, "beam_topics"))
+    child = [sys.executable, "-c", CHILD, folders, *command]
+    out = subprocess.run(child, cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
+    modules, functions = json.loads(out.stdout.splitlines()[-1])
+    return modules, {(path, line, name): calls for path, line, name, calls in functions}
+
+
 def runs() -> dict[str, dict[str, int]]:
     """Return the modules imported and functions run by ``train``, ``label`` and ``show``."""
-    folders = ":".join(f"{ROOT / place}/" for place in (*LAYERS, "beam_topics"))
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        write_documents(Path(folder) / "made.jsonl")
+        write_documents(Path(folder) / "made.jsonl", DOCUMENTS)
         for command, *given in (
             ["train", "made.jsonl"],
             ["label", "made.topics", "worda1x worda2x"],
             ["show", "made.topics"],
         ):
-            child = [sys.executable, "-c", CHILD, folders, command, *given]
-            out = subprocess.run(child, cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
-            modules, functions = map(int, out.stdout.splitlines()[-1].split())
-            found[command] = {"modules": modules, "functions": functions}
+            modules, functions = run(folder, command, *given)
+            found[command] = {"modules": modules, "functions": len(functions)}
     return found
 
 
+def walk() -> list[tuple[str, str, str]]:
+    """Return (folder, file, function) of what runs for each document."""
+    few, many = WALKED
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        for count in WALKED:
+            write_documents(Path(folder) / f"{count}.jsonl", count)
+            found.append(run(folder, "train", f"{count}.jsonl")[1])
+    often = [one for one, calls in found[1].items() if calls - found[0].get(one, 0) >= many - few]
+    rooms = [(Path(path).resolve(), name) for path, _, name in often]
+    return [(str(path.parent.relative_to(ROOT)), path.stem, name) for path, name in rooms]
+
+
+def main() -> None:
+    """Print the figures, or the walk of a document."""
+    steps = walk()
+    if sys.argv[1:] == ["--walk"]:
+        print("\n".join(" ".join(one) for one in steps))
+        return
+    of_document = {"functions": len(steps), "folders": len({one[0] for one in steps})}
+    own = {"options": len(option_names()), "words": words(), "walk": of_document}
+    print(json.dumps({**sizes(), **own, **runs()}))
+
+
 if __name__ == "__main__":
-    print(json.dumps({**sizes(), "options": len(option_names()), "words": words(), **runs()}))
+    main()

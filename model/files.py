@@ -17,9 +17,11 @@ import difflib
 import functools
 import glob
 import logging
+import os
 import re
 import shlex
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError
@@ -93,6 +95,26 @@ def literal_part(pattern: str) -> str:
         return pattern
     begin = re.match(r"(?:\[[*?\[]\]|[^*?\[])*", pattern)
     return re.sub(r"\[([*?\[])\]", r"\1", begin[0]) if begin else ""
+
+
+def folder_of(patterns: Iterable[str]) -> str:
+    """Return the innermost folder that holds all that some patterns may match.
+
+    >>> folder_of(["data/a/*.txt", "./data/b//1.txt"]), folder_of(["*.txt"])
+    ('data', '.')
+    >>> folder_of(["a[[]1]/*"])
+    'a[1]'
+    """
+    fixed = map(literal_part, patterns)
+    folders = [os.path.normpath(os.path.dirname(path)) for path in fixed]  # noqa: PTH120
+    if len(set(map(os.path.isabs, folders))) > 1:
+        folders = list(map(os.path.abspath, folders))
+    return os.path.commonpath(folders) or "."
+
+
+def path_within(folder: str, name: str) -> str:
+    """Return the path of a file within a folder, or its whole name where the folder is empty."""
+    return os.path.relpath(name, folder) if folder else name
 
 
 def is_local(pattern: str) -> bool:

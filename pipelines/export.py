@@ -12,16 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError, OutputError
-from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting import exports
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, flags, settings_of
+from beam_topics.pipelines.cli.groups import Options, flags
 from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TopicOptions
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.cli.values import choices
 
@@ -45,17 +42,14 @@ def export(options: Options) -> None:
         OptionError: there is no such version, or it has no such form.
         OutputError: the file cannot be written.
     """
-    manifest = chosen_version(options)
     if options.topic_ids and options.format != "seeds":
         given, remedy = (
             ",".join(map(str, options.topic_ids)),
             "Add --format=seeds, or leave it out.",
         )
         raise OptionError("--topic_ids", given, "topics of --format=seeds", remedy)
-    store = ModelStore(settings_of(options, StoreSettings).root)
-    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
-    path = Path(options.output)
+    store, manifest = opened(options)
+    shown, path = Shown.stored(store, manifest), Path(options.output)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if options.format == "gensim":

@@ -26,7 +26,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TextOptions,
 )
-from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
+from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def label(options: Options) -> None:
         OptionError: there is no such version, or the method needs more than the model.
     """
     # Imported here, because --help needs no kernels.
+    from beam_topics.pipelines.cli.stored import opened
     from beam_topics.pipelines.service.models import Models
 
     which = settings_of(options, VersionSettings)
@@ -69,7 +70,7 @@ def label(options: Options) -> None:
     texts = lines if options.text is None else options.text
     key_of = None if which.key else models.key_of_text
     if key_of is None:
-        loaded = models.load(chosen_version(options))
+        loaded = models.load(opened(options)[1])
         found = (line for part in _together(texts) for line in _labelled(loaded, part))
     else:
         found = _by_key(models, key_of, texts)

@@ -10,20 +10,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from itertools import compress
-from pathlib import Path
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.coherence import judge
-from beam_topics.model.files import is_local
-from beam_topics.model.learner_log.restoring import documents_at_hand
-from beam_topics.model.publishing.catalogue import CatalogueStore
+from beam_topics.model.learner_log.at_hand import documents_at_hand
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
+from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     ShowOptions,
@@ -31,7 +26,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TopicOptions,
 )
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import is_ordered, opened
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     CURVES,
@@ -65,12 +60,11 @@ def show(options: Options) -> None:
 
     The digests of version and snapshot are checked first.
     """
-    store = ModelStore(settings_of(options, StoreSettings).root)
     display = settings_of(options, ShowSettings)
-    chosen = chosen_version(options)
+    store, chosen = opened(options)
     snapshot = store.get_snapshot(chosen)
     history = store.up_to(chosen)
-    shown = Shown(CatalogueStore(store.root).latest(chosen.key)[1], chosen, snapshot)
+    shown = Shown.stored(store, chosen, snapshot)
     listed = listed_topics(shown, options.topic_ids)
     drawn = shown.curves(history, _CURVE)
     ordered = is_ordered(store.root)
@@ -109,16 +103,6 @@ def show(options: Options) -> None:
         ids = chosen.ids(snapshot.topic_count)
         out.print(mixed_table(judge(snapshot, documents), ids, len(documents)))
         out.print(ACROSS)
-
-
-def is_ordered(root: str) -> bool:
-    """Return whether the run of a model store has the order of the records in place of times."""
-    # Imported here: most programs that show versions read no options of a run.
-    from beam_topics.pipelines.cli.arguments import all_groups, stored_options
-
-    folder = str(Path(root).parent)
-    known = names_of(all_groups())
-    return is_local(root) and stored_options(folder, known).get("time_from") == "order"
 
 
 def version_row(manifest: Manifest) -> tuple[object, ...]:

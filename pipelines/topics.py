@@ -21,12 +21,10 @@ from rich.table import Table
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, Entry
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.options import (
     CatalogueOptions,
     FunctionOptions,
@@ -36,7 +34,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TopicOptions,
 )
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (
@@ -59,9 +57,9 @@ def topics(options: Options) -> None:
     Raises:
         OptionError: an option cannot be used.
     """
-    root = settings_of(options, StoreSettings).root
-    store, manifest = CatalogueStore(root), chosen_version(options)
-    key, snapshot = manifest.key, ModelStore(root).get_snapshot(manifest)
+    models, manifest = opened(options)
+    store = CatalogueStore(models.root)
+    key, snapshot = manifest.key, models.get_snapshot(manifest)
     digest, catalogue = store.latest(key)
     check(options, manifest, snapshot.topic_count)
     check_naming(options)
@@ -71,7 +69,7 @@ def topics(options: Options) -> None:
         # Imported here, because everything else needs no Beam.
         from beam_topics.pipelines.graphs.naming import automatic_names
 
-        names = automatic_names(ModelStore(root), manifest, catalogue, options)
+        names = automatic_names(models, manifest, catalogue, options)
         catalogue = catalogue.with_automatic(names)
         digest = store.put(key, catalogue)
     elif _chosen(options):

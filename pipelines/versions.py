@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
 from beam_topics.model.publishing.local_files import blobs_at
-from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
@@ -28,17 +27,12 @@ from beam_topics.pipelines.cli.options import (
     ModelVersionOptions,
     StoreOptions,
 )
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (StoreOptions, ModelVersionOptions)
 # The options of all actions.
 GROUPS = (*_WHICH, KeepOptions)
-
-
-def opened(options: Options) -> tuple[ModelStore, Manifest]:
-    """Return the store and the chosen version."""
-    return ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
 
 
 def list_versions(options: Options) -> None:
@@ -80,12 +74,17 @@ def unpin_version(options: Options) -> None:
 
 
 def diff(options: Options) -> None:
-    """Print the words that entered and left the first words of each topic between two versions."""
-    store, after = opened(options)
-    if after.parent is None:
-        remedy = "Name a later one: beam-topics versions list has them."
-        raise OptionError("--model_version", after.version, "a version with a parent", remedy)
-    before = store.manifest(after.key, after.parent)
+    """Print the words that entered and left the first words of each topic between two versions.
+
+    They are a version and its parent, or those of ``--model_version=OLDER..NEWER``.
+    """
+    older, _, newer = str(options.model_version).rpartition("..")
+    store, after = opened(Options(**{**vars(options), "model_version": newer}))
+    base = older or after.parent
+    if base is None:
+        allowed, remedy = "a version with a parent, or OLDER..NEWER", "Name a later version."
+        raise OptionError("--model_version", after.version, allowed, remedy)
+    before = store.manifest(after.key, base)
     snapshot = store.get_snapshot(after)
     ids = after.ids(snapshot.topic_count)
     changed = changes(store.get_snapshot(before), snapshot)

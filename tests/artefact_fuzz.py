@@ -189,7 +189,7 @@ def classifier():
 
 @cache
 def trends():
-    table = Trends(2, most=2)
+    table = Trends(2)
     for start, share in ((0, 0.25), (5, 0.5), (5, 1.0)):
         table.add(start, "group", [share, 1 - share], tokens=7, words_known=6, named=(start, "id"))
     return table.to_bytes()

@@ -40,9 +40,9 @@ from apache_beam.utils.timestamp import Timestamp
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files import is_local, matching_files
+from beam_topics.model.files import folder_of, is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
-from beam_topics.model.reading.files import check_formats, folder_of, format_of, read_file
+from beam_topics.model.reading.files import check_formats, format_of, read_file
 from beam_topics.model.reading.parsing import REASONS, not_future, parse_line
 from beam_topics.model.reading.parts import LEAST, Part, has_parts, parts_of
 from beam_topics.model.reading.settings import SMALL, ParseSettings, ReadSettings

@@ -51,8 +51,8 @@ class _Count(beam.DoFn):
     RunInference gives its outputs the end of time.
     """
 
-    def __init__(self, window_micros: int, by: By, typical: int) -> None:
-        self._window, self._by, self._typical = window_micros, by, typical
+    def __init__(self, window_micros: int, by: By) -> None:
+        self._window, self._by = window_micros, by
 
     def start_bundle(self) -> None:
         self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
@@ -66,14 +66,14 @@ class _Count(beam.DoFn):
             window = mixture.timestamp // self._window
             place = mixture.key, ids, window
             if place not in self._tables:
-                self._tables[place] = Trends(len(ids), most=self._typical, ids=ids)
+                self._tables[place] = Trends(len(ids), ids=ids)
             self._tables[place].add(
                 window * self._window,
                 group or "",
                 mixture.proportions,
                 tokens=mixture.tokens,
                 words_known=mixture.words_known,
-                named=(mixture.timestamp, mixture.id) if self._typical else None,
+                named=(mixture.timestamp, mixture.id),
             )
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
@@ -116,19 +116,11 @@ class AddUpTrends(beam.PTransform):
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
         by: By what documents are grouped.
-        typical: The number of typical documents of each row.
     """
 
-    def __init__(
-        self,
-        window_micros: int,
-        *,
-        streams: bool,
-        by: By = "all",
-        typical: int = 0,
-    ) -> None:
+    def __init__(self, window_micros: int, *, streams: bool, by: By = "all") -> None:
         super().__init__()
-        self._count = _Count(window_micros, by, typical)
+        self._count = _Count(window_micros, by)
         self._add_up = _AddUp(window_micros, streams)
 
     def expand(self, mixtures: beam.PCollection) -> beam.PCollection:

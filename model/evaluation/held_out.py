@@ -39,7 +39,6 @@ from beam_topics.model.documents.block import Block, bounds_of
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels import held_out
-from beam_topics.model.gibbs.kernels.dense import dense_rows
 from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import inferred
@@ -180,7 +179,7 @@ def word_table(snapshot: Snapshot, document: Block, unseen: bool) -> tuple[Float
         rows[scored],
         [word for word, row in zip(document.words, rows, strict=True) if row < 0],
     )
-    table: FloatArray = dense_rows(rows[scored], *sparse, snapshot.prior.strength, base)
+    table: FloatArray = held_out.dense_rows(rows[scored], *sparse, snapshot.prior.strength, base)
     table /= snapshot.normalisers
     return table, tokens
 

@@ -104,6 +104,13 @@ class Inference(Protocol[Prepared]):
         """Return the proportions of D documents, float64[D, T]."""
 
 
+class FromSnapshot(Inference[PreparedModel[S]], Generic[S]):
+    """What methods share that need nothing of a model but its snapshot."""
+
+    def prepare(self, settings: S, published: PublishedModel) -> PreparedModel[S]:
+        return PreparedModel(settings, published)
+
+
 METHODS = Kinds()
 METHOD: Choice[InferenceSettings] = Choice(
     "method", "how documents' topics are inferred", METHODS, "gibbs3"

@@ -9,11 +9,14 @@ Gibbs3.S, in two passes.
 from __future__ import annotations
 
 from beam_topics.model.arrays import FloatArray, LongArray
-from beam_topics.model.gibbs.kernels import gibbs3
-from beam_topics.model.gibbs.kernels.gibbs3 import sorted_rows
-from beam_topics.model.gibbs.kernels.records import DocumentWords, ModelCounts
-from beam_topics.model.inference.base import PreparedModel, PublishedModel, register
+from beam_topics.model.inference.base import FromSnapshot, PreparedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.inference.kernels.gibbs3 import (
+    DocumentWords,
+    ModelCounts,
+    sample_documents,
+    sorted_rows,
+)
 from beam_topics.model.inference.mixture_blocks import posterior_means
 from beam_topics.model.inference.settings import Gibbs3, Gibbs3S, GibbsSampling
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -35,16 +38,8 @@ def counts_of(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, ModelCoun
 
 
 @register(Gibbs3, Gibbs3S)
-class Gibbs3Inference:
+class Gibbs3Inference(FromSnapshot[GibbsSampling]):
     """Gibbs3; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
-
-    def prepare(
-        self, settings: GibbsSampling, published: PublishedModel
-    ) -> PreparedModel[GibbsSampling]:
-        return PreparedModel(settings, published)
 
     def infer(
         self, prepared: PreparedModel[GibbsSampling], documents: NumberedDocuments
@@ -52,7 +47,7 @@ class Gibbs3Inference:
         settings, snapshot = prepared.settings, prepared.published.snapshot
         counts = documents.counts
         rows, trained = counts_of(snapshot, counts.rows)
-        sums = gibbs3.sample_documents(
+        sums = sample_documents(
             DocumentWords(rows, counts.occurrences, counts.offsets),
             snapshot.prior.base[counts.rows],
             trained,

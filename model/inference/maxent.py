@@ -1,12 +1,7 @@
-"""MaxEnt and hybrid MaxEnt (Yao, Mimno and McCallum 2009): proportions by a classifier.
+"""MaxEnt (Yao, Mimno and McCallum 2009): proportions by a classifier.
 
-* ``maxent``: a sparse matrix of the batch's words is multiplied by the classifier's weights, and
-  divided by its temperature.
-* ``hybrid``: from these proportions, topics are drawn for all tokens given the proportions and
-  P(w | z), and the proportions are estimated from the draws. This is repeated ``repeats`` times. It
-  corrects proportions that are too extreme.
-
-Both need a classifier, which ``beam-topics fit_classifier`` fits for a model version.
+A sparse matrix of the batch's words is multiplied by the classifier's weights, and divided by its
+temperature. ``beam-topics fit_classifier`` fits a classifier for a model version.
 """
 
 from __future__ import annotations
@@ -15,16 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray, LongArray
+from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.gibbs.kernels.dense import repeat_words
-from beam_topics.model.inference import variational
-from beam_topics.model.inference.base import CLASSIFIER, InferenceSettings, PublishedModel, register
+from beam_topics.model.inference.base import (
+    CLASSIFIER,
+    Inference,
+    InferenceSettings,
+    PublishedModel,
+    register,
+)
 from beam_topics.model.inference.classifier import SingleArray
 from beam_topics.model.inference.features import NumberedDocuments, WordCounts
-from beam_topics.model.inference.kernels.hybrid import sample_document
 from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
-from beam_topics.model.inference.settings import Hybrid, MaxEnt
+from beam_topics.model.inference.settings import MaxEnt
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +62,8 @@ def prepare(settings: InferenceSettings, published: PublishedModel) -> Prepared:
 
 
 @register(MaxEnt, needs=(CLASSIFIER,))
-class MaxEntInference:
+class MaxEntInference(Inference[Prepared]):
     """MaxEnt; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
 
     def prepare(self, settings: MaxEnt, published: PublishedModel) -> Prepared:
         return prepare(settings, published)
@@ -84,58 +79,3 @@ def proportions_of(prepared: Prepared, counts: WordCounts) -> FloatArray:
     found = softmax((values @ prepared.weights).astype(np.float64) / prepared.temperature)
     found[counts.tokens == 0] = posterior_mean(np.zeros(snapshot.topic_count), snapshot.alpha)
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedHybrid:
-    """The classifier, and P(w | z) of the model."""
-
-    settings: Hybrid
-    classifier: Prepared
-    topics: variational.Prepared
-
-
-@register(Hybrid, needs=(CLASSIFIER,))
-class HybridInference:
-    """Hybrid MaxEnt; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
-
-    def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
-        return PreparedHybrid(
-            settings, prepare(settings, published), variational.prepare(published)
-        )
-
-    def infer(self, prepared: PreparedHybrid, documents: NumberedDocuments) -> FloatArray:
-        counts = documents.counts
-        first = proportions_of(prepared.classifier, counts)
-        keys = documents.draw_keys(prepared.settings.seed)
-        found = np.empty_like(first)
-        for d, words in enumerate(counts.document_slices()):
-            found[d] = self._infer(
-                prepared, keys[d], counts.rows[words], counts.occurrences[words], first[d]
-            )
-        return found
-
-    def _infer(
-        self,
-        prepared: PreparedHybrid,
-        keys: LongArray,
-        rows: LongArray,
-        occurrences: LongArray,
-        theta: FloatArray,
-    ) -> FloatArray:
-        settings, topics = prepared.settings, prepared.topics
-        snapshot = topics.published.snapshot
-        counts = sample_document(
-            repeat_words(occurrences),
-            rows,
-            snapshot.prior.base[rows],
-            topics.trained,
-            theta,
-            settings.repeats,
-            settings.kept,
-            (int(keys[0]), int(keys[1])),
-        )
-        return posterior_mean(counts / settings.kept, snapshot.alpha)

@@ -51,7 +51,6 @@ from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.labelling import PRIOR
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.mixtures import Groups
-from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore
@@ -360,8 +359,7 @@ class Serving:
         if not self.topic_names:
             return Others(none)
         manifest = self._models.manifest(snapshot.key, published.version)
-        catalogue = CatalogueStore(self.store).latest(snapshot.key)[1]
-        shown = Shown(catalogue, manifest, snapshot)
+        shown = Shown.stored(self._models, manifest, snapshot)
         groups = shown.groups
         as_they_are = groups.trivial and not groups.hidden
         return Others(none, tuple(shown.names), None if as_they_are else groups)

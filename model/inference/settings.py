@@ -72,7 +72,7 @@ class GibbsSweeps(GibbsSampling):
         return max(self.sweeps - self.sweeps // 2, 1) if self.states == "average" else 1
 
 
-@implemented_in("beam_topics.model.inference.gibbs2")
+@implemented_in("beam_topics.model.papers.gibbs2")
 @dataclass(frozen=True)
 class Gibbs2(GibbsSweeps):
     """All documents together, in one batch."""
@@ -80,7 +80,7 @@ class Gibbs2(GibbsSweeps):
     kind = "gibbs2"
 
 
-@implemented_in("beam_topics.model.inference.gibbs2")
+@implemented_in("beam_topics.model.papers.gibbs2")
 @dataclass(frozen=True)
 class Gibbs2S(GibbsSampling):
     """All documents together, in two passes."""
@@ -88,7 +88,7 @@ class Gibbs2S(GibbsSampling):
     kind = "gibbs2-s"
 
 
-@implemented_in("beam_topics.model.inference.gibbs2")
+@implemented_in("beam_topics.model.papers.gibbs2")
 @dataclass(frozen=True)
 class Gibbs1(GibbsSweeps):
     """With the training documents sampled again."""
@@ -120,7 +120,7 @@ class MaxEnt(InferenceSettings):
     kind = "maxent"
 
 
-@implemented_in("beam_topics.model.inference.maxent")
+@implemented_in("beam_topics.model.papers.hybrid")
 @dataclass(frozen=True)
 class Hybrid(Sampling):
     """By a classifier, and draws that begin where it ends."""
@@ -140,7 +140,7 @@ class Hybrid(Sampling):
         return self.repeats // 2 if self.states == "average" else 1
 
 
-@implemented_in("beam_topics.model.inference.naive_bayes")
+@implemented_in("beam_topics.model.papers.naive_bayes")
 @dataclass(frozen=True)
 class NaiveBayes(InferenceSettings):
     """As if one topic had made the whole document: a baseline."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.inference.base import PublishedModel, register
+from beam_topics.model.inference.base import Inference, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.kernels.mean_field import TopicWords, infer_documents
 from beam_topics.model.inference.settings import Variational
@@ -46,11 +46,8 @@ def prepare(published: PublishedModel) -> Prepared:
 
 
 @register(Variational)
-class VariationalInference:
+class VariationalInference(Inference[Prepared]):
     """Variational inference; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
 
     def prepare(self, settings: Variational, published: PublishedModel) -> Prepared:
         return prepare(published)

@@ -43,13 +43,14 @@ from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import Bag, ListBag
 from beam_topics.model.errors import DamagedDataError, MemoryLimitError
 from beam_topics.model.learner_log import offering
+from beam_topics.model.learner_log.earlier import earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, Step
-from beam_topics.model.learner_log.restoring import REPLAY, Replayer, earlier_options, find_start
+from beam_topics.model.learner_log.restoring import REPLAY, Replayer, find_start
 from beam_topics.model.learners.base import GoesOn, LearnsRuns, StepInfo
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.events import Event, collected
@@ -136,7 +137,7 @@ def before_due(head: LearnerHead, minibatches: Sequence[Minibatch], options: Lea
     for count, minibatch in enumerate(minibatches, 1):
         windows += minibatch.closes_window
         tokens += len(minibatch.tokens)
-        due = offering.is_due(minibatch, options, windows=windows, since=since)
+        due = options.is_due(minibatch, windows=windows, since=since)
         if due or tokens >= options.run.checkpoint_tokens:
             return count
     return len(minibatches)
@@ -372,7 +373,7 @@ class Session(Replayer):
         for link, minibatch, info in zip(links, minibatches, infos, strict=True):
             out.steps.append(Step(link.sequence, minibatch.window_end, info))
         windows, since = out.head.windows, out.head.since
-        if offering.is_due(minibatches[-1], self.options, windows=windows, since=since):
+        if self.options.is_due(minibatches[-1], windows=windows, since=since):
             self._offer(out, live, minibatches[-1].window_end)
             # A publication may leave copies of the state.
             live = replace(live, nbytes=self.learner.nbytes(live.state))

@@ -18,7 +18,6 @@ import math
 from dataclasses import replace
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import Replayer
@@ -28,7 +27,6 @@ from beam_topics.model.publishing.events import Event, events_from_json, renumbe
 from beam_topics.model.publishing.held import CANDIDATES
 from beam_topics.model.publishing.succession import match_topics
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.times import window_number
 
 # What a candidate takes over from a summary.
 _FIGURES = ("documents", "tokens", "words", "log_evidence", "ess", "in_sample_nmi")
@@ -64,25 +62,6 @@ def _sums(arrived: bytes, settings: LearnerSettings) -> FloatArray:
     shape = settings.independent_chains, 2, settings.topic_count
     flat = wire.array_from_bytes(arrived, "<f8")
     return checks.shaped("arrived of a learner's head", flat, shape[0], 2 * shape[2]).reshape(shape)
-
-
-def is_due(minibatch: Minibatch, options: LearnOptions, *, windows: int, since: int | None) -> bool:
-    """Return whether a version is due after a minibatch.
-
-    Args:
-        minibatch: The minibatch.
-        options: The options of the stream.
-        windows: The windows that closed since the last version, with that of the minibatch.
-        since: The ``since`` of the head.
-    """
-    kind, every = options.run.publish_every
-    if not minibatch.closes_window:
-        return False
-    if kind == "windows":
-        return windows >= every
-    assert since is not None
-    zone = options.sequence.time_zone
-    return window_number(minibatch.window_end, every, zone) > window_number(since, every, zone)
 
 
 def offer(

@@ -14,10 +14,11 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import AUTO, LEARNER, LearnerSettings
 from beam_topics.model.publishing.settings import Keep, PublishSettings
 from beam_topics.model.settings.options import Record, StoredOption, option
-from beam_topics.model.times import duration_text
+from beam_topics.model.times import duration_text, window_number
 from beam_topics.model.words.settings import TokeniserSettings
 
 if TYPE_CHECKING:
+    from beam_topics.model.documents.minibatch import Minibatch
     from beam_topics.model.publishing.store import Binding
 
 
@@ -184,6 +185,23 @@ class LearnOptions:
         The lists may be long; ``settings.json`` has them whole.
         """
         return {**self.bound_settings, "learner": self.settings.to_json(brief=True)}
+
+    def is_due(self, minibatch: Minibatch, *, windows: int, since: int | None) -> bool:
+        """Return whether a version is due after a minibatch.
+
+        Args:
+            minibatch: The minibatch.
+            windows: The windows that closed since the last version, with that of the minibatch.
+            since: The ``since`` of the head.
+        """
+        kind, every = self.run.publish_every
+        if not minibatch.closes_window:
+            return False
+        if kind == "windows":
+            return windows >= every
+        assert since is not None
+        zone = self.sequence.time_zone
+        return window_number(minibatch.window_end, every, zone) > window_number(since, every, zone)
 
     @cached_property
     def settings_digest(self) -> str:

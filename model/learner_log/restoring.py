@@ -14,37 +14,28 @@ from the state of a runner and from the model store, and neither is trusted. Dig
 bytes are those that were written. The chain proves that the minibatches are the same and in order.
 The fingerprint proves that settings and release are the same. The witness proves that the
 arithmetic of this machine comes to the same bits.
-
-:func:`documents_at_hand` returns the documents that the learner of a version can visit again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import SequenceHead, chain_start
-from beam_topics.model.errors import (
-    DamagedDataError,
-    DivergedError,
-    OptionError,
-    StoreConflictError,
-)
+from beam_topics.model.errors import DamagedDataError, DivergedError
+from beam_topics.model.learner_log.earlier import check_ended, earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.learners import LEARNER, learner_for
-from beam_topics.model.learners.base import HoldsDocuments, LearnerSettings
+from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.settings.options import record_from_json
 
 
 class Start(NamedTuple):
@@ -81,44 +72,10 @@ def find_start(options: LearnOptions, key: str) -> Start:
         islands = options.settings.islands
         entries = store.resume_point(key, run.start, islands, digests, newest)
     if newest is not None and entries and entries[0].settings_digest != digest:
-        _check_ended(newest, entries[0], store)
+        check_ended(newest, entries[0], store)
     if newest is not None:
         store.check_start(newest, entries[0].offered if entries else 0, run.publish_every)
     return Start(newest, entries)
-
-
-def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
-    """Return the options that those of a run go on from, by the settings of the store, or None.
-
-    They are, for example, those of an archive that goes on as a stream.
-    """
-    bound = ModelStore(options.store).bound(key)
-    stored = bound.get("before", bound)["settings"]
-    try:
-        settings = record_from_json(LEARNER.kinds, stored["learner"], "learner")
-    except DamagedDataError:
-        # Those of another release; the store says what differs.
-        return None
-    assert isinstance(settings, LearnerSettings)
-    earlier = replace(options, settings=settings)
-    goes_on = options.settings.goes_on_from(settings) and earlier.bound_settings == stored
-    return earlier if goes_on else None
-
-
-def _check_ended(newest: Manifest, entry: CheckpointEntry, store: ModelStore) -> None:
-    """Refuse to go on with other settings elsewhere than at the end of a run.
-
-    Raises:
-        StoreConflictError: The checkpoint is not that of the newest version.
-    """
-    if newest.sequence == entry.sequence == entry.offered:
-        return
-    raise StoreConflictError(
-        f"{store.root} has version {newest.version}, and minibatch {entry.sequence}, from which"
-        " this run would go on with other settings, is not the end of what was learned before."
-        " Leave out --resume_from. If the run before was interrupted, finish it first: run it again"
-        " with its own settings and --resume_from=latest."
-    )
 
 
 @dataclass
@@ -318,38 +275,3 @@ class Replayer:
             ):
                 return [offers[sequence] for sequence in sorted(offers)]
             saved, _ = self.checkpoint(saved.checkpoint, saved.checkpoint_sequence)
-
-
-def documents_at_hand(store: ModelStore, version: Manifest) -> Block:
-    """Return the documents that the newest checkpoint of a version's island holds.
-
-    The default learner holds a sample of all documents and, with births, its newest ones.
-
-    Args:
-        store: The model store.
-        version: The version.
-
-    Raises:
-        OptionError: There is no checkpoint, or the learner holds no documents.
-        DamagedDataError: What is stored is damaged.
-    """
-    key, island = version.key, version.island
-    bound = store.bound(key)
-    of_settings = [e for e in store.checkpoints(key) if e.settings_digest == bound["digest"]]
-    entries = [entry for entry in of_settings if entry.island == island]
-    settings = record_from_json(LEARNER.kinds, bound["settings"]["learner"], "learner")
-    assert isinstance(settings, LearnerSettings)
-    learner = learner_for(settings)
-    if not entries or not isinstance(learner, HoldsDocuments):
-        lacking = "has no checkpoint" if not entries else f"is of --learner={settings.kind}"
-        raise OptionError(
-            "--mixed",
-            True,
-            f"a model store whose checkpoints hold documents; this one {lacking}",
-            "Leave it out, and judge by documents of your own: beam-topics evaluate"
-            " --coherence_with.",
-        )
-    newest = max(entries, key=lambda entry: entry.sequence)
-    _, state = checkpoint_from_bytes(store.get_checkpoint(key, newest.digest))
-    held = list(learner.held(learner.load(settings, key, island, state)))
-    return Block.of_words([Document("", 0, "")] * len(held), held) if held else Block.empty()

@@ -1,4 +1,4 @@
-"""The vocabulary of a learner that counts words: :class:`Growing` or :class:`Given`."""
+"""The vocabulary of a learner that counts words."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from beam_topics.model.words.vocabulary import Vocabulary
 
 DEFAULT_MAX_WORDS = 50_000
+# The use of a word falls by 1 / WORD_MEMORY at each minibatch.
+WORD_MEMORY = 100
 
 
 class VocabularySettings(Record):
@@ -23,17 +25,21 @@ class VocabularySettings(Record):
         return True
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Return the words that have numbers before the first minibatch."""
+        return ()
+
+    @property
     def size(self) -> int:
         """Return W, the number of words over which a flat prior spreads its mass."""
-        raise NotImplementedError
+        return len(self.words)
 
     def new(self) -> Vocabulary:
         """Return the vocabulary before the first minibatch."""
-        raise NotImplementedError
+        # Imported here, because options are read without numba.
+        from beam_topics.model.words.vocabulary import Vocabulary
 
-
-# The use of a word falls by 1 / WORD_MEMORY at each minibatch.
-WORD_MEMORY = 100
+        return Vocabulary(self.words, self.size, WORD_MEMORY)
 
 
 @dataclass(frozen=True)
@@ -54,11 +60,20 @@ class Growing(VocabularySettings):
     def size(self) -> int:
         return self.max_words
 
-    def new(self) -> Vocabulary:
-        # Imported here, because options are read without numba.
-        from beam_topics.model.words.vocabulary import Vocabulary
 
-        return Vocabulary((), self.max_words, WORD_MEMORY)
+@dataclass(frozen=True)
+class FirstWords(Growing):
+    """New words join while there is room; later ones are not learned."""
+
+    kind = "growing"
+
+    max_words: int = option(
+        DEFAULT_MAX_WORDS,
+        "W, the size of the vocabulary; words that come when it is full are not learned",
+        unit="words",
+        least=1,
+        first=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -86,15 +101,6 @@ class Given(VocabularySettings):
     @property
     def is_open(self) -> bool:
         return False
-
-    @property
-    def size(self) -> int:
-        return len(self.words)
-
-    def new(self) -> Vocabulary:
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary(self.words, len(self.words), WORD_MEMORY)
 
 
 VOCABULARIES = Kinds(Growing, Given)

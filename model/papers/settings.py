@@ -14,12 +14,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
 from beam_topics.model.learners.vocabularies import (
-    DEFAULT_MAX_WORDS,
+    FirstWords,
     Given,
     VocabularySettings,
 )
@@ -33,38 +33,10 @@ from beam_topics.model.papers.rejuvenation import (
 )
 from beam_topics.model.settings.options import Kinds, Record, option, part
 
-if TYPE_CHECKING:
-    from beam_topics.model.words.vocabulary import Vocabulary
-
 # The module of the learner of all of them.
 _MODULE = "beam_topics.model.papers.learner"
 # The number of documents of a batch that is never complete.
 ENDLESS = sys.maxsize
-
-
-@dataclass(frozen=True)
-class FirstWords(VocabularySettings):
-    """New words join while there is room; later ones are not learned."""
-
-    kind = "growing"
-
-    max_words: int = option(
-        DEFAULT_MAX_WORDS,
-        "W, the largest size of the vocabulary; words that come when it is full are not learned",
-        unit="words",
-        least=1,
-        first=True,
-    )
-
-    @property
-    def size(self) -> int:
-        return self.max_words
-
-    def new(self) -> Vocabulary:
-        # Imported here, because options are read without numba.
-        from beam_topics.model.words.vocabulary import Vocabulary
-
-        return Vocabulary((), self.max_words)
 
 
 VOCABULARIES = Kinds(FirstWords, Given)

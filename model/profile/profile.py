@@ -18,7 +18,6 @@ thousands of other years is an outlier: it is named, and the lengths are those f
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
@@ -27,6 +26,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from beam_topics.model.files import folder_of
 from beam_topics.model.profile.fields import (
     Field,
     Question,
@@ -40,13 +40,12 @@ from beam_topics.model.profile.fields import (
 )
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.delimited import Layout
-from beam_topics.model.reading.files import Source, folder_of, time_of_path
 from beam_topics.model.reading.found_forms import listed
 from beam_topics.model.reading.lines import peeked, unzipped
 from beam_topics.model.reading.paths import value_of
 from beam_topics.model.reading.settings import ENCODED, METADATA, ReadSettings
 from beam_topics.model.reading.text_lines import choices_of
-from beam_topics.model.reading.texts import keyed_date
+from beam_topics.model.reading.texts import keyed_date, time_of_path
 from beam_topics.model.settings.options import names_in, names_text
 from beam_topics.model.times import DURATION_UNITS, MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
@@ -298,8 +297,7 @@ def _of_paths(
     if roles.options.get("time_from") != "order" and given.get("time_from") != "path":
         return []
     folder = folder_of(samples.files)
-    sources = {one: Source(io.BytesIO(), one, settings, folder) for one in samples.files}
-    times = {path: time_of_path(source) for path, source in sources.items()}
+    times = {path: time_of_path(path, folder, settings) for path in samples.files}
     found = [time for one in samples.sampled if (time := times[one.path]) for _ in one.records]
     if "time_from" in given:
         return found

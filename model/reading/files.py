@@ -14,34 +14,25 @@ since 1970.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
+from typing import Any, BinaryIO, get_args
 
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.errors import DamagedDataError, LimitError, OptionError
-from beam_topics.model.files import literal_part
+from beam_topics.model.errors import OptionError
 from beam_topics.model.reading.chats import JsonFile
-from beam_topics.model.reading.delimited import CsvFile
-from beam_topics.model.reading.encodings import is_utf_8, to_utf_8
-from beam_topics.model.reading.found_forms import listed, missing
+from beam_topics.model.reading.encodings import is_utf_8
 from beam_topics.model.reading.inner import inner_records
-from beam_topics.model.reading.lines import unix_lines, unzipped
+from beam_topics.model.reading.opening import checked, opened
 from beam_topics.model.reading.parsing import (
-    DAMAGED,
     MISSING_TIMESTAMP,
-    SCHEMA,
-    TOO_LARGE,
     Table,
     dead_letter,
-    needed_fields,
     parse_record,
     writable,
 )
-from beam_topics.model.reading.parts import Part, bytes_of
-from beam_topics.model.reading.paths import root_of
+from beam_topics.model.reading.parts import Part
 from beam_topics.model.reading.settings import (
     BINARY_ENDINGS,
     ENCODED,
@@ -49,14 +40,9 @@ from beam_topics.model.reading.settings import (
     Format,
     ReadSettings,
 )
-from beam_topics.model.reading.text_lines import DocFile, LineFile
-from beam_topics.model.reading.texts import TextFile, date_of_file
-from beam_topics.model.reading.time_forms import read_time
+from beam_topics.model.reading.sources import Source
+from beam_topics.model.reading.texts import time_of_path
 from beam_topics.model.times import MICROSECONDS_PER_SECOND
-
-if TYPE_CHECKING:
-    from beam_topics.model.reading.mails import MailFile
-    from beam_topics.model.reading.tables import TableFile
 
 _NO_DATE = (
     "the path of the file has no date. Read such files alone, with --time_from=order or"
@@ -66,40 +52,6 @@ _NO_DATE = (
 MOST_REFUSED = 10_000
 # A place and a record.
 Item = tuple[str, Mapping[str, Any]] | DeadLetter
-
-
-class Source(NamedTuple):
-    """A file that is to be opened.
-
-    Attributes:
-        stream: The bytes as they are stored. It must be able to seek unless the file has lines.
-        name: The name of the file, for the places in dead letters.
-        settings: How the file is read.
-        folder: The folder that is read (:func:`folder_of`); places are paths within it.
-        every_field: Whether records have all of their fields, or those that are needed.
-        start: The number and the first byte of the block of an Avro file to begin with.
-        part: The part of a file of JSON lines that is read; None for a whole file.
-    """
-
-    stream: BinaryIO
-    name: str
-    settings: ReadSettings
-    folder: str = ""
-    every_field: bool = False
-    start: tuple[int, int] = (1, 0)
-    part: Part | None = None
-
-    @property
-    def text(self) -> Iterator[bytes]:
-        """The bytes, unzipped, in UTF-8, with lines that end in LF."""
-        if self.part is not None:
-            return bytes_of(self.stream, self.part)
-        return unix_lines(to_utf_8(unzipped(self.stream), self.settings.encoding))
-
-    @property
-    def path(self) -> str:
-        """The path of the file within the folder, with which places begin."""
-        return os.path.relpath(self.name, self.folder) if self.folder else self.name
 
 
 def format_of(name: str, settings: ReadSettings, option: str = "--input") -> str:
@@ -148,27 +100,6 @@ def check_formats(names: Iterable[str], settings: ReadSettings, option: str = "-
         raise OptionError("--encoding", settings.encoding, allowed, "Leave it out.")
 
 
-def folder_of(patterns: Iterable[str]) -> str:
-    """Return the innermost folder that holds all that some patterns may match.
-
-    >>> folder_of(["data/a/*.txt", "./data/b//1.txt"]), folder_of(["*.txt"])
-    ('data', '.')
-    >>> folder_of(["a[[]1]/*"])
-    'a[1]'
-    """
-    fixed = map(literal_part, patterns)
-    folders = [os.path.normpath(os.path.dirname(path)) for path in fixed]  # noqa: PTH120
-    if len(set(map(os.path.isabs, folders))) > 1:
-        folders = list(map(os.path.abspath, folders))
-    return os.path.commonpath(folders) or "."
-
-
-def time_of_path(source: Source) -> int | None:
-    """Return the time that the path of a file says, in microseconds; None without one."""
-    day = date_of_file(source.name, source.path)
-    return None if day is None else read_time(day, zone=source.settings.parse.time_zone)
-
-
 def read_file(
     stream: BinaryIO,
     name: str,
@@ -191,7 +122,8 @@ def read_file(
     """
     left = MOST_REFUSED
     rest: dict[str, tuple[DeadLetter, DeadLetter, int]] = {}
-    for item in _read(Source(stream, name, settings, folder, part=part), first):
+    source = Source(stream, name, settings, format_of(name, settings), folder, part=part)
+    for item in _read(source, first):
         if isinstance(item, Document):
             yield item
         elif left:
@@ -216,12 +148,12 @@ def _together(begin: DeadLetter, end: DeadLetter, count: int) -> DeadLetter:
 def _read(source: Source, first: int) -> Iterator[Document | DeadLetter]:
     """Yield everything in one file, each dead letter with its own place."""
     name, settings = source.name, source.settings
-    table, shown, within = _open(source), writable(name), len(writable(source.path))
+    table, shown, within = checked(source), writable(name), len(writable(source.path))
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
     items: Iterable[Item | Document] = [table] if isinstance(table, DeadLetter) else []
     if isinstance(table, Table):
         items = table.found() if isinstance(table, JsonFile) else _records(table, settings)
-    time = time_of_path(source) if settings.time_from == "path" else None
+    time = time_of_path(name, source.folder, settings) if settings.time_from == "path" else None
     for number, item in enumerate(items, first):
         if settings.time_from == "order":
             time = number * MICROSECONDS_PER_SECOND
@@ -248,7 +180,8 @@ def records(
         settings: As of :class:`Source`.
         folder: As of :class:`Source`.
     """
-    table = _opened(Source(stream, name, settings, folder, every_field=True))
+    kind = format_of(name, settings)
+    table = opened(Source(stream, name, settings, kind, folder, every_field=True))
     if isinstance(table, DeadLetter):
         yield table
     elif table is not None:
@@ -259,130 +192,6 @@ def _records(table: Table, settings: ReadSettings) -> Iterator[Item]:
     """Yield the records of a table, or of the arrays in them; those of JSON are found already."""
     items = table.records()
     return items if isinstance(table, JsonFile) else inner_records(items, settings.records)
-
-
-def _open_json(source: Source) -> JsonFile:
-    line = source.part.line if source.part else None
-    return JsonFile(source.text, source.path, source.settings, line)
-
-
-def _open_csv(source: Source) -> CsvFile | None:
-    settings = source.settings
-    table = CsvFile(
-        source.text,
-        source.path,
-        settings.parse.max_document_bytes,
-        delimiter=settings.delimiter,
-        columns=settings.columns,
-        unquoted=settings.unquoted_field,
-    )
-    return table if table.names else None
-
-
-def _open_table(source: Source) -> TableFile:
-    # Imported here, and below: most runs read none of these.
-    from beam_topics.model.reading.child import Request
-    from beam_topics.model.reading.tables import TableFile
-
-    settings = source.settings
-    needed = needed_fields(settings.parse, settings.time_from == "field")
-    # Literal names with points are wanted, too; a file without one gives the outermost field.
-    named = [settings.records] if settings.records else [*needed, *settings.parse.fields.optional()]
-    wanted = None if source.every_field else (*named, *map(root_of, named))
-    kind = format_of(source.name, settings)
-    largest = settings.parse.max_document_bytes
-    request = Request(kind, source.path, largest, wanted, start=source.start)
-    return TableFile(source.stream, request)
-
-
-def _open_text(source: Source) -> TextFile:
-    return TextFile(source.text, source.name, source.path, source.settings)
-
-
-def _open_lines(source: Source) -> LineFile:
-    kind = format_of(source.name, source.settings)
-    return LineFile(source.text, source.path, source.settings, is_chat=kind == "chat")
-
-
-def _open_docs(source: Source) -> DocFile:
-    return DocFile(source.text, source.path, source.settings.parse.max_document_bytes)
-
-
-def _open_mail(source: Source) -> MailFile:
-    from beam_topics.model.reading.mails import MailFile
-
-    return MailFile(unzipped(source.stream), source.path, source.settings.parse.max_document_bytes)
-
-
-_OPENERS: dict[str, Callable[[Source], Table | None]] = {
-    "jsonl": _open_json,
-    "csv": _open_csv,
-    "avro": _open_table,
-    "parquet": _open_table,
-    "txt": _open_text,
-    "lines": _open_lines,
-    "chat": _open_lines,
-    "doc": _open_docs,
-    "mail": _open_mail,
-    "xlsx": _open_table,
-}
-
-
-def open_avro(
-    stream: BinaryIO, name: str, settings: ReadSettings, start: tuple[int, int] = (1, 0)
-) -> TableFile | DeadLetter | None:
-    """Open an Avro file from a block on.
-
-    Returns:
-        The file; a dead letter if it cannot be read or lacks fields; None if it is empty.
-    """
-    found: Any = _open(Source(stream, name, replace(settings, format="avro"), start=start))
-    checked: TableFile | DeadLetter | None = found
-    return checked
-
-
-def _opened(source: Source) -> Table | DeadLetter | None:
-    """Open a file.
-
-    Returns:
-        The table; a dead letter if the file cannot be read; None if it is empty.
-    """
-    try:
-        return _OPENERS[format_of(source.name, source.settings)](source)
-    except DamagedDataError as error:
-        reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
-        return (
-            dead_letter(source.path, reason, f"the file cannot be read: {error}", b"")
-            if source.stream.seek(0, 2)
-            else None
-        )
-
-
-def _open(source: Source) -> Table | DeadLetter | None:
-    """Open a file, and return a dead letter also where it lacks fields."""
-    table = _opened(source)
-    if table is None or isinstance(table, DeadLetter) or table.names is None:
-        return table
-    wrong = _wrong_names(table.names, source.settings)
-    return dead_letter(source.path, SCHEMA, wrong, listed(table.names).encode()) if wrong else table
-
-
-def _wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:
-    """Return what is wrong with the field names of a file and the remedy, or None."""
-    needed = needed_fields(settings.parse, settings.time_from == "field")
-    if settings.records is not None:
-        return None
-    if lacking := {
-        field: remedy
-        for field, (_, remedy) in needed.items()
-        if field not in names and root_of(field) not in names
-    }:
-        return missing("the file", lacking, names)
-    if repeated := [
-        field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1
-    ]:
-        return f"the file has more than one field {listed(repeated)}"
-    return None
 
 
 def parse_item(

@@ -25,9 +25,9 @@ from typing import Any
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.blobs import escape_key
-from beam_topics.model.reading.found_forms import advice, missing
-from beam_topics.model.reading.paths import value_of
-from beam_topics.model.reading.settings import FieldNames, ParseSettings
+from beam_topics.model.reading.found_forms import advice, listed, missing
+from beam_topics.model.reading.paths import root_of, value_of
+from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reading.time_forms import accepted, read_time
 from beam_topics.model.stored import checks
 from beam_topics.model.times import TimeRangeError, duration_text, to_iso
@@ -310,6 +310,24 @@ def needed_fields(settings: ParseSettings, with_time: bool) -> dict[str, tuple[s
     if fields.key is not None:
         needed[fields.key] = MISSING_KEY, "Name the key with --key_field."
     return needed
+
+
+def wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:
+    """Return what is wrong with the field names of a file and the remedy, or None."""
+    needed = needed_fields(settings.parse, settings.time_from == "field")
+    if settings.records is not None:
+        return None
+    if lacking := {
+        field: remedy
+        for field, (_, remedy) in needed.items()
+        if field not in names and root_of(field) not in names
+    }:
+        return missing("the file", lacking, names)
+    if repeated := [
+        field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1
+    ]:
+        return f"the file has more than one field {listed(repeated)}"
+    return None
 
 
 def _id(record: Mapping[str, Any], field: str) -> str:

@@ -5,11 +5,12 @@ records have the places that they have in the whole file. Only the first bytes o
 it has lines: an array, objects over several lines, a gzip and other encodings are read as a whole.
 
 >>> import io
->>> stream = io.BytesIO(b'{"id": 1}\n{"id": 2}\n{"id": 3}\n')
->>> for part in parts_of(stream, least=12):
-...     print(part, b"".join(bytes_of(stream, part)))
-Part(begin=0, end=20, line=1) b'{"id": 1}\n{"id": 2}\n'
-Part(begin=20, end=30, line=3) b'{"id": 3}\n'
+>>> stream = io.BytesIO(b'{"id": 1}\n' * 10_000)
+>>> [first, second] = parts_of(stream, least=65_000)
+>>> first, second.begin, second.line
+(Part(begin=0, end=65530, line=1), 65530, 6554)
+>>> sum(map(len, bytes_of(stream, second)))
+34470
 """
 
 from __future__ import annotations

@@ -14,12 +14,14 @@ import re
 from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.reading.files import open_avro, parse_item
+from beam_topics.model.reading.files import parse_item
+from beam_topics.model.reading.opening import checked
 from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.reading.sources import Source
 
 Position = tuple[int, int, int, int]
 BEGINNING: Position = (0, 0, 0, 0)
@@ -88,7 +90,7 @@ def _read_file(
     file: int, stream: BinaryIO, path: str, settings: ReadSettings, start: Position
 ) -> Iterator[tuple[Position, Document | DeadLetter]]:
     _, block, byte, item = start
-    source = open_avro(stream, path, settings, (max(block, 1), byte))
+    source: Any = checked(Source(stream, path, settings, "avro", start=(max(block, 1), byte)))
     if isinstance(source, DeadLetter) and not item:
         yield (file, 0, 0, 0), source
     if source is None or isinstance(source, DeadLetter):

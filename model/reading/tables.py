@@ -35,7 +35,9 @@ from beam_topics.model.reading.child import (
     Request,
     memory_of,
 )
-from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter
+from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter, needed_fields
+from beam_topics.model.reading.paths import root_of
+from beam_topics.model.reading.sources import Source
 from beam_topics.model.times import DURATION_UNITS
 
 Item = tuple[str, dict[str, Any]] | DeadLetter
@@ -211,3 +213,15 @@ def _on_disk(stream: BinaryIO) -> BinaryIO:
         shutil.copyfileobj(stream, copy)
         copy.flush()
         return copy
+
+
+def open_table(source: Source) -> TableFile:
+    """Open a file, with the fields that are needed of its records."""
+    settings = source.settings
+    needed = needed_fields(settings.parse, settings.time_from == "field")
+    # Literal names with points are wanted, too; a file without one gives the outermost field.
+    named = [settings.records] if settings.records else [*needed, *settings.parse.fields.optional()]
+    wanted = None if source.every_field else (*named, *map(root_of, named))
+    largest = settings.parse.max_document_bytes
+    request = Request(source.kind, source.path, largest, wanted, start=source.start)
+    return TableFile(source.stream, request)

@@ -26,9 +26,11 @@ from urllib.parse import unquote
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.files import path_within
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD
 from beam_topics.model.reading.parsing import DAMAGED, TOO_LARGE, Table, dead_letter, too_large
 from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.reading.time_forms import read_time
 
 MODIFIED = "modified"
 _YEAR = r"(?P<year>1[0-9]{3}|20[0-9]{2})"
@@ -97,6 +99,12 @@ def date_of_file(name: str, path: str) -> str | None:
         path: Its path within the folder that is read.
     """
     return keyed_date(name) or date_in(path)
+
+
+def time_of_path(name: str, folder: str, settings: ReadSettings) -> int | None:
+    """Return the time that the path of a file says, in microseconds; None without one."""
+    day = date_of_file(name, path_within(folder, name))
+    return None if day is None else read_time(day, zone=settings.parse.time_zone)
 
 
 class TextFile(Table):

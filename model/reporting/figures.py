@@ -21,15 +21,13 @@ because a report asks for hundreds of words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -44,9 +42,9 @@ from beam_topics.model.reporting.course import (
 )
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
 from beam_topics.model.reporting.names import mean_length, model_names
+from beam_topics.model.reporting.refused import Refused
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.stored import checks
 
 FORM = 1
 _FIRST_WORDS = 10
@@ -84,53 +82,6 @@ class Sources:
     texts: Mapping[bytes, Text] | None = None
     refused: Sequence[Refused] | None = None
     profile: Sequence[Sequence[str]] | None = None
-
-
-@dataclass
-class Refused:
-    """The dead letters of a reason.
-
-    Attributes:
-        reason: The reason.
-        count: The number of different dead letters.
-        source, detail: Of the first one in the order of source and detail.
-    """
-
-    reason: str
-    count: int
-    source: str
-    detail: str
-
-
-def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
-    """Return dead letters by reason, the most frequent first.
-
-    Equal ones are counted once, because outputs are at least once.
-
-    Args:
-        letters: The place of each line, for messages, and the line.
-
-    Raises:
-        DamagedDataError: A line is not a dead letter.
-    """
-    found: dict[str, Refused] = {}
-    for place, line in {line: (place, line) for place, line in letters}.values():
-        letter = _letter(place, line)
-        first = Refused(letter.reason, 0, letter.source, letter.detail)
-        one = found.setdefault(letter.reason, first)
-        one.count += letter.count
-        one.source, one.detail = min((one.source, one.detail), (letter.source, letter.detail))
-    return sorted(found.values(), key=lambda one: (-one.count, one.reason))
-
-
-def _letter(place: str, line: bytes) -> DeadLetter:
-    try:
-        name = "a dead letter"
-        return DeadLetter(**checks.record(DeadLetter, checks.parse_json(line, name), name))
-    except DamagedDataError as error:
-        raise DamagedDataError(
-            f"{place} is not a dead letter: {error}. Restore it from a copy."
-        ) from error
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:

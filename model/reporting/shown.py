@@ -15,14 +15,23 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.inference.mixtures import Groups, sums_of
-from beam_topics.model.publishing.catalogue import Came, Catalogue, Curves, came_to, curves
+from beam_topics.model.publishing.catalogue import (
+    Came,
+    Catalogue,
+    CatalogueStore,
+    Curves,
+    came_to,
+    curves,
+)
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
+from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import place_of
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
@@ -58,6 +67,20 @@ class Shown:
             tuple(n for n, topic in enumerate(self.ids) if catalogue.of(topic).hidden),
         )
         self.snapshot = self._grouped(snapshot)
+
+    @classmethod
+    def stored(
+        cls, store: ModelStore, manifest: Manifest, snapshot: Snapshot | None = None
+    ) -> Self:
+        """Return the groups of a stored version by the newest catalogue of its key.
+
+        Args:
+            store: The model store.
+            manifest: The version.
+            snapshot: Its model; it is read where it is None.
+        """
+        catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
+        return cls(catalogue, manifest, snapshot or store.get_snapshot(manifest))
 
     @property
     def given(self) -> dict[int, str]:

@@ -126,6 +126,8 @@ UNIT = 2**40
 OTHERS = "(others)"
 # Groups of a window, beside documents without one and the others.
 MOST_GROUPS = 1000
+# Typical documents of each topic in a cell.
+TYPICAL = 3
 # No sum is larger: 2**64 documents of 2**64 tokens each, in units of 2**-40.
 _LARGEST = 2**168
 _LATEST = 2**62
@@ -170,14 +172,12 @@ class Trends:
     Attributes:
         topics: T, the number of topics of a version.
         cells: The cells.
-        most: The number of typical documents of each topic in a cell.
         ids: The ids of the topics that have columns, in their order; those of the documents that
             are counted next, by place. 0 to T - 1 where none are given.
     """
 
     topics: int
     cells: dict[tuple[int, str], Cell] = field(default_factory=dict)
-    most: int = 0
     ids: tuple[int, ...] = ()
     # For each window, the digests and names of its groups, in ascending order.
     _named: dict[int, list[tuple[bytes, str]]] = field(
@@ -259,10 +259,7 @@ class Trends:
         mine.topic_tokens = [
             a + b for a, b in zip(mine.topic_tokens, cell.topic_tokens, strict=True)
         ]
-        if self.most:
-            mine.typical = [
-                _best(a, b, self.most) for a, b in zip(mine.typical, cell.typical, strict=True)
-            ]
+        mine.typical = list(map(_best, mine.typical, cell.typical))
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record for each window, group and topic, and for no topic, in this order."""
@@ -288,9 +285,7 @@ class Trends:
             {"start": start, "group": group, **asdict(cell)}
             for (start, group), cell in sorted(self.cells.items())
         ]
-        header: dict[str, Any] = {"topics": self.topics, "ids": self.ids, "most": self.most}
-        header["cells"] = cells
-        return wire.pack(self.MAGIC, header)
+        return wire.pack(self.MAGIC, {"topics": self.topics, "ids": self.ids, "cells": cells})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Trends:
@@ -305,7 +300,6 @@ class Trends:
         for topic in found.ids:
             checks.whole("ids of trends", topic)
         checks.sized("different ids of trends", set(found.ids), len(found.ids))
-        found.most = checks.whole("typical documents of trends", checks.field(header, "most"))
         cells = checks.field(header, "cells")
         if not isinstance(cells, list):
             checks.refuse("cells of trends", type(cells).__name__, "a list")
@@ -324,21 +318,13 @@ class Trends:
             for value in values[name]:
                 checks.whole(f"{name} of trends", value, 0, _LARGEST)
         checks.sized("typical documents of trends", values["typical"], len(self.ids))
-        values["typical"] = [self._typical(documents) for documents in values["typical"]]
+        values["typical"] = list(map(_typical, values["typical"]))
         if place in self.cells:
             raise DamagedDataError(f"trends have two cells of {place!r:.80}")
         if place[1] not in ("", OTHERS) and len(self._named.get(place[0], ())) == MOST_GROUPS:
             checks.refuse("groups of a window of trends", "more", f"at most {MOST_GROUPS}")
         self._counted_in(place)
         self.cells[place] = Cell(**values)
-
-    def _typical(self, documents: list[Any]) -> list[tuple[int, int, str]]:
-        if len(documents) > self.most:
-            checks.refuse("typical documents of trends", len(documents), f"at most {self.most}")
-        found = [_document(one) for one in documents]
-        if found != sorted(set(found), key=_order):
-            checks.refuse("typical documents of trends", "another order", "the best one first")
-        return found
 
 
 def _empty(columns: int) -> Cell:
@@ -359,6 +345,16 @@ def _widened(cell: Cell, ids: Sequence[int], wider: Sequence[int]) -> Cell:
     return found
 
 
+def _typical(documents: list[Any]) -> list[tuple[int, int, str]]:
+    """Check the typical documents of a topic and return them."""
+    if len(documents) > TYPICAL:
+        checks.refuse("typical documents of trends", len(documents), f"at most {TYPICAL}")
+    found = [_document(one) for one in documents]
+    if found != sorted(set(found), key=_order):
+        checks.refuse("typical documents of trends", "another order", "the best one first")
+    return found
+
+
 def _document(values: object) -> tuple[int, int, str]:
     """Check a typical document and return it."""
     what = "a typical document of trends"
@@ -374,12 +370,12 @@ def _order(document: tuple[int, int, str]) -> tuple[int, int, str]:
 
 
 def _best(
-    some: list[tuple[int, int, str]], others: list[tuple[int, int, str]], most: int
+    some: list[tuple[int, int, str]], others: list[tuple[int, int, str]]
 ) -> list[tuple[int, int, str]]:
     """Return the best documents of two lists, each of which is in order."""
-    if len(some) == most and others and _order(others[0]) > _order(some[-1]):
+    if len(some) == TYPICAL and others and _order(others[0]) > _order(some[-1]):
         return some
-    return sorted({*some, *others}, key=_order)[:most]
+    return sorted({*some, *others}, key=_order)[:TYPICAL]
 
 
 @dataclass(frozen=True)
@@ -402,6 +398,5 @@ def added_up(tables: Iterable[bytes]) -> list[Trends]:
     found: dict[int, Trends] = {}
     for data in tables:
         table = Trends.from_bytes(data)
-        empty = Trends(table.topics, ids=table.ids, most=table.most)
-        found.setdefault(table.topics, empty).merge(table)
+        found.setdefault(table.topics, Trends(table.topics, ids=table.ids)).merge(table)
     return [found[topics] for topics in sorted(found)]

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import difflib
 import glob
-import json
 import re
 import shlex
 from collections import Counter
@@ -24,8 +23,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.files import (
+    folder_of,
     is_local,
     is_marker,
     is_store,
@@ -39,34 +38,13 @@ from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
+from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say, values_in
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"
 RUN_FILE = "run.yaml"
-# What the input of the run was (:mod:`beam_topics.model.profile`).
-PROFILE_FILE = "profile.json"
 # What a run writes into its folder, by option.
 _PARTS = {"model_store": "models", "dead_letters": "dead", "mixtures": "mixtures"}
-# How the records of a run are read. The programs that follow read theirs alike.
-READING = (
-    "id_field",
-    "timestamp_field",
-    "text_field",
-    "label_field",
-    "key_field",
-    "id_from",
-    "time_from",
-    "timestamp_format",
-    "time_zone",
-    "format",
-    "encoding",
-    "chats",
-    "delimiter",
-    "columns",
-    "unquoted_field",
-    "records",
-    "max_document_mb",
-)
 _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 
 
@@ -220,16 +198,13 @@ def _tell_left(folder: str, read: Sequence[str]) -> None:
     )
     if read and kinds:
         left = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-        _tell(f"{folder}: the number of files that are read is {len(read):,}; not read: {left}.")
+        inform(f"{folder}: the number of files that are read is {len(read):,}; not read: {left}.")
 
 
 def _check_apart(inputs: Sequence[str], options: Mapping[str, str]) -> None:
     """Refuse a program that would write into the folders that it reads. Raises UsageError."""
     for path in filter(is_local, inputs):
         if "**" in path and not Path(path).exists():
-            # Imported here, because --help reads no file.
-            from beam_topics.model.reading.files import folder_of
-
             folder = folder_of([path])
         elif Path(path).is_dir():
             folder = path
@@ -404,15 +379,15 @@ class Arranged:
         """
         if (folder := self.folder) is None:
             return
-        store = dict(_values(self.argv)).get("model_store", "")
+        store = dict(values_in(self.argv)).get("model_store", "")
         if Path(store) != folder / "models":
-            _tell(f"Next: {shown('show')} {shlex.quote(f'--model_store={store}')}")
+            inform(f"Next: {shown('show')} {shlex.quote(f'--model_store={store}')}")
         else:
             folder.mkdir(parents=True, exist_ok=True)
             for name, text in self.files.items():
                 (folder / name).write_text(text, encoding="utf-8")
             named = shlex.quote(str(folder))
-            _tell(f"Next: {shown('show')} {named}, {shown('report')} {named}")
+            inform(f"Next: {shown('show')} {named}, {shown('report')} {named}")
 
 
 def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
@@ -436,7 +411,7 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     bare = [path for path in bare if not (is_marker(path) and Path(path).is_file())] or bare
     given = {one.removeprefix("--").partition("=")[0] for one in rest}
     if "learner" in own:
-        values = dict(_values(rest))
+        values = dict(values_in(rest))
         read = [path for path in bare if not is_run(path)]
         _check_apart([*read, *names_in(values.get("input", ""))], values)
     if bare and {"learner", "input"} <= own:
@@ -448,58 +423,13 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     # Other files may have ids of their own.
     looked = {name: value for name, value in stored.items() if name != "id_from"}
     named = [path for path in bare if not is_run(path)]
-    chosen = _as_the_input_is(dict([*pairs, *_values(rest)]), rest, prog, looked, bool(named), own)
+    chosen = as_input_is(dict([*pairs, *values_in(rest)]), rest, prog, looked, bool(named), own)
     if chosen is not None:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
     if "model_store" in own:
         chosen = {name: value for name, value in pairs if name != "text"}
-        _say(prog, chosen, "what stands for the arguments")
+        say(prog, chosen, "what stands for the arguments")
     return Arranged([*(f"--{name}={value}" for name, value in pairs), *rest])
-
-
-def _as_the_input_is(
-    options: Mapping[str, str],
-    rest: Sequence[str],
-    prog: str,
-    stored: Mapping[str, str],
-    named: bool,
-    own: frozenset[str],
-) -> dict[str, str] | None:
-    """Return the options by which files are read that are not those of an earlier run.
-
-    ``stored`` are those of the earlier run. Where the files are an argument without a name
-    (``named``), what is not clear is asked.
-
-    Returns:
-        The options; None where no file is read but those of the earlier run.
-    """
-    takes = next((name for name in ("held_out", "input") if name in own), "")
-    is_given = any(one.startswith(f"--{takes}=") for one in rest)
-    reads = "text_field" in own and own & {"model_store", "output"}
-    if not reads or not (named or is_given) or options.get("source", "files") != "files":
-        return None
-    # Imported here, because --help reads no file.
-    from beam_topics.pipelines.cli import profiling
-
-    given = {name for name, _ in _values(rest)}
-    try:
-        files = profiling.files_of(names_in(options[takes]))
-        if not files:
-            return None
-        profile, kept = profiling.look_at(files, rest, stored)
-    except BeamTopicsError:
-        if named:
-            raise
-        # The run says what is wrong.
-        return None
-    if named:
-        profiling.check_clear(profile, given, files[0])
-    if named or stored:
-        return {**kept, **profile.options}
-    # The fields of an input that an option names have the names of the options.
-    found = profiling.of_files(profile)
-    _say(prog, found, f"how {files[0]} is written")
-    return {**kept, **found}
 
 
 def _learner(
@@ -510,7 +440,7 @@ def _learner(
     known: frozenset[str],
 ) -> Arranged:
     run, files = run_to_continue(prog, bare)
-    values = dict(_values(rest))
+    values = dict(values_in(rest))
     if run is None and "--add_documents" in rest:
         run = _run_of_store(values.get("model_store"), files[0])
     folder = run or run_folder(files[0])
@@ -521,13 +451,13 @@ def _learner(
     before = {name: value for name, value in before.items() if name in own - given}
     check_allowed(Stored(before.get("tokeniser", "none")), f"{RUN_FILE} of {run}")
     options = {n: before[n] for n in before if n not in {*READING, *where}}
-    _say(prog, options, f"as {run} has learned")
+    say(prog, options, f"as {run} has learned")
     kept: dict[str, str] = {}
     if "input" in where:
         store = {**where, **values}["model_store"]
-        chosen, kept = _looked(names_in(where["input"]), rest, prog, before, own, store)
+        chosen, kept = look(names_in(where["input"]), rest, prog, before, own, store)
         options |= chosen
-    _say(prog, where, "the input, and what is written")
+    say(prog, where, "the input, and what is written")
     options |= where
     head = f"What {shown(prog)} chose, for --config and for the programs that follow."
     read = ",".join(dict.fromkeys(filter(None, (earlier, where.get("input", "")))))
@@ -545,70 +475,6 @@ def _run_of_store(store: str | None, file: str) -> str | None:
     folder = run_folder(file) if store is None else str(Path(store).parent)
     is_its = store is None or Path(store).name == _PARTS["model_store"]
     return folder if is_its and is_run(folder) and (Path(folder) / RUN_FILE).is_file() else None
-
-
-def _looked(
-    patterns: Sequence[str],
-    rest: Sequence[str],
-    prog: str,
-    before: Mapping[str, str],
-    own: frozenset[str],
-    store: str,
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Look at the input of a program that learns, and print what is found.
-
-    The options ``before``, of the run that learns more documents, stay, but for those that say how
-    its own files are written. So do those that the store was learned with, where it has a version.
-
-    Returns:
-        The options that are found; files to keep for the programs that follow, by name.
-    """
-    # Imported here, because --help reads no file.
-    from beam_topics.model.profile.profile import chooses_words
-    from beam_topics.pipelines.cli import profiling
-
-    files = profiling.files_of(patterns)
-    if not files:
-        return {}, {}
-    values = dict(_values(rest))
-    given = set(values)
-    stored = {name: value for name, value in before.items() if name in READING}
-    words = not before and "stop_words" in own and chooses_words(given)
-    profile, kept = profiling.look_at(files, rest, stored, words)
-    profiling.check_clear(profile, given, files[0])
-    lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
-    why = profiling.why_lengths(profile) if lengths else ""
-    about = "what the texts are"
-    if not before and is_local(store) and (found := profiling.learned_in(store)):
-        lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
-        why = about = f"as {store} has learned"
-    read = {**kept, **profile.options}
-    _say(prog, read, f"how {files[0]} is written, and its fields")
-    _say(prog, chosen, about)
-    _say(prog, lengths, why)
-    for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
-        _tell(f"{shown(prog)}: {remark}")
-    text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
-    return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}
-
-
-def _values(rest: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the options of the command line that have a value."""
-    pairs = (one.removeprefix("--").partition("=") for one in rest)
-    return [(name, value) for name, equals, value in pairs if equals and value]
-
-
-def _say(prog: str, options: Mapping[str, str], why: str) -> None:
-    if options:
-        flags = " ".join(f"--{name}={shlex.quote(value)}" for name, value in options.items())
-        _tell(f"{shown(prog)}: {flags} ({why})")
-
-
-def _tell(line: str) -> None:
-    # Imported here, because --help tells nothing.
-    from beam_topics.pipelines.cli.terminal import tell
-
-    tell(line)
 
 
 def all_groups() -> Groups:

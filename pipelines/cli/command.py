@@ -47,14 +47,13 @@ from beam_topics.pipelines.cli.groups import (
 )
 from beam_topics.pipelines.cli.help import ALL, help_text, noted
 from beam_topics.pipelines.cli.invocation import quiet_pipes, shown
-from beam_topics.pipelines.cli.settings_from_options import check_outputs
 from beam_topics.pipelines.graphs.memory import (
     collect_now,
     collected_later,
     end_uncollected,
     limit_malloc,
 )
-from beam_topics.pipelines.graphs.runners import check_name, complete, is_local
+from beam_topics.pipelines.graphs.runners import check_name, check_outputs, complete, is_local
 
 
 @contextmanager

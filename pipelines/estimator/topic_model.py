@@ -29,7 +29,6 @@ from beam_topics.model.inference.mixture_blocks import inferred
 from beam_topics.model.learner_log.local import learn_documents
 from beam_topics.model.learner_log.options import LearnOptions, Publication, RunSettings
 from beam_topics.model.learners import LEARNER, LearnerSettings
-from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.reporting.shown import Shown
@@ -365,7 +364,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
     def _shown(self) -> Shown:
         store = ModelStore(self._root())
         manifest = store.manifest("", self.version_)
-        return Shown(CatalogueStore(store.root).latest("")[1], manifest, self.snapshot_)
+        return Shown.stored(store, manifest, self.snapshot_)
 
     def _root(self) -> str:
         return str(self._folder.name if self.model_store is None else self.model_store)

@@ -16,12 +16,10 @@ from beam_topics.model.evaluation.coherence import TOP_WORDS
 from beam_topics.model.evaluation.held_out import check_classifier
 from beam_topics.model.inference.classifier import Classifier, ClassifierStore
 from beam_topics.model.inference.settings import FitSettings
-from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import EvaluationInputSettings, FigureSettings, InputSettings
-from beam_topics.pipelines.cli.settings_from_options import chosen_version, inference_settings_of
+from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
     PREQUENTIAL,
@@ -66,15 +64,11 @@ _MIXED = (
 )
 
 
-def chosen_versions(options: Options) -> list[Manifest]:
-    """Return the versions up to ``--model_version``, evenly spread if they are many."""
-    store, last = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
-    return thin(store.with_models(last), MOST_VERSIONS)
-
-
 def build(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: score the versions, write the lines to ``--json``."""
-    versions, given = chosen_versions(options), settings_of(options, EvaluationInputSettings)
+    store, last = opened(options)
+    versions = thin(store.with_models(last), MOST_VERSIONS)
+    given = settings_of(options, EvaluationInputSettings)
     read: list[beam.PCollection | None] = []
     dead = []
     for name in ("held_out", "coherence_with", "classify"):
@@ -87,7 +81,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         read.append(documents)
         dead.append(unread)
     write_dead_letters(dead, options)
-    plan = EvaluationPlan(settings_of(options, StoreSettings).root, given.words)
+    plan = EvaluationPlan(store.root, given.words)
     lines = (
         pipeline
         | "Versions" >> beam.Create([version.to_json() for version in versions])
@@ -175,9 +169,9 @@ def _lines(path: str) -> list[dict[str, Any]]:
 
 def build_fit(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: read, pair documents with mixtures, fit, store."""
-    manifest = chosen_version(options)
+    store, manifest = opened(options)
     fit = FitClassifier(
-        settings_of(options, StoreSettings).root,
+        store.root,
         manifest.key,
         manifest.version,
         settings=settings_of(options, FitSettings),
@@ -196,11 +190,11 @@ def fit_and_show(options: Options) -> None:
     Raises:
         OptionError: there was nothing to fit to.
     """
-    chosen = chosen_version(options)
+    store, chosen = opened(options)
     key, version = chosen.key, chosen.version
     # The newest version is looked up once, here: another may come meanwhile.
     options.model_version = version
-    classifiers = ClassifierStore(settings_of(options, StoreSettings).root)
+    classifiers = ClassifierStore(store.root)
     before = classifiers.newest(key, version)
 
     def show(counted: Mapping[str, int]) -> None:

@@ -10,12 +10,13 @@ from apache_beam.io.filesystems import FileSystems
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.files import is_local, local_files
+from beam_topics.model.files import folder_of, is_local, local_files
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.reading.files import folder_of, read_file
+from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.course import calendar_unit, period_start
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
+from beam_topics.model.reporting.refused import Refused, refused
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.transforms.read import check_patterns, open_stored
 
@@ -105,6 +106,12 @@ def lines_of(path: str) -> Iterator[tuple[str, bytes]]:
     with open_stored(path) as stream:
         for number, line in enumerate(stream, 1):
             yield f"{path}:{number}", line
+
+
+def refused_in(folder: str) -> list[Refused]:
+    """Return the dead letters of a folder by reason."""
+    paths = matched(FileSystems.join(folder, "dead-letters-*"))
+    return refused(letter for path in paths for letter in lines_of(path))
 
 
 def stored_files(patterns: Sequence[str], inside: str, option: str) -> list[str]:

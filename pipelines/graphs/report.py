@@ -7,29 +7,26 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from apache_beam.io.filesystems import FileSystems
-
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
-from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.reporting.figures import Refused, Sources, figures_of, refused
+from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.pipelines.cli.arguments import PROFILE_FILE
 from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.looking import PROFILE_FILE
 from beam_topics.pipelines.cli.options import OutputFileSettings
-from beam_topics.pipelines.cli.settings_from_options import chosen_version, read_settings_of
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,
     documents_of,
     labelled_of,
-    lines_of,
-    matched,
+    refused_in,
 )
 from beam_topics.pipelines.pages.page import check_installed, render
 from beam_topics.transforms.write import write_file
@@ -56,7 +53,7 @@ def report(options: Options) -> None:
         console().print(plain(f"version {manifest.version} -> {output} ({size})"), soft_wrap=True)
 
     if options.follow is None:
-        write(chosen_version(options))
+        write(opened(options)[1])
     else:
         seconds = options.follow / 1e6
         follow(lambda: store.latest(which.key), write, lambda: time.sleep(seconds))
@@ -109,8 +106,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)
     history = store.with_models(manifest)
-    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    view = Shown(catalogue, manifest, store.get_snapshot(manifest))
+    view = Shown.stored(store, manifest)
     limits = Limits.of(len(view.topics))
     labelled = options.mixtures and labelled_of(
         options.mixtures, history, view, typical=limits.typical, sample=limits.sample
@@ -121,7 +117,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         store.get_snapshot,
         labelled,
         _texts(options.documents, labelled, settings, manifest, limits),
-        _refused(dead_letters),
+        dead_letters and refused_in(dead_letters),
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
     )
     return render(figures_of(sources, limits), options.title).encode()
@@ -151,10 +147,3 @@ def _profile(path: Path, limits: Limits) -> list[list[str]] | None:
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         remedy = f"It cannot be read: {type(error).__name__}. Remove the file."
         raise OptionError("--model_store", str(path), allowed, remedy) from error
-
-
-def _refused(folder: str | None) -> list[Refused] | None:
-    if folder is None:
-        return None
-    paths = matched(FileSystems.join(folder, "dead-letters-*"))
-    return refused(letter for path in paths for letter in lines_of(path))

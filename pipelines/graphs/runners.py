@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from beam_topics.model.errors import OptionError
@@ -309,6 +311,60 @@ def outputs_off_the_workers(flags: Flags) -> None:
                 "a path such as gs://bucket/folder",
                 "Workers' own disks are lost when they end.",
             )
+
+
+def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
+    """Refuse an output that cannot be written, before any work is done.
+
+    Args:
+        given: options by name.
+        local: whether this machine writes the outputs, so that their folders can be checked.
+
+    Raises:
+        OptionError: a path is on a file system that is not installed, or cannot be made.
+    """
+    # Imported here, because --help needs no Beam.
+    from apache_beam.io.filesystems import FileSystems
+
+    for name in OUTPUTS:
+        path = given.get(name)
+        if is_elsewhere(name, path):
+            continue
+        if local and path is not None and FileSystems.get_scheme(path) is None:
+            # A report is one file, all else that --output names is a folder.
+            is_file = name == "json" or (name == "output" and path.endswith(".html"))
+            _check_can_be_made(f"--{name}", path, is_file=is_file)
+        try:
+            FileSystems.get_filesystem(path or "")
+        except ValueError as error:
+            scheme = FileSystems.get_scheme(path)
+            remedy = (
+                "Run: pip install 'apache-beam[gcp]'."
+                if scheme == "gs"
+                else "Correct the part before ://, or install what it needs."
+            )
+            allowed = f"a path on a file system that is installed, and {scheme}:// is not"
+            raise OptionError(f"--{name}", path, allowed, remedy) from error
+
+
+def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
+    """Refuse a path that is of another kind, or that this user may not write."""
+    target = Path(path).absolute()
+    nearest = next(place for place in (target, *target.parents) if os.access(place, os.F_OK))
+    if nearest == target and target.is_dir() == is_file:
+        why = "is a folder" if is_file else "is a file"
+    elif nearest != target and not nearest.is_dir():
+        why = "is a file"
+    elif not os.access(nearest, os.W_OK):
+        why = "may not be written by this user"
+    else:
+        return
+    raise OptionError(
+        option,
+        path,
+        f"a {'file' if is_file else 'folder'} that is there, or can be made",
+        f"{nearest} {why}.",
+    )
 
 
 # By the last part of a runner's name, in small letters.

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
     from beam_topics.transforms.kafka_sink import Messages
 
-# Typical documents of a row of trends.
-_TYPICAL = 3
-
 
 def shared_by_sinks(options: Options) -> tuple[str, ...]:
     """Return the options of the source that outputs read: those of Kafka, if one is a topic."""
@@ -135,12 +132,7 @@ def write_trends(
     from beam_topics.transforms.trends import AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
-    added = AddUpTrends(
-        wanted.window or DAY,
-        streams=streams,
-        by=wanted.by,
-        typical=_TYPICAL,
-    )
+    added = AddUpTrends(wanted.window or DAY, streams=streams, by=wanted.by)
     rows = blocks | "Trends" >> added
     if (topic := kafka_topic(wanted.trends)) is not None:
         _ = rows | "Send trends" >> to_kafka(topic, options, TRENDS, "--trends")

@@ -11,14 +11,12 @@ from rich.text import Text
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing.catalogue import CatalogueStore
-from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.settings import VersionSettings
 from beam_topics.model.reporting.course import Burst, bursts_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import rows_of_file, whole_rows
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.settings_from_options import chosen_version
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, day, plain, sparkline, titled
 from beam_topics.pipelines.graphs.labelled_files import stored_files
 from beam_topics.transforms.read import open_stored
@@ -51,9 +49,7 @@ def trends(options: Options) -> None:
 
 def named(options: Options) -> tuple[list[str], Shown]:
     """Return the ids and names of the groups of topics, and of no topic, and the groups."""
-    store, manifest = ModelStore(settings_of(options, StoreSettings).root), chosen_version(options)
-    catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
-    shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
+    shown = Shown.stored(*opened(options))
     names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
     return [*names, "none"], shown
 

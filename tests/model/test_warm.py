@@ -1,7 +1,7 @@
 """What :mod:`beam_topics.model.warm` compiles."""
 
 from beam_topics.model.evaluation.kernels.held_out import first_moment
-from beam_topics.model.gibbs.kernels.gibbs3 import sample_documents
+from beam_topics.model.inference.kernels.gibbs3 import sample_documents
 from beam_topics.model.learners.engine.kernels import beside, figures, tables
 from beam_topics.model.warm import warm
 

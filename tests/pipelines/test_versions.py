@@ -82,8 +82,10 @@ def test_pin_and_unpin(store, run):
 def test_diff(store, run):
     status, told = run("diff", f"--model_version={name_of(store, 5)}")
     assert status == 0 and f"from {name_of(store, 4)} to {name_of(store, 5)}:" in told
+    status, told = run("diff", f"--model_version={name_of(store, 1)}..latest")
+    assert status == 0 and f"from {name_of(store, 1)} to {name_of(store, 6)}:" in told
     status, told = run("diff", f"--model_version={name_of(store, 1)}")
-    assert status == 2 and "allowed is a version with a parent" in told
+    assert status == 2 and "allowed is a version with a parent, or OLDER..NEWER" in told
 
 
 def test_rollback_makes_an_earlier_version_the_newest_one_and_training_continues_there(store, run):

@@ -137,7 +137,7 @@ def test_groups_are_bounded_and_the_others_are_one(monkeypatch):
     monkeypatch.setattr(trends, "MOST_GROUPS", 2)
     found = mixtures()
     regions = {m.id: f"region {n % 9}" for n, m in enumerate(found)}
-    rows = table(found, groups_of=regions, by="group", typical=2)
+    rows = table(found, groups_of=regions, by="group")
     kept = defaultdict(set)
     for row in rows:
         kept[row["key"], parse_time(row["window_start"])].add(row["group"])
@@ -154,18 +154,18 @@ def test_groups_are_bounded_and_the_others_are_one(monkeypatch):
             some = [row for row in rows if row["group"] == group]
             mine = [r for r in some if (r["key"], parse_time(r["window_start"])) == place]
             check(mine, own)
-    assert rows == table(found[::-1], groups_of=regions, by="group", typical=2)
+    assert rows == table(found[::-1], groups_of=regions, by="group")
 
 
 def test_typical_documents_are_the_best_of_the_window():
     found = mixtures()
-    for row in table(found, typical=2):
+    for row in table(found):
         if row["topic"] is None:
             assert row["typical"] == []
             continue
         start = parse_time(row["window_start"])
         own = [m for m in found if m.key == row["key"] and m.timestamp // DAY * DAY == start]
-        best = sorted(own, key=lambda m: -m.proportions[row["topic"]])[:2]
+        best = sorted(own, key=lambda m: -m.proportions[row["topic"]])[: trends.TYPICAL]
         assert [one["id"] for one in row["typical"]] == [m.id for m in best]
         assert [parse_time(one["timestamp"]) for one in row["typical"]] == [
             m.timestamp for m in best
@@ -176,14 +176,14 @@ def test_typical_documents_are_the_best_of_the_window():
 
 def test_the_order_of_mixtures_changes_no_bit():
     found = mixtures()
-    assert table(found, typical=3) == table(found[::-1], typical=3)
+    assert table(found) == table(found[::-1])
 
 
 def test_repeated_bundles_and_full_bags_change_nothing(monkeypatch):
     found = mixtures()
-    whole = table(found, typical=3)
+    whole = table(found)
     monkeypatch.setattr(stateful, "MAX_SUMMANDS", 2)
-    repeated = table(found, "--direct_runner_bundle_repeat=2", typical=3)
+    repeated = table(found, "--direct_runner_bundle_repeat=2")
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole
 

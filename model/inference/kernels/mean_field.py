@@ -13,7 +13,7 @@ of topics that have no count of a word. A common factor of all e_t cancels. So w
 a short document is so small that all e_t would underflow, they are scaled.
 
 Both sums run over rows, eight entries at a time
-(:mod:`beam_topics.model.gibbs.kernels.packed_rows`): the first over the topics of a word, the
+(:mod:`beam_topics.model.inference.kernels.row_sums`): the first over the topics of a word, the
 second over the words of a topic. For the second, the document's part of the table is copied and
 transposed once. Adding to gamma word by word takes three times as long, because each addition waits
 for the one before it.
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model.gibbs.kernels.packed_rows import padded_length, pair_sum
+from beam_topics.model.inference.kernels.row_sums import padded_length, pair_sum
 from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 from beam_topics.model.kernels.special import exp_digamma_below, scaled_up
 

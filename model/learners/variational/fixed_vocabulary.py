@@ -14,13 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from beam_topics.model.arrays import IntArray
-from beam_topics.model.learners.variational.settings import (
-    DictHash,
-    FullHash,
-    expected_words,
-    words_to_begin_with,
-)
-from beam_topics.model.settings.options import Record
+from beam_topics.model.learners.variational.settings import DictHash, FullHash
+from beam_topics.model.learners.vocabularies import VocabularySettings
 from beam_topics.model.stored import checks
 from beam_topics.model.words.known_words import bucket
 
@@ -37,14 +32,14 @@ class FixedVocabulary:
         votes: int64, the votes of the names where they are found by vote, else empty.
     """
 
-    def __init__(self, settings: Record) -> None:
+    def __init__(self, settings: VocabularySettings) -> None:
         # Imported here, because options are read without numba.
         from beam_topics.model.words.vocabulary import Vocabulary
 
-        start = words_to_begin_with(settings)
+        start = settings.words
         if isinstance(settings, FullHash):
             start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
-        self.expected = expected_words(settings)
+        self.expected = settings.size
         self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
         self._names = list(start) if isinstance(settings, FullHash) else []
         self._vocabulary = Vocabulary(() if self._names else start, self.expected or sys.maxsize)

@@ -27,26 +27,19 @@ from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
 from beam_topics.model.kernels.special import dirichlet_means, dirichlet_weights
-from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.variational.fixed_vocabulary import (
-    FixedVocabulary,
-)
-from beam_topics.model.learners.variational.kernels.variational_estep import (
-    expected_counts,
-    fit_documents,
-)
+from beam_topics.model.learners.variational.fixed_vocabulary import FixedVocabulary
 from beam_topics.model.learners.variational.settings import FixvocHybrid, FixvocVb
 from beam_topics.model.learners.variational.shared import (
     KnownTokens,
     VariationalState,
+    fitted_counts,
     known_tokens,
     sample_counts,
     score,
     settings_digest,
     total_nbytes,
     unpack_state,
-    word_repeats,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
@@ -241,27 +234,7 @@ class FixvocVbLearner(_FixvocLearner[FixvocVb]):
     def local_counts(
         self, state: FixvocState[FixvocVb], local: KnownTokens, weights: FloatArray
     ) -> FloatArray:
-        documents = word_repeats(local)
-        theta = np.empty((len(documents.offsets) - 1, weights.shape[1]))
-        counts = np.zeros(weights.shape)
-        settings = state.settings
-
-        def run(first: int, last: int, thread: int) -> None:
-            fit_documents(
-                first,
-                last,
-                documents,
-                weights,
-                settings.topic_alpha,
-                settings.local_iterations,
-                theta,
-            )
-
-        over_slices(len(theta), state.threads, run)
-        expected_counts(documents, weights, theta, counts)
-        main = np.where(np.diff(documents.offsets) > 0, theta.argmax(axis=1), -1)
-        state.arrive(counts.sum(axis=0), main.astype(np.int32))
-        return counts
+        return fitted_counts(state, state.settings, local, weights)
 
 
 def _table(state: FixvocState[F], local: KnownTokens, of: Callable[..., None]) -> FloatArray:

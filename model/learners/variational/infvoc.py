@@ -34,7 +34,6 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.learners.variational.kernels.sticks import (
@@ -306,7 +305,7 @@ class InfvocLearner:
         checks.measures("spellings of a saved learner's words", base, SMALLEST, 1.0)
         checks.measures("sums of a saved learner's topics", sums)
         if names and not character_model:
-            raise DamagedDataError("a saved learner has words and no distribution over strings")
+            checks.refuse("spellings of a saved learner", "none", "a distribution with words")
         state.restore(header)
         state.vocabulary = Vocabulary(names, sys.maxsize)
         state.character_model = (

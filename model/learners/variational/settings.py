@@ -8,37 +8,24 @@ from typing import ClassVar, Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
-from beam_topics.model.learners.vocabularies import DEFAULT_MAX_WORDS, Given
-from beam_topics.model.settings.options import Kinds, Record, option, part
+from beam_topics.model.learners.vocabularies import (
+    DEFAULT_MAX_WORDS,
+    FirstWords,
+    Given,
+    VocabularySettings,
+)
+from beam_topics.model.settings.options import Kinds, option, part
 
 
 @dataclass(frozen=True)
-class GrowingUntilFull(Record):
-    """New words join until there are as many as --max_words.
-
-    The prior expects that many from the start.
-    """
-
-    kind = "growing"
-
-    max_words: int = option(
-        DEFAULT_MAX_WORDS,
-        "size of the vocabulary: later words are not learned",
-        unit="words",
-        least=1,
-        first=True,
-    )
-
-
-@dataclass(frozen=True)
-class Null(Record):
+class Null(VocabularySettings):
     """The words of the first minibatch that has any, and no others."""
 
     kind = "null"
 
 
 @dataclass(frozen=True)
-class Dict(Record):
+class Dict(VocabularySettings):
     """The words that the tokeniser finds in a list, and no others."""
 
     kind = "dict"
@@ -54,6 +41,10 @@ class Dict(Record):
                 "Give a file of words with --word_list.",
             )
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.word_list
+
 
 @dataclass(frozen=True)
 class DictHash(Dict):
@@ -63,31 +54,19 @@ class DictHash(Dict):
 
 
 @dataclass(frozen=True)
-class FullHash(Record):
+class FullHash(VocabularySettings):
     """A hash gives every word one of --buckets numbers."""
 
     kind = "full-hash"
 
     buckets: int = option(30_000, "how many numbers words share", least=1)
 
-
-FIXVOC_VOCABULARIES = Kinds(GrowingUntilFull, Given, Null, Dict, DictHash, FullHash)
-
-
-def words_to_begin_with(vocabulary: Record) -> tuple[str, ...]:
-    """Return the words that a vocabulary has before the first minibatch."""
-    if isinstance(vocabulary, Dict):
-        return vocabulary.word_list
-    return vocabulary.words if isinstance(vocabulary, Given) else ()
+    @property
+    def size(self) -> int:
+        return self.buckets
 
 
-def expected_words(vocabulary: Record) -> int:
-    """Return W of the prior; 0 while it is not known."""
-    if isinstance(vocabulary, GrowingUntilFull):
-        return vocabulary.max_words
-    if isinstance(vocabulary, FullHash):
-        return vocabulary.buckets
-    return len(words_to_begin_with(vocabulary))
+FIXVOC_VOCABULARIES = Kinds(FirstWords, Given, Null, Dict, DictHash, FullHash)
 
 
 @dataclass(frozen=True)
@@ -143,8 +122,8 @@ class Fixvoc(VariationalSettings):
         usual="0.001 and 1",
         first=True,
     )
-    vocabulary: Record = part(
-        GrowingUntilFull(), "which words are learned", FIXVOC_VOCABULARIES, first=True
+    vocabulary: VocabularySettings = part(
+        FirstWords(), "which words are learned", FIXVOC_VOCABULARIES, first=True
     )
 
     @property
@@ -154,7 +133,7 @@ class Fixvoc(VariationalSettings):
     @property
     def least_bytes(self) -> int:
         """Return the bytes of the expected counts of all words that the vocabulary can have."""
-        return 8 * self.topic_count * expected_words(self.vocabulary)
+        return 8 * self.topic_count * self.vocabulary.size
 
     @property
     def hashes_words(self) -> bool:

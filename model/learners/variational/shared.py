@@ -29,10 +29,16 @@ from beam_topics.model.learners.variational.kernels.variational_estep import (
     TopicWeights,
     WordRepeats,
     cumulate,
+    expected_counts,
+    fit_documents,
     sample_documents,
     score_documents,
 )
-from beam_topics.model.learners.variational.settings import SampledLocally, VariationalSettings
+from beam_topics.model.learners.variational.settings import (
+    FixvocVb,
+    SampledLocally,
+    VariationalSettings,
+)
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.known_words import known_words
@@ -260,7 +266,32 @@ def sample_counts(
     return slices[0]
 
 
-def word_repeats(local: KnownTokens) -> WordRepeats:
+def fitted_counts(
+    state: VariationalState[Any], settings: FixvocVb, local: KnownTokens, weights: FloatArray
+) -> FloatArray:
+    """Fit the documents of a minibatch by coordinate ascent, and note their topics.
+
+    Arguments as of :func:`sample_counts`.
+
+    Returns:
+        float64[V, K], the expected counts of each word.
+    """
+    documents = _word_repeats(local)
+    theta = np.empty((len(documents.offsets) - 1, weights.shape[1]))
+    counts = np.zeros(weights.shape)
+    alpha, updates = settings.topic_alpha, settings.local_iterations
+
+    def run(first: int, last: int, thread: int) -> None:
+        fit_documents(first, last, documents, weights, alpha, updates, theta)
+
+    over_slices(len(theta), state.threads, run)
+    expected_counts(documents, weights, theta, counts)
+    main = np.where(np.diff(documents.offsets) > 0, theta.argmax(axis=1), -1)
+    state.arrive(counts.sum(axis=0), main.astype(np.int32))
+    return counts
+
+
+def _word_repeats(local: KnownTokens) -> WordRepeats:
     """Return the distinct words of each document, and how often it has each."""
     width = max(len(local.rows), 1)
     document = np.repeat(np.arange(len(local.offsets) - 1), np.diff(local.offsets))

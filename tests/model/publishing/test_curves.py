@@ -14,7 +14,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import Session
 from beam_topics.model.learners import EveryDocument, InitialBatch, NeverResample, ParticleFilter
-from beam_topics.model.papers.settings import FirstWords
+from beam_topics.model.learners.vocabularies import FirstWords
 from beam_topics.model.publishing.catalogue import curves
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import PublishSettings

@@ -7,7 +7,8 @@ import os
 import pytest
 
 from beam_topics.model.documents.document import Document
-from beam_topics.model.reading.files import folder_of, read_file, records
+from beam_topics.model.files import folder_of
+from beam_topics.model.reading.files import read_file, records
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 from beam_topics.model.reading.texts import date_in
 

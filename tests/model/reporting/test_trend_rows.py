@@ -14,7 +14,7 @@ DAY = 86_400_000_000
 
 
 def rows(shares, part=DAY):
-    table = Trends(2, most=2)
+    table = Trends(2)
     for number, share in enumerate(shares):
         named = number, f"d{share}"
         table.add(0, "g", [share, 1 - share], tokens=4, words_known=4, named=named)
@@ -29,7 +29,7 @@ def test_rows_are_read_as_they_were_written():
     written = json_lines(rows([0.25, 0.5, 0.75]))
     first = next(one for one in read(written, "a.jsonl") if one["topic"] == 0)
     assert (first["mean_share"], first["documents"], first["tokens"]) == (0.5, 3, 6.0)
-    assert [one["id"] for one in first["typical"]] == ["d0.75", "d0.5"]
+    assert [one["id"] for one in first["typical"]] == ["d0.75", "d0.5", "d0.25"]
 
 
 def test_parts_add_up_and_repeated_rows_count_once():

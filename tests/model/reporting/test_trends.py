@@ -48,7 +48,7 @@ def test_parts_in_any_order_add_up_to_the_whole(documents, random, count):
 )
 def test_the_groups_that_are_kept_do_not_depend_on_the_parts(documents, random, count):
     def counted(some):
-        found = Trends(1, most=1)
+        found = Trends(1)
         for start, group in some:
             number = ord(group[-1:] or "z")
             found.add(start, group, [0.5], tokens=number, words_known=1, named=(start, group))
@@ -122,7 +122,7 @@ def test_tables_of_other_topics_are_added_up_apart():
 
 def test_tables_of_other_ids_have_a_column_for_each():
     """In place 1 another topic was born; rows are by id, whatever the order of parts."""
-    one, two = Trends(3), Trends(3, ids=(0, 4, 2), most=0)
+    one, two = Trends(3), Trends(3, ids=(0, 4, 2))
     one.add(0, "", [0.25, 0.5, 0.25], tokens=4, words_known=4)
     two.add(0, "", [0.5, 0.25, 0.25], tokens=8, words_known=8)
     parts = [one.to_bytes(), two.to_bytes()]
@@ -138,7 +138,7 @@ def test_tables_of_other_ids_have_a_column_for_each():
 
 
 def test_documents_without_a_known_word_have_a_record_of_their_own():
-    table = Trends(2, most=1)
+    table = Trends(2)
     table.add(0, "", [0.25, 0.75], tokens=4, words_known=4, named=(0, "a"))
     for name in "bcd":
         table.add(0, "", [0.0, 0.0], tokens=2, words_known=0, named=(0, name))
@@ -162,32 +162,32 @@ CELL = {
     "start": 0, "group": "", "documents": 1, "tokens": 2, "words_known": 1, "none": 0,
     "shares": [5], "topic_tokens": [5], "typical": [[[5, 0, "a"]]],
 }  # fmt: skip
-WHOLE = {"topics": 1, "ids": [0], "most": 1, "cells": [CELL]}
+WHOLE = {"topics": 1, "ids": [0], "cells": [CELL]}
 
 
 @pytest.mark.parametrize(
     "header",
     [
-        {"topics": 0, "most": 1, "cells": []},
-        {"topics": 1, "most": 1, "cells": {}},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "documents": 0}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "tokens": -1}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "none": 2}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "shares": [5, 5]}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "topic_tokens": [-5]}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "shares": [2**200]}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "start": "0"}]},
-        {"topics": 1, "most": 1, "cells": [CELL, CELL]},
-        {"topics": 1, "most": 0, "cells": [CELL]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "typical": []}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "typical": [[[5, 0]]]}]},
-        {"topics": 1, "most": 1, "cells": [{**CELL, "typical": [[[-5, 0, "a"]]]}]},
-        {"topics": 1, "most": 2, "cells": [{**CELL, "typical": [[[5, 1, "a"], [5, 0, "a"]]]}]},
+        {"topics": 0, "cells": []},
+        {"topics": 1, "cells": {}},
+        {"topics": 1, "cells": [{**CELL, "documents": 0}]},
+        {"topics": 1, "cells": [{**CELL, "tokens": -1}]},
+        {"topics": 1, "cells": [{**CELL, "none": 2}]},
+        {"topics": 1, "cells": [{**CELL, "shares": [5, 5]}]},
+        {"topics": 1, "cells": [{**CELL, "topic_tokens": [-5]}]},
+        {"topics": 1, "cells": [{**CELL, "shares": [2**200]}]},
+        {"topics": 1, "cells": [{**CELL, "start": "0"}]},
+        {"topics": 1, "cells": [CELL, CELL]},
+        {"topics": 1, "cells": [{**CELL, "typical": [[[5, n, "a"] for n in range(4)]]}]},
+        {"topics": 1, "cells": [{**CELL, "typical": []}]},
+        {"topics": 1, "cells": [{**CELL, "typical": [[[5, 0]]]}]},
+        {"topics": 1, "cells": [{**CELL, "typical": [[[-5, 0, "a"]]]}]},
+        {"topics": 1, "cells": [{**CELL, "typical": [[[5, 1, "a"], [5, 0, "a"]]]}]},
         {"topics": 1, "ids": [-1]},
         {"topics": 1, "ids": [0, 0], "cells": []},
         {"topics": 1, "ids": "0", "cells": []},
         {"topics": 1, "ids": [0, 3]},
-        {"topics": 1, "most": 1, "cells": [{k: v for k, v in CELL.items() if k != "tokens"}]},
+        {"topics": 1, "cells": [{k: v for k, v in CELL.items() if k != "tokens"}]},
     ],
 )
 def test_damage_is_told(header):
@@ -195,7 +195,7 @@ def test_damage_is_told(header):
         Trends.from_bytes(wire.pack(Trends.MAGIC, {**WHOLE, **header}))
 
 
-@pytest.mark.parametrize("missing", ["topics", "ids", "most", "cells"])
+@pytest.mark.parametrize("missing", ["topics", "ids", "cells"])
 def test_a_missing_field_is_told(missing):
     header = {name: value for name, value in WHOLE.items() if name != missing}
     with pytest.raises(DamagedDataError, match=missing):
@@ -215,9 +215,9 @@ def test_typical_documents_are_the_best_of_all_once_each_whatever_the_parts(foun
     """A document is its time, id and share, each one of a few, so that many are equal."""
     shuffled = list(found)
     random.shuffle(shuffled)
-    merged = Trends(1, most=3)
+    merged = Trends(1)
     for part in range(count):
-        table = Trends(1, most=3)
+        table = Trends(1)
         for quarters, time, id in shuffled[part::count]:
             table.add(0, "", [quarters / 4], tokens=1, words_known=1, named=(time, id))
         merged.merge(Trends.from_bytes(table.to_bytes()))

@@ -5,7 +5,8 @@ import pytest
 from beam_topics.model.errors import OptionError
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
-from beam_topics.pipelines.cli.settings_from_options import lines_of_text, seeds_of_file
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.word_files import lines_of_text, words_of
 
 TOKENISER = Tokeniser(TokeniserSettings())
 
@@ -40,4 +41,4 @@ def test_other_files_are_refused(text, message):
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(OptionError, match="--seeds: .* It cannot be read"):
-        seeds_of_file("--seeds", str(tmp_path / "none.yaml"), TOKENISER)
+        words_of("seeds", str(tmp_path / "none.yaml"), "seeds", Options())

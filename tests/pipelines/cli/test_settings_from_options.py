@@ -31,12 +31,12 @@ from beam_topics.pipelines.cli.options import (
     kafka_topic,
 )
 from beam_topics.pipelines.cli.settings_from_options import (
-    check_outputs,
     inference_settings_of,
     learner_settings_of,
     read_settings_of,
-    tokeniser_settings_of,
 )
+from beam_topics.pipelines.cli.word_files import tokeniser_settings_of
+from beam_topics.pipelines.graphs.runners import check_outputs
 
 
 def sequence_settings_of(given):

@@ -4,11 +4,11 @@ from corpus_twin import corpus_of, uniforms_of
 from made import random_snapshot, snapshot_of
 from sparse_twin import slow_sparse, sorted_rows
 
-from beam_topics.model.gibbs.kernels import sparse_lda as sparse
-from beam_topics.model.gibbs.packed_counts import PackedCounts
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.gibbs2 import CorpusSampler, build_corpora
 from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.papers.corpora import CorpusSampler, build_corpora
+from beam_topics.model.papers.kernels import sparse_lda as sparse
+from beam_topics.model.papers.packed_counts import PackedCounts
 
 KEYS = stream_key(3, "k")
 
@@ -110,7 +110,7 @@ def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
         kernel(*given)
         stopped.append(int(given[-1].progress[1]))
 
-    monkeypatch.setattr("beam_topics.model.gibbs.packed_counts._FREE_SHARE", 0.0)
+    monkeypatch.setattr("beam_topics.model.papers.packed_counts._FREE_SHARE", 0.0)
     monkeypatch.setattr(PackedCounts, "_pack", lambda self: packed.append(1) or pack(self))
     monkeypatch.setattr(sparse, "sweep_documents", stopping)
     _, tight, narrow = swept(snapshot, documents, sweeps)
@@ -134,7 +134,7 @@ def test_rows_take_little_more_room_than_they_need():
 def test_rows_of_64_bits_draw_the_same(monkeypatch):
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     narrow = swept(snapshot, documents, 3)[1]
-    monkeypatch.setattr("beam_topics.model.gibbs.packed_counts._INT32_LIMIT", 0)
+    monkeypatch.setattr("beam_topics.model.papers.packed_counts._INT32_LIMIT", 0)
     _, wide, sampler = swept(snapshot, documents, 3)
     assert sampler._sampled.entries.dtype == np.int64
     assert wide.states.tolist() == narrow.states.tolist()

@@ -1,16 +1,4 @@
-"""Gibbs1 and Gibbs2 (Yao, Mimno and McCallum 2009): Gibbs sampling of new documents together.
-
-* ``gibbs2``: the model's counts are fixed, and the counts of the new documents are added to them.
-  So documents learn from one another.
-* ``gibbs2-s``: the same in two passes, the paper's Gibbs2.S.
-* ``gibbs1``: the model's counts are not fixed. The documents that the model was learned from are
-  read again (``--training``), and their topics are drawn from the model. Then they and the new
-  documents are sampled together. The result is what a new model of all documents would give, with
-  the topics' numbers kept. The other methods approximate it. What the model's prior has learned,
-  B and s_t, stays fixed.
-
-The rank of a document in the order of (time, id, content) names its uniforms. So the order in which
-documents arrive has no effect.
+"""Documents that are sampled together, and the counts that they share.
 
 A :class:`Corpus` holds documents as word numbers, with their topics. A sampler holds the counts
 that corpora share: those of a model, which are fixed, and those of the corpora's own tokens, which
@@ -40,30 +28,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
-from beam_topics.model.documents.block import Block
-from beam_topics.model.errors import OptionError
-from beam_topics.model.gibbs.kernels import sparse_lda
-from beam_topics.model.gibbs.kernels.packed_rows import LANES
-from beam_topics.model.gibbs.kernels.records import (
+from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.inference.kernels.gibbs3 import sorted_rows
+from beam_topics.model.inference.kernels.row_sums import LANES
+from beam_topics.model.inference.settings import GibbsSampling
+from beam_topics.model.papers.kernels import sparse_lda
+from beam_topics.model.papers.kernels.records import (
     Documents,
     PackedRows,
     SparseFixed,
     SweepName,
     SweepPosition,
 )
-from beam_topics.model.gibbs.packed_counts import PackedCounts
-from beam_topics.model.inference.base import TRAINING, PreparedModel, PublishedModel, register
-from beam_topics.model.inference.features import NumberedDocuments, numbered
-from beam_topics.model.inference.mixture_blocks import posterior_means
-from beam_topics.model.inference.settings import Gibbs1, Gibbs2, Gibbs2S, GibbsSampling
-from beam_topics.model.kernels import random
+from beam_topics.model.papers.packed_counts import PackedCounts
 from beam_topics.model.publishing.snapshot import Snapshot
 
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
 # above the number of documents in a corpus.
 CORPUS_STRIDE = 1 << 40
-# Sweeps over the training documents beside the model's counts. They give the tokens initial topics.
-STARTING_SWEEPS = 5
 
 
 @dataclass(eq=False)
@@ -71,36 +53,23 @@ class Corpus:
     """Documents in an order of their own, as words and topics.
 
     Attributes:
-        documents: the words and topics of D documents.
+        tokens: int32[N], word numbers.
+        offsets: int64[D + 1], where documents begin in ``tokens``.
+        states: int32[N], the tokens' topics.
+        in_documents: int32[D, T], n_td.
         number: number of the first document, which names its uniforms.
     """
 
-    documents: Documents
+    tokens: IntArray
+    offsets: LongArray
+    states: IntArray
+    in_documents: IntArray
     number: int
 
     @property
-    def tokens(self) -> IntArray:
-        """int32[N], word numbers."""
-        tokens: IntArray = self.documents.tokens
-        return tokens
-
-    @property
-    def offsets(self) -> LongArray:
-        """int64[D + 1], where documents begin in ``tokens``."""
-        offsets: LongArray = self.documents.offsets
-        return offsets
-
-    @property
-    def states(self) -> IntArray:
-        """int32[N], the tokens' topics."""
-        states: IntArray = self.documents.states
-        return states
-
-    @property
-    def in_documents(self) -> IntArray:
-        """int32[D, T], n_td."""
-        in_documents: IntArray = self.documents.in_documents
-        return in_documents
+    def documents(self) -> Documents:
+        """The documents as kernels take them."""
+        return Documents(self.tokens, self.offsets, self.states, self.in_documents)
 
     def sweep_name(self, sweep: int, first: bool, keys: tuple[int, int]) -> SweepName:
         """Return the name of a sweep over this corpus."""
@@ -118,13 +87,14 @@ def build_corpora(*groups: NumberedDocuments) -> tuple[LongArray, list[Corpus]]:
     rows = np.unique(np.concatenate([tokens for tokens, _ in known]))
     corpora = []
     for number, (group, (tokens, offsets)) in enumerate(zip(groups, known, strict=True)):
-        documents = Documents(
+        corpus = Corpus(
             np.searchsorted(rows, tokens).astype(np.int32),
             offsets,
             np.zeros(len(tokens), np.int32),
             np.zeros((len(group), group.snapshot.topic_count), np.int32),
+            number * CORPUS_STRIDE,
         )
-        corpora.append(Corpus(documents, number * CORPUS_STRIDE))
+        corpora.append(corpus)
     return rows, corpora
 
 
@@ -185,30 +155,10 @@ class CorpusSampler:
         return dense
 
 
-def sorted_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
-    """Return some of the model's rows, each in descending order of the counts.
-
-    Equal counts are in ascending order of the topics.
-
-    Args:
-        snapshot: The model.
-        rows: int64[V], the rows.
-
-    Returns:
-        int64[V + 1], offsets; the topics; the counts.
-    """
-    lengths = snapshot.offsets[rows + 1] - snapshot.offsets[rows]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    source = np.arange(offsets[-1]) + np.repeat(snapshot.offsets[rows] - offsets[:-1], lengths)
-    topics, counts = snapshot.topics[source], snapshot.counts[source]
-    # The sort is stable, and the topics of a row ascend.
-    order = np.lexsort((-counts, np.repeat(np.arange(len(rows)), lengths)))
-    return offsets, topics[order], counts[order]
-
-
 def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
     """Return (offsets, topics, counts) of some of the model's rows, sorted and in whole blocks."""
-    begins, from_topics, from_counts = sorted_rows(snapshot, rows)
+    trained = snapshot.offsets, snapshot.topics, snapshot.counts
+    _, begins, from_topics, from_counts = sorted_rows(rows, *trained)
     lengths = np.diff(begins)
     offsets = np.concatenate([[0], np.cumsum(-(-lengths // LANES) * LANES)]).astype(np.int64)
     into = np.arange(begins[-1]) + np.repeat(offsets[:-1] - begins[:-1], lengths)
@@ -240,72 +190,3 @@ def run(
         if sweep > settings.sweeps - settings.kept:
             kept += new.in_documents
     return kept / settings.kept
-
-
-@register(Gibbs2, Gibbs2S, needs_all_documents=True)
-class Gibbs2Inference:
-    """Gibbs2: the model's counts are fixed; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
-
-    def prepare(
-        self, settings: GibbsSampling, published: PublishedModel
-    ) -> PreparedModel[GibbsSampling]:
-        return PreparedModel(settings, published)
-
-    def infer(
-        self, prepared: PreparedModel[GibbsSampling], documents: NumberedDocuments
-    ) -> FloatArray:
-        order, key = documents.block.order(), documents.block.key if len(documents) else ""
-        keys = random.stream_key(prepared.settings.seed, key)
-        ordered = NumberedDocuments(documents.snapshot, documents.block.take(order))
-        counts = self._sample(prepared, ordered, keys)
-        found: FloatArray = posterior_means(counts, documents.snapshot.alpha)
-        return found[np.argsort(order)]
-
-    def _sample(
-        self,
-        prepared: PreparedModel[GibbsSampling],
-        documents: NumberedDocuments,
-        keys: tuple[int, int],
-    ) -> FloatArray:
-        """Return the mean n_td of the documents, float64[D, T]."""
-        rows, (new,) = build_corpora(documents)
-        sampler = CorpusSampler(prepared.published.snapshot, rows, [new], keys)
-        return run(prepared.settings, sampler, new)
-
-
-@register(Gibbs1, needs_all_documents=True, needs=(TRAINING,))
-class Gibbs1Inference(Gibbs2Inference):
-    """Gibbs1: the documents of the model are sampled again."""
-
-    def _sample(
-        self,
-        prepared: PreparedModel[GibbsSampling],
-        documents: NumberedDocuments,
-        keys: tuple[int, int],
-    ) -> FloatArray:
-        snapshot = prepared.published.snapshot
-        training = numbered(snapshot, prepared.published.training or Block.empty())
-        learned = NumberedDocuments(snapshot, training.block.take(training.block.order()))
-        rows, (new, old) = build_corpora(documents, learned)
-        if len(new.tokens) and not len(old.tokens):
-            known = (
-                f"{len(learned)} documents without a word of model {prepared.published.version},"
-                f" key {documents.block.key!r}"
-            )
-            raise OptionError(
-                "--training",
-                known,
-                "the documents that it was learned from",
-                "Name their files, with --key_field as then.",
-            )
-        sampler = CorpusSampler(snapshot, rows, [new, old], keys)
-        for sweep in range(STARTING_SWEEPS + 1):
-            sampler.sweep(old, sweep, first=sweep == 0)
-        # From here on the counts of the training documents replace those of the model.
-        sampler.drop_model_counts()
-        # The sweeps below must have other uniforms than those above.
-        old.number += CORPUS_STRIDE
-        return run(prepared.settings, sampler, new, [old])

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.inference.base import PublishedModel, register
+from beam_topics.model.inference.base import Inference, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
 from beam_topics.model.inference.settings import NaiveBayes
@@ -37,11 +37,8 @@ class Prepared:
 
 
 @register(NaiveBayes)
-class NaiveBayesInference:
+class NaiveBayesInference(Inference[Prepared]):
     """Naive Bayes; see the module's docstring."""
-
-    needs_all_documents: bool
-    needs: tuple[str, ...]
 
     def prepare(self, settings: NaiveBayes, published: PublishedModel) -> Prepared:
         snapshot = published.snapshot

@@ -5,9 +5,9 @@ from corpus_twin import sweeps_of
 from made import random_snapshot
 from scipy.stats import binom
 
-from beam_topics.model.inference.kernels.hybrid import sample_document
 from beam_topics.model.inference.kernels.mean_field import TopicWords
 from beam_topics.model.kernels.random import stream_key
+from beam_topics.model.papers.kernels.hybrid import sample_document
 
 
 def slow_repeat(snapshot, rows, tokens, theta, repeats, kept, uniforms):

@@ -12,10 +12,10 @@ The mass of this distribution has two parts:
 The second part is the sum of the paper's buckets r and s. coef and smoothing are kept up to date,
 so only q costs more than a few operations. Most draws fall into q.
 
-n_wt is the sum of fixed counts, which may be fractional, and of sampled counts, and
-never change the fixed ones. A row of sampled counts is packed and in descending order
-(:mod:`beam_topics.model.gibbs.kernels.packed_rows`), so a walk through q ends early. The order is a
-function of the counts, so the bits do not depend on how a state was reached. For the same reason
+n_wt is the sum of fixed counts, which may be fractional and never change, and of sampled counts. A
+row of sampled counts is packed and in descending order
+(:mod:`beam_topics.model.papers.kernels.packed_rows`), so a walk through q ends early. The order is
+a function of the counts, so the bits do not depend on how a state was reached. For the same reason
 smoothing, whose rounding errors accumulate, is summed anew at the start of each document.
 
 A token is not removed from its row before it is drawn. Its own part of q is subtracted, and the row
@@ -28,17 +28,12 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.gibbs.kernels.packed_rows import (
-    add_token,
-    grow_row,
-    packed_sum,
-    pair_sum,
-    prefetch,
-    remove_token,
-)
-from beam_topics.model.gibbs.kernels.records import Document, SparseWorkspace
+from beam_topics.model.inference.kernels.gibbs3 import draw_from_smoothing, smoothing_sum
+from beam_topics.model.inference.kernels.row_sums import packed_sum, pair_sum, prefetch
 from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
+from beam_topics.model.papers.kernels.packed_rows import add_token, grow_row, remove_token
+from beam_topics.model.papers.kernels.records import Document, SparseWorkspace
 
 # A row is prefetched this many tokens before it is used.
 PREFETCH_DISTANCE = 2
@@ -51,48 +46,6 @@ def longest_document(offsets):
     for d in range(offsets.shape[0] - 1):
         longest = max(longest, offsets[d + 1] - offsets[d])
     return longest
-
-
-@inlined
-def _block_sum(start, strength, coef):
-    """Return the smoothing sum of sixteen topics, in four lanes."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for t in range(start, start + 16, 4):
-        a += strength[t] * coef[t]
-        b += strength[t + 1] * coef[t + 1]
-        c += strength[t + 2] * coef[t + 2]
-        d += strength[t + 3] * coef[t + 3]
-    return (a + b) + (c + d)
-
-
-@inlined
-def smoothing_sum(strength, coef):
-    """Return the sum of s_t coef[t] over all topics."""
-    total, start = 0.0, 0
-    while start + 16 <= coef.shape[0]:
-        total += _block_sum(start, strength, coef)
-        start += 16
-    for t in range(start, coef.shape[0]):
-        total += strength[t] * coef[t]
-    return total
-
-
-@inlined
-def draw_from_smoothing(x, strength, coef):
-    """Return the topic at ``x`` in [0, smoothing); blocks of sixteen are skipped at once."""
-    found, start, total = 0, 0, 0.0
-    while start + 16 <= coef.shape[0]:
-        block = _block_sum(start, strength, coef)
-        if total + block > x:
-            break
-        total += block
-        start += 16
-    for t in range(start, coef.shape[0]):
-        found = t
-        total += strength[t] * coef[t]
-        if total > x:
-            break
-    return found
 
 
 @inlined
@@ -169,11 +122,11 @@ def sweep_document(document, fixed, rows, sampled_totals, workspace, first, star
     """Draw the topics of one document in place, from token ``start`` on.
 
     Args:
-        document: :class:`~beam_topics.model.gibbs.kernels.records.Document`.
-        fixed: :class:`~beam_topics.model.gibbs.kernels.records.SparseFixed`.
-        rows: :class:`~beam_topics.model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
+        document: :class:`~beam_topics.model.papers.kernels.records.Document`.
+        fixed: :class:`~beam_topics.model.papers.kernels.records.SparseFixed`.
+        rows: :class:`~beam_topics.model.papers.kernels.records.PackedRows`, the sampled n_wt.
         sampled_totals: int64[T], the sampled counts n_t.
-        workspace: :class:`~beam_topics.model.gibbs.kernels.records.SparseWorkspace`.
+        workspace: :class:`~beam_topics.model.papers.kernels.records.SparseWorkspace`.
         first: whether the tokens have no topics yet.
         start: the token to begin with.
 
@@ -227,12 +180,12 @@ def sweep_documents(documents, fixed, rows, sampled_totals, name, position):
     to continue; its document is D at the end of the sweep.
 
     Args:
-        documents: :class:`~beam_topics.model.gibbs.kernels.records.Documents`.
-        fixed: :class:`~beam_topics.model.gibbs.kernels.records.SparseFixed`.
-        rows: :class:`~beam_topics.model.gibbs.kernels.records.PackedRows`, the sampled counts n_wt.
+        documents: :class:`~beam_topics.model.papers.kernels.records.Documents`.
+        fixed: :class:`~beam_topics.model.papers.kernels.records.SparseFixed`.
+        rows: :class:`~beam_topics.model.papers.kernels.records.PackedRows`, the sampled n_wt.
         sampled_totals: int64[T], the sampled counts n_t.
-        name: :class:`~beam_topics.model.gibbs.kernels.records.SweepName`.
-        position: :class:`~beam_topics.model.gibbs.kernels.records.SweepPosition`.
+        name: :class:`~beam_topics.model.papers.kernels.records.SweepName`.
+        position: :class:`~beam_topics.model.papers.kernels.records.SweepPosition`.
     """
     offsets, progress = documents.offsets, position.progress
     workspace = SparseWorkspace(

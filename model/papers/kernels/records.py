@@ -60,40 +60,6 @@ class SweepName(NamedTuple):
     key1: int
 
 
-class DocumentWords(NamedTuple):
-    """The distinct words of D documents, one document after the other.
-
-    Attributes:
-        rows: int64[N], rows of a model.
-        occurrences: int64[N], the number of tokens of each word.
-        offsets: int64[D + 1]; document d has the words offsets[d] to offsets[d + 1].
-    """
-
-    rows: Any
-    occurrences: Any
-    offsets: Any
-
-
-class ModelCounts(NamedTuple):
-    """The sparse counts of a model, with its priors.
-
-    Attributes:
-        offsets: int64[W + 1]; word w has the entries offsets[w] to offsets[w + 1].
-        topics: int32[nnz], the topic of each entry.
-        counts: float64[nnz], n_wt of each entry.
-        totals: float64[T], n_t + s_t.
-        alpha: float64[T], the Dirichlet prior of a document's topics.
-        strength: float64[T], s_t.
-    """
-
-    offsets: Any
-    topics: Any
-    counts: Any
-    totals: Any
-    alpha: Any
-    strength: Any
-
-
 class SparseFixed(NamedTuple):
     """Fixed counts as sparse rows.
 
@@ -117,7 +83,7 @@ class SparseFixed(NamedTuple):
 
 
 class PackedRows(NamedTuple):
-    """Sampled counts as packed rows, see :mod:`beam_topics.model.gibbs.kernels.packed_rows`.
+    """Sampled counts as packed rows, see :mod:`beam_topics.model.inference.kernels.row_sums`.
 
     Attributes:
         begins: int64[V], the first entry of each row.

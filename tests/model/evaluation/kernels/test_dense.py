@@ -1,6 +1,6 @@
 import numpy as np
 
-from beam_topics.model.gibbs.kernels.dense import draw_topic
+from beam_topics.model.evaluation.kernels.held_out import draw_topic
 
 
 def test_draw_topic_takes_a_topic_with_a_weight_at_every_uniform():

@@ -31,6 +31,23 @@ def _first_above(sums, begin, end, x):
 
 
 @kernel
+def repeat_words(occurrences):
+    """Return the tokens of a document word by word.
+
+    Args:
+        occurrences: int64[V], the number of tokens of each word.
+
+    Returns:
+        int32[n], word v as often as occurrences[v].
+    """
+    tokens, end = np.empty(occurrences.sum(), np.int32), 0
+    for v in range(occurrences.shape[0]):
+        begin, end = end, end + occurrences[v]
+        tokens[begin:end] = v
+    return tokens
+
+
+@kernel
 def sample_document(tokens, rows, base, trained, theta, repeats, kept, keys):
     """Draw the topics of a document ``repeats`` times, and estimate its proportions each time.
 

@@ -7,7 +7,7 @@ A token of word w is drawn with
 where n_wt counts the tokens of the model, which may be fractional, and of the document. The
 document is alone, so n_td is also what its tokens add to n_t.
 
-As in :mod:`beam_topics.model.gibbs.kernels.sparse_lda`, q is the sum over the topics of w, and
+As in :mod:`beam_topics.model.papers.kernels.sparse_lda`, q is the sum over the topics of w, and
 ``smoothing`` (times B(w)) is the sum over all topics. A document that is alone permits more:
 
 * The order of its tokens is free, so they are drawn word by word. A word's row is multiplied by
@@ -34,13 +34,46 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from beam_topics.model.gibbs.kernels.packed_rows import padded_length, pair_products
-from beam_topics.model.gibbs.kernels.sparse_lda import draw_from_smoothing, smoothing_sum
+from beam_topics.model.inference.kernels.row_sums import padded_length, pair_products
 from beam_topics.model.kernels.jit import inlined, kernel, page_kernel
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
 
 # Up to this many entries a row is sorted by insertion, and above it by merging. Both are stable.
 FEW = 32
+
+
+class DocumentWords(NamedTuple):
+    """The distinct words of D documents, one document after the other.
+
+    Attributes:
+        rows: int64[N], rows of a model.
+        occurrences: int64[N], the number of tokens of each word.
+        offsets: int64[D + 1]; document d has the words offsets[d] to offsets[d + 1].
+    """
+
+    rows: Any
+    occurrences: Any
+    offsets: Any
+
+
+class ModelCounts(NamedTuple):
+    """The sparse counts of a model, with its priors.
+
+    Attributes:
+        offsets: int64[W + 1]; word w has the entries offsets[w] to offsets[w + 1].
+        topics: int32[nnz], the topic of each entry.
+        counts: float64[nnz], n_wt of each entry.
+        totals: float64[T], n_t + s_t.
+        alpha: float64[T], the Dirichlet prior of a document's topics.
+        strength: float64[T], s_t.
+    """
+
+    offsets: Any
+    topics: Any
+    counts: Any
+    totals: Any
+    alpha: Any
+    strength: Any
 
 
 @inlined
@@ -168,6 +201,48 @@ def _add_token(t, document):
 
 
 @inlined
+def _block_sum(start, strength, coef):
+    """Return the smoothing sum of sixteen topics, in four lanes."""
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for t in range(start, start + 16, 4):
+        a += strength[t] * coef[t]
+        b += strength[t + 1] * coef[t + 1]
+        c += strength[t + 2] * coef[t + 2]
+        d += strength[t + 3] * coef[t + 3]
+    return (a + b) + (c + d)
+
+
+@inlined
+def smoothing_sum(strength, coef):
+    """Return the sum of s_t coef[t] over all topics."""
+    total, start = 0.0, 0
+    while start + 16 <= coef.shape[0]:
+        total += _block_sum(start, strength, coef)
+        start += 16
+    for t in range(start, coef.shape[0]):
+        total += strength[t] * coef[t]
+    return total
+
+
+@inlined
+def draw_from_smoothing(x, strength, coef):
+    """Return the topic at ``x`` in [0, smoothing); blocks of sixteen are skipped at once."""
+    found, start, total = 0, 0, 0.0
+    while start + 16 <= coef.shape[0]:
+        block = _block_sum(start, strength, coef)
+        if total + block > x:
+            break
+        total += block
+        start += 16
+    for t in range(start, coef.shape[0]):
+        found = t
+        total += strength[t] * coef[t]
+        if total > x:
+            break
+    return found
+
+
+@inlined
 def _first_above(products, size, x):
     """Return the first entry whose prefix sum is above x; ``size`` where rounding leaves none."""
     k, total = _ZERO, 0.0
@@ -290,7 +365,7 @@ def sample_document(occurrences, rows, base, trained, sweeps, kept, keys):
         occurrences: int64[V], the number of tokens of each word. Tokens are numbered word by word.
         rows: int64[V], the document's distinct words as rows of the model.
         base: float64[V], B(w) of these words.
-        trained: :class:`~beam_topics.model.gibbs.kernels.records.ModelCounts`, each row in
+        trained: :class:`ModelCounts`, each row in
             descending order of its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.
@@ -330,9 +405,9 @@ def sample_documents(words, base, trained, sweeps, kept, keys):
     """Draw the topics of many documents, each alone, as :func:`sample_document` does.
 
     Args:
-        words: :class:`~beam_topics.model.gibbs.kernels.records.DocumentWords`.
+        words: :class:`DocumentWords`.
         base: float64[N], B(w) of these words.
-        trained: :class:`~beam_topics.model.gibbs.kernels.records.ModelCounts`, each row in
+        trained: :class:`ModelCounts`, each row in
             descending order of its counts.
         sweeps: number of sweeps after the first pass.
         kept: number of states that are summed, the last ones.

@@ -1,6 +1,6 @@
 """Counts of many words in packed rows side by side, on which SparseLDA samples.
 
-A row (:mod:`beam_topics.model.gibbs.kernels.packed_rows`) has room for the topics of its word, in
+A row (:mod:`beam_topics.model.inference.kernels.row_sums`) has room for the topics of its word, in
 whole blocks. It is moved to the end of all rows when it needs more. The space that it leaves is
 recovered when the rows are packed anew. A table of 400 topics and 1,740 papers takes a twentieth of
 a dense one. No sampled bit depends on where rows are.
@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.arrays import IntArray, LongArray
-from beam_topics.model.gibbs.kernels.packed_rows import LANES, copy_rows
-from beam_topics.model.gibbs.kernels.records import PackedRows, SweepPosition
+from beam_topics.model.inference.kernels.row_sums import LANES
+from beam_topics.model.papers.kernels.packed_rows import copy_rows
+from beam_topics.model.papers.kernels.records import PackedRows, SweepPosition
 
 _INT32_LIMIT = 2**31
 # Free entries behind the rows, as a share of the rows.
@@ -70,7 +71,7 @@ class PackedCounts:
         Args:
             documents: D.
             kernel: continues a sweep from its position, as
-                :func:`beam_topics.model.gibbs.kernels.sparse_lda.sweep_documents` does.
+                :func:`beam_topics.model.papers.kernels.sparse_lda.sweep_documents` does.
         """
         position = SweepPosition(np.zeros(2, np.int64), np.zeros(1))
         kernel(self.rows, position)
@@ -107,9 +108,3 @@ class PackedCounts:
         found = entries & ((1 << self.bits) - 1)
         order = np.lexsort((found, words))
         return words[order], found[order], entries[order] >> self.bits
-
-    def nbytes(self) -> int:
-        """Return the memory of the arrays."""
-        return int(
-            self.begins.nbytes + self.entries.nbytes + self.lengths.nbytes + self.capacities.nbytes
-        )

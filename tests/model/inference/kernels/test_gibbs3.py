@@ -5,17 +5,16 @@ from made import random_snapshot
 from sparse_twin import slow_alone
 from tiny_document import ROWS, TINY, TOKENS, p_value
 
-from beam_topics.model.gibbs.kernels.gibbs3 import sample_document
-from beam_topics.model.gibbs.kernels.records import ModelCounts
-from beam_topics.model.inference.gibbs2 import sorted_rows
+from beam_topics.model.inference.kernels.gibbs3 import ModelCounts, sample_document, sorted_rows
 from beam_topics.model.kernels.random import stream_key
 
 KEYS = stream_key(3, "k")
 
 
 def fast_alone(snapshot, rows, occurrences, sweeps, kept, keys):
+    stored = snapshot.offsets, snapshot.topics, snapshot.counts
     model = ModelCounts(
-        *sorted_rows(snapshot, np.arange(len(snapshot.words))),
+        *sorted_rows(np.arange(len(snapshot.words)), *stored)[1:],
         snapshot.normalisers,
         snapshot.alpha,
         snapshot.prior.strength,

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from made import random_snapshot
 
-from beam_topics.model.gibbs.kernels.gibbs3 import FEW, sorted_rows
+from beam_topics.model.inference.kernels.gibbs3 import FEW, sorted_rows
 
 
 def slow_sorted_rows(snapshot, rows):

@@ -1,0 +1,146 @@
+"""Look at the input of a program, and print the options that fit it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.files import is_local
+from beam_topics.model.settings.options import names_in
+from beam_topics.pipelines.cli.invocation import shown
+
+# What the input of the run was (:mod:`beam_topics.model.profile`).
+PROFILE_FILE = "profile.json"
+# How the records of a run are read. The programs that follow read theirs alike.
+READING = (
+    "id_field",
+    "timestamp_field",
+    "text_field",
+    "label_field",
+    "key_field",
+    "id_from",
+    "time_from",
+    "timestamp_format",
+    "time_zone",
+    "format",
+    "encoding",
+    "chats",
+    "delimiter",
+    "columns",
+    "unquoted_field",
+    "records",
+    "max_document_mb",
+)
+
+
+def as_input_is(
+    options: Mapping[str, str],
+    rest: Sequence[str],
+    prog: str,
+    stored: Mapping[str, str],
+    named: bool,
+    own: frozenset[str],
+) -> dict[str, str] | None:
+    """Return the options by which files are read that are not those of an earlier run.
+
+    ``stored`` are those of the earlier run. Where the files are an argument without a name
+    (``named``), what is not clear is asked.
+
+    Returns:
+        The options; None where no file is read but those of the earlier run.
+    """
+    takes = next((name for name in ("held_out", "input") if name in own), "")
+    is_given = any(one.startswith(f"--{takes}=") for one in rest)
+    reads = "text_field" in own and own & {"model_store", "output"}
+    if not reads or not (named or is_given) or options.get("source", "files") != "files":
+        return None
+    # Imported here, because --help reads no file.
+    from beam_topics.pipelines.cli import profiling
+
+    given = {name for name, _ in values_in(rest)}
+    try:
+        files = profiling.files_of(names_in(options[takes]))
+        if not files:
+            return None
+        profile, kept = profiling.look_at(files, rest, stored)
+    except BeamTopicsError:
+        if named:
+            raise
+        # The run says what is wrong.
+        return None
+    if named:
+        profiling.check_clear(profile, given, files[0])
+    if named or stored:
+        return {**kept, **profile.options}
+    # The fields of an input that an option names have the names of the options.
+    found = profiling.of_files(profile)
+    say(prog, found, f"how {files[0]} is written")
+    return {**kept, **found}
+
+
+def look(
+    patterns: Sequence[str],
+    rest: Sequence[str],
+    prog: str,
+    before: Mapping[str, str],
+    own: frozenset[str],
+    store: str,
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Look at the input of a program that learns, and print what is found.
+
+    The options ``before``, of the run that learns more documents, stay, but for those that say how
+    its own files are written. So do those that the store was learned with, where it has a version.
+
+    Returns:
+        The options that are found; files to keep for the programs that follow, by name.
+    """
+    # Imported here, because --help reads no file.
+    from beam_topics.model.profile.profile import chooses_words
+    from beam_topics.pipelines.cli import profiling
+
+    files = profiling.files_of(patterns)
+    if not files:
+        return {}, {}
+    values = dict(values_in(rest))
+    given = set(values)
+    stored = {name: value for name, value in before.items() if name in READING}
+    words = not before and "stop_words" in own and chooses_words(given)
+    profile, kept = profiling.look_at(files, rest, stored, words)
+    profiling.check_clear(profile, given, files[0])
+    lengths, chosen = ({}, {}) if before else profiling.learning_of(profile, own)
+    why = profiling.why_lengths(profile) if lengths else ""
+    about = "what the texts are"
+    if not before and is_local(store) and (found := profiling.learned_in(store)):
+        lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
+        why = about = f"as {store} has learned"
+    read = {**kept, **profile.options}
+    say(prog, read, f"how {files[0]} is written, and its fields")
+    say(prog, chosen, about)
+    say(prog, lengths, why)
+    for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
+        inform(f"{shown(prog)}: {remark}")
+    text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
+    return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}
+
+
+def values_in(rest: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the options of the command line that have a value."""
+    pairs = (one.removeprefix("--").partition("=") for one in rest)
+    return [(name, value) for name, equals, value in pairs if equals and value]
+
+
+def say(prog: str, options: Mapping[str, str], why: str) -> None:
+    """Print options that are chosen for a program, and why."""
+    if options:
+        flags = " ".join(f"--{name}={shlex.quote(value)}" for name, value in options.items())
+        inform(f"{shown(prog)}: {flags} ({why})")
+
+
+def inform(line: str) -> None:
+    """Print a line to standard error."""
+    # Imported here, because --help tells nothing.
+    from beam_topics.pipelines.cli.terminal import tell
+
+    tell(line)
