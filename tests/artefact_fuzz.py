@@ -212,7 +212,7 @@ def watched():
     """What is known of the windows before, as of two rows of trends."""
     rows = []
     for day in range(9):
-        table = Trends(2, most=2)
+        table = Trends(2)
         table.add(day * DAY, "", [0.25, 0.75], tokens=7, words_known=6, named=(day * DAY, "id"))
         rows += rows_of(table, "k", (day + 1) * DAY, DAY)
     return Watched().closed(DAY, rows)[0].to_bytes()

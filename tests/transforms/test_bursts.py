@@ -24,7 +24,7 @@ def rows_with_a_burst(key):
     """(time in seconds, row) of 40 days; topic 1 has five times as many documents on two."""
     generator, found = np.random.default_rng(2), []
     for day in range(FIRST, FIRST + 40):
-        table = Trends(5, most=3)
+        table = Trends(5)
         for topic in range(5):
             many = 5 if topic == 1 and day - FIRST in (20, 21) else 1
             for number in range(generator.poisson(15 * many)):

@@ -23,7 +23,7 @@ def rows_in(window, windows, planted, seed=1, born=0):
     generator, found = np.random.default_rng(seed), []
     for at in range(windows):
         ids = tuple(range(TOPICS)) if at >= born else tuple(range(TOPICS - 1))
-        table = Trends(len(ids), ids=ids, most=3)
+        table = Trends(len(ids), ids=ids)
         for topic in ids:
             size = generator.poisson(12 * (4 if (at, topic) in planted else 1))
             for number in range(size):
