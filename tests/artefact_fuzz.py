@@ -43,11 +43,14 @@ from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing import snapshots
 from beam_topics.model.publishing.catalogue import Catalogue
+from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.course import DAY
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.stored.wire import seal
+from beam_topics.transforms.trends import rows_of
 
 SECONDS, MEMORY = 60, 1 << 30
 # What reading may take beyond a good artefact of the same size: a share of it, and bytes.
@@ -205,6 +208,25 @@ def try_trends(data):
 
 
 @cache
+def watched():
+    """What is known of the windows before, as of two rows of trends."""
+    rows = []
+    for day in range(9):
+        table = Trends(2)
+        table.add(day * DAY, "", [0.25, 0.75], tokens=7, words_known=6, named=(day * DAY, "id"))
+        rows += rows_of(table, "k", (day + 1) * DAY, DAY)
+    return Watched().closed(DAY, rows)[0].to_bytes()
+
+
+def try_watched(data):
+    """Read it, and judge another window."""
+    table = Trends(2)
+    table.add(20 * DAY, "", [0.5, 0.5], tokens=7, words_known=6)
+    after, _ = Watched.from_bytes(data).closed(DAY, list(rows_of(table, "k", 21 * DAY, DAY)))
+    after.to_bytes()
+
+
+@cache
 def catalogue():
     """Names, and a merge of merged topics."""
     found = Catalogue().with_entries([0], name="a", hidden=True)
@@ -344,6 +366,7 @@ KINDS = {
     "classifier": Kind(classifier, Classifier.from_bytes, try_classifier),
     "known documents": Kind(known, Segment.from_bytes, Segment.from_bytes),
     "trends": Kind(trends, Trends.from_bytes, try_trends),
+    "watched": Kind(watched, Watched.from_bytes, try_watched),
     "catalogue": Kind(catalogue, Catalogue.from_bytes, try_catalogue),
     "mixtures": Kind(mixtures, MixtureBlock.from_bytes, try_mixtures),
     "minibatch, filter": kind_of_minibatch("filter"),

@@ -63,7 +63,9 @@ def row_message(names: Sequence[str], data: bytes) -> tuple[bytes, bytes]:
 
 
 MIXTURES = Messages(mixture_message, "mixture", "--output")
-EVENTS = Messages(partial(row_message, ("key", "version", "number")), "event", "--events")
+# The fields that name an event.
+EVENT_KEY = ("key", "version", "number")
+EVENTS = Messages(partial(row_message, EVENT_KEY), "event", "--events")
 TRENDS = Messages(partial(row_message, TREND_KEY), "trend", "--trends")
 
 

@@ -12,6 +12,8 @@ noted. Two more kinds follow from a manifest alone
 * ``words_changed``: words of topics are new, by a test; noted by a version.
 * ``flood``: near copies, or documents above a source's share, are not learned; by the learner.
 * ``superseded``: a restored job does not come to versions again; noted by the publisher.
+* ``burst``: a topic has more documents in a window than expected; noted beside the versions
+  (:mod:`beam_topics.model.reporting.alarms`).
 * ``omitted``: more events than a version holds; noted by the head.
 """
 
@@ -24,7 +26,7 @@ from typing import Any
 from beam_topics.model.stored import checks
 
 CHAIN_REPLACED, WORDS_CHANGED = "chain_replaced", "words_changed"
-FLOOD, OMITTED, SUPERSEDED = "flood", "omitted", "superseded"
+FLOOD, OMITTED, SUPERSEDED, BURST = "flood", "omitted", "superseded", "burst"
 BIRTH, DEATH = "birth", "death"
 # What decides that a version notes a birth or a death.
 SIMILARITY = "similarity"

@@ -15,6 +15,7 @@ from typing import Any
 
 from beam_topics.model.publishing.events import (
     BIRTH,
+    BURST,
     CHAIN_REPLACED,
     DEATH,
     FLOOD,
@@ -117,26 +118,31 @@ def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
         more: Events of the version that do not follow from the manifest.
     """
     return [
-        wire.canonical_json(
-            {
-                "key": manifest.key,
-                "version": manifest.version,
-                "number": number,
-                "kind": event.kind,
-                "time": to_iso(event.time),
-                "sequence": event.sequence,
-                "topics": event.topics,
-                "words": event.words,
-                "words_before": event.words_before,
-                "documents": event.documents,
-                "tokens": event.tokens,
-                "by": event.by,
-                "figures": event.figures,
-                "document_ids": event.ids,
-            }
-        ).encode()
+        record_of(manifest.key, manifest.version, number, event)
         for number, event in enumerate([*events_of(manifest), *more])
     ]
+
+
+def record_of(key: str, version: str, number: int, event: Event) -> bytes:
+    """Return the JSON object of an event."""
+    return wire.canonical_json(
+        {
+            "key": key,
+            "version": version,
+            "number": number,
+            "kind": event.kind,
+            "time": to_iso(event.time),
+            "sequence": event.sequence,
+            "topics": event.topics,
+            "words": event.words,
+            "words_before": event.words_before,
+            "documents": event.documents,
+            "tokens": event.tokens,
+            "by": event.by,
+            "figures": event.figures,
+            "document_ids": event.ids,
+        }
+    ).encode()
 
 
 def line_of(manifest: Manifest, event: Event) -> str:
@@ -158,6 +164,13 @@ def _counted(manifest: Manifest) -> str:
     return ", ".join(told + [f"{rest} more"] * (rest > 0))
 
 
+def text_of(record: Mapping[str, Any]) -> str:
+    """Return what a record of :func:`records_of` says, in one line."""
+    names = ("kind", "documents", "topics", "by", "figures", "words", "words_before")
+    told = _told(Event(**{name: record[name] for name in names}))
+    return f"{record['key']} {record['time'][:19]}: {told}".lstrip()
+
+
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
     """Return all events of a version in one line; "" if there is none.
 
@@ -177,6 +190,9 @@ def _told(event: Event) -> str:
             f"a flood. {documents} of a block were not learned, {figures.get('share', 0):.0%}:"
             f" {_FLOODS.get(event.by, event.by)}"
         )
+    if event.kind == BURST:
+        seen = f"{documents}, {figures['expected']:,.1f} expected"
+        return f"a burst. {seen}: {_topics(event)}"
     if event.kind == BIRTH:
         topics = _number(len(event.topics), "topic")
         return f"{topics} born, with {documents}: {_topics(event)}"

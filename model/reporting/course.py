@@ -67,6 +67,8 @@ DAY = 86_400_000_000
 _UNITS = ("day", "month", "year", "decade", "century")
 _LENGTHS = dict(zip(_UNITS, (DAY, 30 * DAY, 365 * DAY, 3652 * DAY, 36524 * DAY), strict=True))
 HOUR = DAY // 24
+# Kinds of windows: seven weekdays, or hours of a day.
+MOST_KINDS = 24
 CYCLES, MEMORY, LEAST, SAME, LONGEST = 8, 30, 6, 2, 5
 FALSE_SHARE, LEVEL, OUTLIER = 0.1, 0.008, 0.001
 LEAST_DISPERSION = 0.2
@@ -303,15 +305,30 @@ def discovered(probabilities: FloatArray) -> BoolArray:
     return probabilities <= min(LEVEL, passed[-1]) if len(passed) else probabilities < 0
 
 
-def kinds_of(starts: Sequence[int]) -> tuple[int, LongArray]:
-    """Return the number of windows of a cycle, and the kind int64[W] of each window."""
+def kinds_of(starts: Sequence[int], length: int = 0) -> tuple[int, LongArray]:
+    """Return the number of windows of a cycle, and the kind int64[W] of each window.
+
+    Args:
+        starts: As for :func:`bursts_in`.
+        length: The length of a window in microseconds; 0 for the least distance of two starts.
+    """
     times, gaps = np.array(starts, np.int64), np.diff(starts)
-    length = int(gaps.min()) if len(gaps) else 0
+    length = length or (int(gaps.min()) if len(gaps) else 0)
     if length == DAY:
         return 7, times // DAY % 7
     if 0 < length < DAY and DAY % length == 0:
         return DAY // length, times % DAY // max(length, HOUR)
     return 1, np.zeros_like(times)
+
+
+def adjusted(probabilities: FloatArray) -> FloatArray:
+    """Return the least rate of false discoveries at which each probability is discovered."""
+    order = np.argsort(probabilities)
+    known = np.count_nonzero(~np.isnan(probabilities))
+    rates = probabilities[order] * known / np.arange(1, len(order) + 1)
+    found = np.full(len(order), np.nan)
+    found[order[:known]] = np.minimum.accumulate(rates[:known][::-1])[::-1]
+    return found
 
 
 def judged(
@@ -324,13 +341,40 @@ def judged(
         where a window is not judged.
     """
     counts, documents = np.broadcast_arrays(counts, documents)
-    cycle, kinds = kinds_of(starts)
+    return judged_after(None, counts, documents, *kinds_of(starts))[:2]
+
+
+def judged_after(
+    known: FloatArray | None,
+    counts: FloatArray,
+    documents: FloatArray,
+    cycle: int,
+    kinds: LongArray,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Judge windows after others, as :func:`judged` does with all of them at once.
+
+    Args:
+        known: What was returned for the windows before; none or empty without them.
+        counts: float64[W, S]. The first windows are those that ``known`` is about.
+        documents: float64[W, S].
+        cycle: The number of windows of a cycle.
+        kinds: int64[W], the kind of each window.
+
+    Returns:
+        What :func:`judged` returns, NaN for windows that are known; and what later windows need of
+        the last M of these, at most :data:`CYCLES` cycles or :data:`MEMORY`: float64[M + 1 + 4 K,
+        S], whether each is quiet, the outliers in a row, and the sums of the past of K kinds.
+    """
     least, longest = max(LEAST, cycle), max(LONGEST, cycle)
-    past = _Past(counts, documents, kinds, max(MEMORY, CYCLES * cycle))
+    past = _Past(counts, documents, kinds, max(MEMORY, CYCLES * cycle), min(cycle, MOST_KINDS))
     same = SAME * cycle // len(past.sums[0])
-    held = np.zeros(counts.shape[1], np.int64)
+    held, first = np.zeros(counts.shape[1], np.int64), 0
+    if known is not None and len(known):
+        first = len(known) - 1 - 4 * len(past.sums[0])
+        past.quiet[:first], held = known[:first] > 0, known[first].astype(np.int64)
+        past.sums[:] = known[first + 1 :].reshape(past.sums.shape)
     expected, probability = np.full((2, *counts.shape), np.nan)
-    for at, kind in enumerate(kinds):
+    for at, kind in enumerate(kinds[first:].tolist(), first):
         past.leave(at)
         there = documents[at] > 0
         ready = there & (past.sums[0].sum(axis=0) >= least)
@@ -343,44 +387,47 @@ def judged(
         for series in np.flatnonzero(held >= longest).tolist():
             past.begin(at, series, longest)
             held[series] = 0
-    return expected, probability
+    sums = past.sums.reshape(-1, counts.shape[1])
+    return expected, probability, np.vstack([past.quiet[-past.memory :], held, sums])
 
 
 class _Past:
     """Sums over the quiet windows of the past.
 
     Attributes:
+        memory: The windows that count.
+        quiet: bool[W, S], whether a window is quiet.
         sums: float64[4, K, S], of 1, n, c and c^2 / n for each kind and series.
     """
 
     def __init__(
-        self, counts: FloatArray, documents: FloatArray, kinds: LongArray, memory: int
+        self, counts: FloatArray, documents: FloatArray, kinds: LongArray, memory: int, most: int
     ) -> None:
         self._counts, self._documents, self._kinds = counts, documents, kinds
-        self._memory, self._quiet = memory, np.zeros(counts.shape, bool)
-        self.sums = np.zeros((4, int(kinds.max(initial=0)) + 1, counts.shape[1]))
+        self.memory, self.quiet = memory, np.zeros(counts.shape, bool)
+        self.sums = np.zeros((4, most, counts.shape[1]))
 
     def _terms(self, at: int) -> FloatArray:
         c, n = self._counts[at], self._documents[at]
-        return self._quiet[at] * np.array([np.ones_like(n), n, c, c * c / np.maximum(n, 1)])
+        return self.quiet[at] * np.array([np.ones_like(n), n, c, c * c / np.maximum(n, 1)])
 
     def leave(self, at: int) -> None:
         """Take the window out that is too old at a window."""
-        if (old := at - self._memory) >= 0:
+        if (old := at - self.memory) >= 0:
             self.sums[:, self._kinds[old]] -= self._terms(old)
 
     def come(self, at: int, quiet: BoolArray) -> None:
         """Add the series of a window that are quiet in it."""
-        self._quiet[at] = quiet
+        self.quiet[at] = quiet
         self.sums[:, self._kinds[at]] += self._terms(at)
 
     def begin(self, at: int, series: int, windows: int) -> None:
         """Forget all windows of a series but the last ones that it has."""
-        first = max(0, at + 1 - self._memory)
+        first = max(0, at + 1 - self.memory)
         there = first + np.flatnonzero(self._documents[first : at + 1, series] > 0)
-        self._quiet[:, series], self.sums[:, :, series] = False, 0
+        self.quiet[:, series], self.sums[:, :, series] = False, 0
         for last in there[-windows:]:
-            self._quiet[last, series] = True
+            self.quiet[last, series] = True
             self.sums[:, self._kinds[last], series] += self._terms(last)[:, series]
 
 

@@ -44,7 +44,7 @@ from beam_topics.model.settings.options import Record, option
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.groups import SWITCH, flags, group
-from beam_topics.pipelines.cli.values import duration, positive
+from beam_topics.pipelines.cli.values import check_webhook, duration, is_webhook, positive
 
 DAY = 86_400_000_000
 
@@ -133,6 +133,13 @@ def kafka_topic(place: str | None) -> str | None:
     return topic if prefix == "kafka" and colon else None
 
 
+def is_elsewhere(name: str, place: str | None) -> bool:
+    """Return whether an output is a topic or a webhook, and no path."""
+    if name == "events" and is_webhook(place):
+        return True
+    return name in TOPICS and kafka_topic(place) is not None
+
+
 def check_place(option: str, place: str | None) -> None:
     """Check that a place that begins with ``kafka:`` names a topic.
 
@@ -150,12 +157,14 @@ class EventSettings(Record):
 
     events: str | None = option(
         None,
-        "folder, or kafka:TOPIC, for what the stream did: changes, floods, topics and chains that"
-        " were replaced",
+        "folder, kafka:TOPIC or https://HOST/PATH for what the stream did: changes, floods, topics"
+        " and chains that were replaced",
     )
 
     def check(self) -> None:
         check_place("--events", self.events)
+        if self.events is not None and is_webhook(self.events):
+            check_webhook("--events", self.events)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Parsers of option values: durations, publications, patterns, numbers.
+"""Parsers of option values: durations, publications, patterns, numbers, webhooks.
 
 >>> duration("15min")
 900000000
@@ -16,8 +16,11 @@ import argparse
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
+from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.options import Publication
+from beam_topics.model.reporting.webhook import OWN, SECRET, SLACK
 from beam_topics.model.settings.options import MEGABYTE, names_in
 from beam_topics.model.times import DURATION_UNITS
 
@@ -248,3 +251,36 @@ def written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return str(value)
+
+
+def is_webhook(place: str | None) -> bool:
+    """Return whether a place is the address of a webhook.
+
+    >>> is_webhook("https://alarms.example/topics"), is_webhook("kafka:topics")
+    (True, False)
+    """
+    return (place or "").startswith(("http://", "https://"))
+
+
+def check_webhook(option: str, url: str) -> None:
+    """Check the address of a webhook.
+
+    Raises:
+        OptionError: it cannot be used, or has a secret.
+    """
+    example = f"Correct it, for example {option}=https://alarms.example/topics."
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or port == 0 or not url.isascii() or not url.isprintable() or " " in url:
+        raise OptionError(option, url, "https:// with a host, a port and a path", example)
+    shown = f"{parts.scheme}://{host}/..."
+    if parts.scheme == "http" and host not in OWN:
+        raise OptionError(option, shown, "https://, or http://localhost", example)
+    if "@" in parts.netloc:
+        raise OptionError(option, shown, "an address without a user and a password", example)
+    if host == SLACK and url.rstrip("/") != f"https://{SLACK}":
+        remedy = f"Its address is a secret: put it into the environment variable {SECRET}."
+        raise OptionError(option, shown, f"https://{SLACK} alone", remedy)

@@ -74,8 +74,8 @@ def build_train(pipeline: beam.Pipeline, options: Options) -> None:
     documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
-    write_events(learned.events, options)
-    write_dead_letters([unreadable, learned.dead_letters], options)
+    undelivered = write_events(learned.events, options)
+    write_dead_letters([unreadable, learned.dead_letters, *undelivered], options)
 
 
 def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
@@ -97,9 +97,10 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     # beam-topics infer.
     known = Coverage(serving.window, retrain_below=None, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
-    write_events(learned.events, options)
-    write_mixtures(inferred.blocks, options, streams(options))
-    write_dead_letters([unreadable, learned.dead_letters, labelled.dead_letters], options)
+    rows = write_mixtures(inferred.blocks, options, streams(options))
+    undelivered = write_events(learned.events, options, rows)
+    dead = [unreadable, learned.dead_letters, labelled.dead_letters, *undelivered]
+    write_dead_letters(dead, options)
 
 
 def train(options: Options) -> None:

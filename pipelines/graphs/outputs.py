@@ -6,17 +6,24 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
+from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.reporting.encoding import json_lines
+from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
+    DAY,
     CoverageFileSettings,
     EventSettings,
     OutputFileSettings,
+    TrendSettings,
     kafka_topic,
 )
+from beam_topics.pipelines.cli.values import is_webhook
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
+from beam_topics.transforms.bursts import LEAST_WINDOW, FindBursts
 from beam_topics.transforms.kafka_sink import EVENTS
+from beam_topics.transforms.webhook import PostEvents
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 
@@ -28,18 +35,44 @@ def write_dead_letters(collections: Sequence[beam.PCollection], options: Options
     _ = tuple(collections) | "All dead letters" >> beam.Flatten() | "Write dead letters" >> write
 
 
-def write_events(events: beam.PCollection, options: Options) -> None:
-    """Write events to ``--events``, a folder or a Kafka topic, if it is given.
+def write_events(
+    events: beam.PCollection, options: Options, trends: beam.PCollection | None = None
+) -> list[beam.PCollection]:
+    """Write events to ``--events``, a folder, a Kafka topic or a webhook, if it is given.
+
+    Args:
+        events: what the learner and the versions tell, as JSON.
+        options: the parsed command line.
+        trends: rows of trends, whose bursts are events, too.
+
+    Returns:
+        The dead letters of a webhook.
 
     Raises:
         UsageError: the brokers of the topic are missing.
-        OptionError: the client of Kafka is not installed, or its properties cannot be used.
+        OptionError: the client of Kafka is not installed, its properties cannot be used, or the
+            secret of the webhook is missing.
     """
     place = settings_of(options, EventSettings).events
+    if place is None:
+        return []
+    written = [events | "Write events" >> _event_sink(place, options)]
+    window = settings_of(options, TrendSettings).window or DAY
+    if trends is not None and window >= LEAST_WINDOW:
+        root = settings_of(options, StoreSettings).root
+        bursts = trends | "Bursts" >> FindBursts(root, window, streams=streams(options))
+        # Together with the events above, some runners would write those at the end only.
+        written.append(bursts | "Write bursts" >> _event_sink(place, options))
+    return written if is_webhook(place) else []
+
+
+def _event_sink(place: str, options: Options) -> beam.PTransform:
     if (topic := kafka_topic(place)) is not None:
-        _ = events | "Write events" >> to_kafka(topic, options, EVENTS, "--events")
-    elif place is not None:
-        _ = events | "Write events" >> _write_lines(place, "events", options)
+        return to_kafka(topic, options, EVENTS, "--events")
+    if is_webhook(place):
+        secret_of("--events", place)
+        return PostEvents(place)
+    return _write_lines(place, "events", options)
 
 
 def _write_lines(folder: str, name: str, options: Options) -> beam.PTransform:

@@ -25,7 +25,7 @@ from typing import Any
 
 from beam_topics.model.errors import OptionError
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.options import OUTPUTS, TOPICS, kafka_topic
+from beam_topics.pipelines.cli.options import OUTPUTS, is_elsewhere
 from beam_topics.pipelines.graphs.sources import SOURCES, ends, is_log
 
 LOCAL_RUNNER = "FnApiRunner"
@@ -304,8 +304,7 @@ def outputs_off_the_workers(flags: Flags) -> None:
     """
     for name in ("model_store", *OUTPUTS):
         path = flags.get(name)
-        is_topic = name in TOPICS and kafka_topic(path) is not None
-        if path and "://" not in path and not is_topic:
+        if path and "://" not in path and not is_elsewhere(name, path):
             raise OptionError(
                 f"--{name}",
                 path,
@@ -329,7 +328,7 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
 
     for name in OUTPUTS:
         path = given.get(name)
-        if name in TOPICS and kafka_topic(path) is not None:
+        if is_elsewhere(name, path):
             continue
         if local and path is not None and FileSystems.get_scheme(path) is None:
             # A report is one file, all else that --output names is a folder.

@@ -69,8 +69,13 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
     return WriteToKafka(kafka.servers, topic, kafka.config, messages=messages)
 
 
-def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) -> None:
+def write_mixtures(
+    blocks: beam.PCollection, options: Options, streams: bool
+) -> beam.PCollection | None:
     """Write mixtures to ``--output``, and their trends to where they are wanted.
+
+    Returns:
+        The rows of trends; None where they are not wanted.
 
     Args:
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
@@ -82,7 +87,7 @@ def write_mixtures(blocks: beam.PCollection, options: Options, streams: bool) ->
         OptionError: an option has a value that cannot be used.
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
-    write_trends(blocks, options, streams)
+    return write_trends(blocks, options, streams)
 
 
 def _sink(options: Options, streams: bool) -> beam.PTransform:
@@ -102,8 +107,13 @@ def _sink(options: Options, streams: bool) -> beam.PTransform:
     )
 
 
-def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> None:
+def write_trends(
+    blocks: beam.PCollection, options: Options, streams: bool
+) -> beam.PCollection | None:
     """Write the trends of mixtures, if they are wanted.
+
+    Returns:
+        The rows; None where they are not wanted.
 
     Args:
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
@@ -115,7 +125,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     """
     wanted = settings_of(options, TrendSettings)
     if not check_trends(wanted, options):
-        return
+        return None
     # Imported here, because --help needs no Beam.
     from beam_topics.model.reporting.encoding import json_lines
     from beam_topics.transforms.kafka_sink import TRENDS
@@ -129,6 +139,7 @@ def write_trends(blocks: beam.PCollection, options: Options, streams: bool) -> N
     else:
         written = WriteRecords(wanted.trends, "trends", ".jsonl", json_lines)
         _ = rows | "Write trends" >> written
+    return rows
 
 
 def check_trends(wanted: TrendSettings, options: Options) -> bool:

@@ -12,7 +12,13 @@ from beam_topics.model.publishing.events import (
     OMITTED,
     Event,
 )
-from beam_topics.model.publishing.version_events import events_of, line_of, records_of, summary_of
+from beam_topics.model.publishing.version_events import (
+    events_of,
+    line_of,
+    records_of,
+    summary_of,
+    text_of,
+)
 
 DAY = 86_400_000_000
 WORDS = [["ship", "sea", "gold", "war"], ["tax"]]
@@ -57,6 +63,13 @@ def test_what_follows_from_the_manifest():
     assert (words.kind, words.topics) == ("words_changed", [0, 2])
     assert (words.documents, words.tokens) == (2, 7.5)
     assert words.words == [["n1", "n2", "n3", "n4", "n5"], ["n1"]]
+
+
+def test_a_record_is_told_in_a_line():
+    (record,) = records_of(version(events=[TOLD.to_json()]))
+    (birth,) = events_of(version(events=[TOLD.to_json()]))
+    assert line_of(version(), birth) in text_of(json.loads(record))
+    assert text_of({**json.loads(record), "key": "posts"}).startswith("posts 1970-01-02T00:00:00: ")
 
 
 def test_sizes_that_are_not_known_are_none():

@@ -346,6 +346,16 @@ def test_events_go_to_a_folder_or_to_a_topic(given, topic):
         check_outputs({"events": given})
 
 
+def test_events_go_to_a_webhook_and_no_other_output_does():
+    check_outputs({"events": "http://localhost:1/x"})
+    with pytest.raises(OptionError, match=r"--trends: .* and https:// is not"):
+        check_outputs({"trends": "https://a/x"})
+    with pytest.raises(OptionError, match=r"--events: .* and ftp:// is not\. Correct the part"):
+        check_outputs({"events": "ftp://a/x"})
+    with pytest.raises(OptionError, match="allowed is https://, or http://localhost"):
+        EventSettings("http://a/x")
+
+
 def test_events_without_a_topic_are_refused():
     with pytest.raises(OptionError, match="--events: 'kafka:' was given; .* --events=kafka:topics"):
         EventSettings("kafka:")

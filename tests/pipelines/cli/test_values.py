@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from beam_topics.model.errors import OptionError
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli import values
 
@@ -135,3 +136,43 @@ def test_switches():
         match="'yes' was given; allowed is true or false. Leave the value out for true.",
     ):
         values.switch("yes")
+
+
+FULL = "https://hooks.slack.com/services/T0/B0/x"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://alarms.example/topics?a=b",
+        "https://alarms.example:8443",
+        "http://localhost:80/x",
+        "http://[::1]:80",
+        "https://hooks.slack.com",
+    ],
+)
+def test_addresses_that_are_taken(url):
+    values.check_webhook("--events", url)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("https://", "'https://' was given; allowed is https:// with a host, a port and a path."),
+        ("https://a:x/", "allowed is https:// with a host"),
+        ("https://a:0/", "allowed is https:// with a host"),
+        ("https://[::1/", "allowed is https:// with a host"),
+        ("https://a/\nx", "allowed is https:// with a host"),
+        ("https://a/x y", "allowed is https:// with a host"),
+        ("http://a/x", "'http://a/...' was given; allowed is https://, or http://localhost."),
+        ("http://localhost.example/", "allowed is https://, or http://localhost."),
+        ("https://me:hidden@a/x", "allowed is an address without a user and a password."),
+        (FULL, "allowed is https://hooks.slack.com alone. Its address is a secret: put it into"),
+    ],
+)
+def test_addresses_that_are_refused_in_one_line(url, said):
+    with pytest.raises(OptionError) as refused:
+        values.check_webhook("--events", url)
+    text = str(refused.value)
+    assert text.startswith("--events: ") and said in text and "\n" not in text
+    assert "hidden" not in text and "T0" not in text

@@ -1,0 +1,108 @@
+"""Bursts of rows are the same on a job that streams and on one that does not."""
+
+import json
+
+import apache_beam as beam
+import numpy as np
+import pytest
+from collecting import run
+from reported import published
+
+from beam_topics.model.publishing.events import BURST, Event
+from beam_topics.model.publishing.version_events import text_of
+from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.trends import Trends
+from beam_topics.model.times import to_iso
+from beam_topics.transforms.bursts import FindBursts, records_of_bursts
+from beam_topics.transforms.trends import rows_of
+
+DAY = 86_400_000_000
+FIRST = 40
+
+
+def rows_with_a_burst(key):
+    """(time in seconds, row) of 40 days; topic 1 has five times as many documents on two."""
+    generator, found = np.random.default_rng(2), []
+    for day in range(FIRST, FIRST + 40):
+        table = Trends(5)
+        for topic in range(5):
+            many = 5 if topic == 1 and day - FIRST in (20, 21) else 1
+            for number in range(generator.poisson(15 * many)):
+                mixture = np.full(5, 0.05)
+                mixture[topic] = 0.8
+                named = (day * DAY + number, f"{key}-{day}-{topic}-{number}")
+                table.add(day * DAY, "", mixture, tokens=9, words_known=9, named=named)
+        end = (day + 1) * DAY
+        found += [(end / 1e6, row) for row in rows_of(table, key, end, DAY)]
+    return found
+
+
+ROWS = [*rows_with_a_burst(""), *rows_with_a_burst("other")]
+
+
+def bursts(root, *flags, rows=ROWS, streams=False):
+    def build(pipeline):
+        stamped = (
+            pipeline
+            | beam.Create(rows)
+            | beam.MapTuple(
+                lambda time, row: beam.window.TimestampedValue(row, time)
+            ).with_output_types(bytes)
+        )
+        return {"events": stamped | FindBursts(str(root), DAY, streams=streams)}
+
+    held, _ = run(build, *flags)
+    found = [json.loads(data) for _, data in held["events"]]
+    return sorted(found, key=lambda event: (event["key"], event["number"]))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("store"), versions=3)
+
+
+def by_hand(store):
+    found = []
+    for key in ("", "other"):
+        rows = [row for _, row in ROWS if json.loads(row)["key"] == key]
+        _, events = Watched().closed(DAY, rows)
+        found += [json.loads(data) for data in records_of_bursts(store, key, events)]
+    return sorted(found, key=lambda event: (event["key"], event["number"]))
+
+
+def test_a_burst_is_told_once_with_the_words_of_the_version_before_its_end(store):
+    found = bursts(store.root)
+    told = [event for event in found if event["key"] == "" and event["topics"] == [1]]
+    assert [event["time"] for event in told] == [to_iso((FIRST + 21) * DAY)]
+    (event,) = told
+    # Versions are 30 days apart; the one of day 60 is before the end of day 60.
+    second = store.manifests("")[1]
+    assert (event["version"], event["sequence"]) == (second.version, second.sequence)
+    assert event["words"] == [store.get_snapshot(second).top_words(10)[1]]
+    assert event["kind"] == BURST and event["by"] == "trends" and event["documents"] > 40
+    assert all(name.startswith(f"-{FIRST + 20}-1-") for name in event["document_ids"])
+    assert len(event["document_ids"]) == 3
+    assert text_of(event).startswith(
+        "1970-03-03T00:00:00: a burst. 48 documents, 23.5 expected: 1 ("
+    )
+    # A key without a version has bursts without words.
+    other = [event for event in found if event["key"] == "other"]
+    assert other and all(event["version"] == "" and not event["words"] for event in other)
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_bundles_repeats_and_order_change_nothing(store, streams):
+    wanted = by_hand(store)
+    assert wanted and bursts(store.root, streams=streams, rows=ROWS[::-1]) == wanted
+    repeated = bursts(store.root, "--direct_runner_bundle_repeat=2", streams=streams)
+    assert [e for at, e in enumerate(repeated) if e not in repeated[:at]] == wanted
+
+
+def test_no_two_events_have_one_name(store):
+    events = [
+        Event(BURST, 1, 1.0, topics, time=day * DAY, figures={"expected": 1.0})
+        for day in (-2, 1, 2)
+        for topics in ([], [0], [1], [2])
+    ]
+    found = [json.loads(data) for data in records_of_bursts(store, "", events)]
+    assert len({(one["version"], one["number"]) for one in found}) == len(events)

@@ -1,0 +1,160 @@
+"""Tell the bursts of topics when a window of trends closes.
+
+    rows: bytes (JSON) of :mod:`beam_topics.transforms.trends` -> events: bytes (JSON)
+
+Rows wait in state for an event-time timer of their window, so windows are judged in their order
+(:mod:`beam_topics.model.reporting.alarms`). An event has the words of the version that labels the
+documents of the window, the newest one before its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.coders import BytesCoder
+from apache_beam.transforms.timeutil import TimeDomain
+from apache_beam.transforms.userstate import (
+    BagStateSpec,
+    ReadModifyWriteStateSpec,
+    TimerSpec,
+    on_timer,
+)
+from apache_beam.transforms.window import TimestampedValue
+from apache_beam.utils.timestamp import Timestamp
+
+from beam_topics.model.documents import pending
+from beam_topics.model.documents.pending import PendingHead
+from beam_topics.model.publishing.events import FIRST_WORDS, Event
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.succession import place_of
+from beam_topics.model.publishing.version_events import record_of
+from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time
+from beam_topics.transforms.shared import LAST_TIME
+from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule
+
+# The least window: a cycle of shorter ones has too many.
+LEAST_WINDOW = 60 * MICROSECONDS_PER_SECOND
+# No id of a topic is larger; the numbers of the events of a window are apart from those of others.
+_NUMBERS = 2**20
+
+
+def by_key(row: bytes) -> tuple[bytes, bytes]:
+    """Return a row behind its model key."""
+    return json.loads(row)["key"].encode(), row
+
+
+def records_of_bursts(store: ModelStore, key: str, bursts: Sequence[Event]) -> Iterator[bytes]:
+    """Yield the records of bursts, the newest one first."""
+    found, snapshot = store.latest(key), None
+    for event in sorted(bursts, key=lambda one: (one.time, one.topics), reverse=True):
+        while found is not None and found.event_time >= event.time:
+            found, snapshot = store.find(key, found.parent) if found.parent else None, None
+        if found and snapshot is None and store.has_model(found):
+            snapshot = store.get_snapshot(found)
+        words: list[list[str]] = []
+        if found and snapshot:
+            words = [_words(found, snapshot, topic) for topic in event.topics]
+        place = sum(event.topics, len(event.topics))
+        number = event.time // MICROSECONDS_PER_SECOND * _NUMBERS + place
+        version, sequence = (found.version, found.sequence) if found else ("", 0)
+        yield record_of(key, version, number, replace(event, words=words, sequence=sequence))
+
+
+def _words(manifest: Manifest, snapshot: Snapshot, topic: int) -> list[str]:
+    """Return the first words of a topic; none where the version has not got it."""
+    place = place_of(topic, manifest.ids(snapshot.topic_count))
+    rows = [] if place is None else snapshot.first_rows(place, FIRST_WORDS)
+    return [snapshot.words[row] for row in rows]
+
+
+class FindBurstsDoFn(StatefulDoFn[PendingHead]):
+    """Judge windows in their order; keyed by the UTF-8 bytes of the model key."""
+
+    ROWS = BagStateSpec("rows", BytesCoder())
+    WATCHED = ReadModifyWriteStateSpec("watched", BytesCoder())
+    CLOSE = TimerSpec("bursts", TimeDomain.WATERMARK)
+    _ROWS, _WATCHED = beam.DoFn.StateParam(ROWS), beam.DoFn.StateParam(WATCHED)
+    _CLOSE = beam.DoFn.TimerParam(CLOSE)
+
+    def __init__(self, root: str, window: int, streams: bool) -> None:
+        self._root, self._window = root, window
+        self._schedule = TimerSchedule(streams, LAST_TIME)
+
+    def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
+        return PendingHead.from_bytes(data) if data else PendingHead()
+
+    def process(
+        self,
+        element: tuple[bytes, bytes],
+        head: Any = StatefulDoFn._HEAD,
+        bag: Any = _ROWS,
+        timer: Any = _CLOSE,
+    ) -> None:
+        """Add a row to its window."""
+        key, row = element
+        before = self.read_head(key, head)
+        # All rows of a window have the time of its end, so they are there a millisecond later.
+        due = min(parse_time(json.loads(row)["part"]) + 1000, LAST_TIME)
+        due = due if before.done is None else max(due, before.done + 1)
+        self.write_head(key, pending.add(before, self.mirror(key), bag, due, row), head)
+        self.set_timer(key, timer, self._schedule.time_of(due))
+
+    @on_timer(CLOSE)
+    def close(
+        self,
+        key: bytes = beam.DoFn.KeyParam,
+        time: Timestamp = beam.DoFn.TimestampParam,
+        head: Any = StatefulDoFn._HEAD,
+        bag: Any = _ROWS,
+        watched: Any = _WATCHED,
+    ) -> Iterator[Any]:
+        """Judge the windows that are due."""
+        self.timer_fired(key, time)
+        before = self.read_head(key, head)
+        if before.due is None or before.due > time.micros:
+            return
+        mirror = pending.matched(before, self.mirror(key), bag)
+        rows = [row for due in mirror.due_by(time.micros) for row in mirror.at(due)]
+        if time.micros < LAST_TIME:
+            after = pending.spend(before, mirror, bag, time.micros)
+        else:
+            bag.clear()
+            mirror.clear()
+            after = PendingHead(done=before.done)
+        self.write_head(key, after, head)
+        data = watched.read()
+        known = Watched.from_bytes(data) if data else Watched()
+        known, bursts = known.closed(self._window, rows)
+        watched.write(known.to_bytes())
+        for record in records_of_bursts(ModelStore(self._root), key.decode(), bursts):
+            yield TimestampedValue(record, time)
+
+
+class FindBursts(beam.PTransform):
+    """Tell bursts; see the module's docstring.
+
+    Args:
+        root: The model store.
+        window: The length of a window in microseconds.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
+    """
+
+    def __init__(self, root: str, window: int, *, streams: bool) -> None:
+        super().__init__()
+        self._fn = FindBurstsDoFn(root, window, streams)
+
+    def expand(self, rows: beam.PCollection) -> beam.PCollection:
+        return (
+            rows
+            | "By key" >> beam.Map(by_key).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
+            | "Judge" >> beam.ParDo(self._fn).with_output_types(bytes)
+        )
