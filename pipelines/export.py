@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError, OutputError
@@ -22,13 +22,22 @@ from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.cli.values import choices
 
-FORMS = ("csv", "parquet", "json", "pyldavis", "gensim", "mallet", "seeds")
-
+# What makes the bytes of each form of a model, the versions up to it, and the options.
+FORMS: dict[str, Callable[[Shown, Sequence[Manifest], Options], bytes]] = {
+    "csv": lambda shown, *_: exports.to_csv(shown),
+    "parquet": lambda shown, *_: exports.to_parquet(shown),
+    "json": lambda shown, history, _: exports.to_json(shown, history),
+    "pyldavis": lambda shown, *_: exports.to_pyldavis(shown),
+    "mallet": lambda shown, *_: exports.to_mallet(shown),
+    "seeds": lambda shown, _, options: exports.to_seeds(shown, options.topic_ids),
+}
+# Gensim writes several files.
+_ALL = (*FORMS, "gensim")
 
 # The options of all programs have one namespace, in which --format says how files are read.
 _FormOptions = flags(
     "Form",
-    format={"choices": FORMS, "help": choices(FORMS)},
+    format={"choices": _ALL, "help": choices(_ALL)},
     output={"help": "file to write; gensim writes some beside it"},
 )
 GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, TopicOptions)
@@ -55,7 +64,7 @@ def export(options: Options) -> None:
         if options.format == "gensim":
             exports.write_gensim(shown, path)
         else:
-            path.write_bytes(data_of(shown, store.up_to(manifest), options.format, options))
+            path.write_bytes(FORMS[options.format](shown, store.up_to(manifest), options))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
     form = f"{options.format}{_rounded(shown, options.format)}"
@@ -69,20 +78,6 @@ def _rounded(shown: Shown, form: str) -> str:
     if form != "mallet" or tokens == whole:
         return ""
     return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
-
-
-def data_of(shown: Shown, history: Sequence[Manifest], form: str, options: Options) -> bytes:
-    """Return the bytes of a form that is one file."""
-    if form == "pyldavis":
-        return exports.to_pyldavis(shown)
-    if form == "seeds":
-        return exports.to_seeds(shown, options.topic_ids)
-    if form == "mallet":
-        return exports.to_mallet(shown)
-    if form == "json":
-        return exports.to_json(shown, history)
-    written = exports.to_csv if form == "csv" else exports.to_parquet
-    return written(shown)
 
 
 main = command("export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -30,9 +30,7 @@ from beam_topics.pipelines.cli.options import (
     StoreOptions,
     TrainingDocumentsOptions,
 )
-from beam_topics.pipelines.graphs.sources import (
-    SourceOptions,
-)
+from beam_topics.pipelines.graphs.sources import SourceOptions
 
 GROUPS = (
     InputOptions,

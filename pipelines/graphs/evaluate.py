@@ -32,7 +32,7 @@ from beam_topics.pipelines.cli.terminal import (
 from beam_topics.pipelines.graphs.execute import run
 from beam_topics.pipelines.graphs.outputs import write_dead_letters
 from beam_topics.pipelines.graphs.runners import LOCAL_RUNNER
-from beam_topics.pipelines.graphs.sources import files_of_model
+from beam_topics.pipelines.graphs.sources.files import files_of_model
 from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan
 from beam_topics.transforms.fit import FitClassifier
 

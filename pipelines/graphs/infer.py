@@ -17,11 +17,8 @@ from beam_topics.pipelines.graphs.models import chosen_models, served_models, se
 from beam_topics.pipelines.graphs.outputs import report_coverage, write_dead_letters
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import write_mixtures
-from beam_topics.pipelines.graphs.sources import (
-    read_files,
-    read_source,
-    source_settings_of,
-)
+from beam_topics.pipelines.graphs.sources import read_source, source_settings_of
+from beam_topics.pipelines.graphs.sources.files import read_files
 from beam_topics.transforms.coverage import Coverage
 from beam_topics.transforms.infer import InferByKey, InferTogether, check_training
 from beam_topics.transforms.read import Documents

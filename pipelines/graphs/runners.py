@@ -26,7 +26,8 @@ from typing import Any
 from beam_topics.model.errors import OptionError
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.options import OUTPUTS, is_elsewhere
-from beam_topics.pipelines.graphs.sources import SOURCES, ends, is_log
+from beam_topics.pipelines.graphs.sources import ends, is_log
+from beam_topics.pipelines.graphs.sources.base import SOURCES
 
 LOCAL_RUNNER = "FnApiRunner"
 # The number of key groups that Flink would choose for up to 85 tasks; more tasks would change it,

@@ -14,7 +14,7 @@ def root(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("form", export.FORMS)
+@pytest.mark.parametrize("form", [*export.FORMS, "gensim"])
 def test_every_form_is_written(root, tmp_path, capsys, form):
     if form == "gensim":
         pytest.importorskip("gensim")

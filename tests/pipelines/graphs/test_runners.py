@@ -17,7 +17,7 @@ from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.options import OUTPUTS
 from beam_topics.pipelines.graphs.runners import LOCAL_RUNNER, RUNNERS, is_local, streams
-from beam_topics.pipelines.graphs.sources import SOURCES, SourceSettings
+from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 TRAIN = ["--input=a.jsonl", "--model_store=gs://b/m", "--dead_letters=gs://b/d"]
 FLINK = ["--runner=FlinkRunner", "--flink_master=[local]"]

@@ -19,12 +19,8 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines import archive, infer, stream, train
 from beam_topics.pipelines.cli.command import UsageError, parse
 from beam_topics.pipelines.graphs.sinks import write_mixtures
-from beam_topics.pipelines.graphs.sources import (
-    SOURCES,
-    SourceSettings,
-    read_source,
-    source_settings_of,
-)
+from beam_topics.pipelines.graphs.sources import read_source, source_settings_of
+from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 from beam_topics.transforms.read import ParseMessages
 from beam_topics.transforms.sources.kafka import ReadKafka
 

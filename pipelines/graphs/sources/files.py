@@ -1,0 +1,88 @@
+"""Files as a source, and the reading of files for one model version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from beam_topics.model.reading.settings import ReadSettings
+from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.options import InputSettings
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
+
+if TYPE_CHECKING:
+    import apache_beam as beam
+
+    from beam_topics.model.documents.gathering import Blocks
+    from beam_topics.model.publishing.manifest import Manifest
+    from beam_topics.transforms.read import Documents, ReadDocuments
+
+
+@SOURCES.register
+@dataclass(frozen=True)
+class Files(SourceSettings):
+    """All files of --input, in any order."""
+
+    kind = "files"
+    shared = ("input", "format", "encoding", "chats", "time_from", "id_from", "timestamp_format")
+    shared += ("records",)
+    needed: ClassVar[Mapping[str, str]] = {"input": "'data/*.jsonl.gz'"}
+    is_log = False
+    endless = "never"
+
+    def read(
+        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+    ) -> ReadDocuments:
+        patterns = settings_of(options, InputSettings).input
+        return read_files(options, tokeniser, patterns, blocks=blocks)
+
+
+def read_files(
+    options: Options,
+    tokeniser: TokeniserSettings,
+    patterns: Sequence[str],
+    option: str = "--input",
+    *,
+    blocks: Blocks | None = None,
+) -> ReadDocuments:
+    """Return the transform that reads all files that the patterns match, alone or in blocks.
+
+    Raises:
+        OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
+    """
+    from beam_topics.transforms.read import ReadDocuments, check_patterns
+
+    settings = read_settings_of(options)
+    check_patterns(list(patterns), settings, option)
+    return ReadDocuments(list(patterns), settings, tokeniser, blocks=blocks)
+
+
+def files_of_model(
+    pipeline: beam.Pipeline,
+    options: Options,
+    manifest: Manifest,
+    patterns: Sequence[str],
+    option: str = "--input",
+) -> Documents:
+    """Read documents for one model version, with its tokeniser.
+
+    Where documents have keys, those of other model keys become dead letters.
+    """
+    import apache_beam as beam
+
+    from beam_topics.transforms.infer import Route
+    from beam_topics.transforms.read import Documents
+
+    tokeniser, name = manifest.tokeniser, option.removeprefix("--")
+    read: Documents = pipeline | f"Read {name}" >> read_files(options, tokeniser, patterns, option)
+    if settings_of(options, ReadSettings).parse.fields.key is None and not tokeniser.has_keys:
+        return read
+    routed = read.documents | f"Route {name}" >> Route([manifest.key])
+    dead_letters = (
+        read.dead_letters,
+        routed.dead_letters,
+    ) | f"Dead letters of {name}" >> beam.Flatten()
+    return Documents(routed.documents, dead_letters)
