@@ -33,6 +33,7 @@ from fake_learner import (
 )
 
 from beam_topics.model.documents.minibatch import Minibatch
+from beam_topics.model.words.word_list import WordList
 
 FOREVER = 2**62
 
@@ -72,7 +73,7 @@ def bytes_of(key, sequence, end, closes_table, documents):
         ids=tuple(document.ids[0] for document in documents),
         timestamps=np.array([time_of(document) for document in documents], np.int64),
         labels=tuple(document.labels[0] for document in documents),
-        words=tuple(words),
+        words=WordList.of(words),
         tokens=np.array(tokens, np.int32),
         offsets=np.array(offsets, np.int64),
     ).to_bytes()

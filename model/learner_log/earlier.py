@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from beam_topics.model.errors import DamagedDataError, StoreConflictError
+from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.base import LearnerSettings
@@ -18,12 +18,12 @@ from beam_topics.model.settings.options import record_from_json
 
 def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
     """Return the options that those of a run go on from, by the settings of the store, or None."""
-    bound = ModelStore(options.store).bound(key)
-    stored = bound.get("before", bound)["settings"]
     try:
+        bound = ModelStore(options.store).bound(key)
+        stored = bound.get("before", bound)["settings"]
         settings = record_from_json(LEARNER.kinds, stored["learner"], "learner")
-    except DamagedDataError:
-        # Those of another release; the store says what differs.
+    except (DamagedDataError, OptionError):
+        # Those of another release, of which the store says what differs; or there are none.
         return None
     assert isinstance(settings, LearnerSettings)
     earlier = replace(options, settings=settings)

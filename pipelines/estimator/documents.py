@@ -20,7 +20,7 @@ from beam_topics.model.errors import OptionError, RefusedInputError
 from beam_topics.model.inference.labelling import content_id
 from beam_topics.model.learners import LEARNER
 from beam_topics.model.learners.base import AUTO
-from beam_topics.model.learners.engine.settings import ArchiveSchedule, StreamSchedule
+from beam_topics.model.learners.engine.settings import ArchiveSchedule, NoBirths, StreamSchedule
 from beam_topics.model.profile.fields import fields_of, times_of
 from beam_topics.model.profile.profile import chooses_words, learning_options, span_of
 from beam_topics.model.reading.parsing import MISSING_TEXT, dead_letter, parse_record
@@ -37,7 +37,7 @@ from beam_topics.model.words.tokeniser import Tokeniser
 _LOOKED_AT = 1000
 # What stands for the text of tokens while the rules for records are applied.
 _TOKENS = "tokens"
-SCHEDULE = "schedule"
+SCHEDULE, BIRTHS = "schedule", "births"
 # The documents of a day that are a second apart, and the places that a warning names.
 _A_DAY, _NAMED = 86_400, 5
 
@@ -157,15 +157,16 @@ def bounded(count: int, given: Mapping[str, Any]) -> dict[str, str]:
     Args:
         count: the number of documents.
         given: the parameters that are given, by name. One that a schedule of streams alone has, or
-            that chooses a learner, leaves the default.
+            that chooses a learner or births, leaves the default.
     """
     stream = (SCHEDULE, StreamSchedule.kind)
     apart = {place.option.name for place in placements(LEARNER) if stream in place.path}
-    if given.keys() & {LEARNER.name, SCHEDULE, *apart} or given.get("topics") == AUTO:
+    if given.keys() & {LEARNER.name, SCHEDULE, BIRTHS, *apart} or given.get("topics") == AUTO:
         return {}
     days = -(-count // _A_DAY)
     lengths = {"publish_every": f"{days}d"} if days > 1 and "publish_every" not in given else {}
-    return {SCHEDULE: ArchiveSchedule.kind, **lengths}
+    # Nothing is born of an archive, so a mixture has T shares.
+    return {SCHEDULE: ArchiveSchedule.kind, BIRTHS: NoBirths.kind, **lengths}
 
 
 def to_learn(

@@ -129,8 +129,8 @@ class TopicModel(TransformerMixin, BaseEstimator):
         dead_letters_: the documents that the last fit could not use, with reasons.
         found_: the parameters that were not given and follow from the documents of :meth:`fit`:
             lengths of time by their times, stop words and segmenter by their language, what is
-            stripped of their texts, and without times ``schedule="archive"``, which learns all
-            documents at once.
+            stripped of their texts, and without times ``schedule="archive"`` and
+            ``births="off"``, which learn all documents at once.
     """
 
     def __init__(self, **others: Any) -> None:

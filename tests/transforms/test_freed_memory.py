@@ -12,7 +12,7 @@ from beam_topics.transforms import publish
 from beam_topics.transforms.publish import PublishDoFn, give_back
 
 ROOT = Path(__file__).parents[2]
-# Blocks of 100 kB, each before a small one that stays; then the resident pages, before and after.
+# Blocks of 100 kB, of which every second one stays; then the resident pages, before and after.
 HOLES = """
 import ctypes
 from beam_topics.transforms.publish import give_back
@@ -20,11 +20,10 @@ libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
 large = []
-for _ in range(300):
+for _ in range(600):
     large.append(libc.malloc(100_000))
     ctypes.memset(large[-1], 1, 100_000)
-    libc.malloc(1000)
-[libc.free(block) for block in large]
+[libc.free(block) for block in large[::2]]
 def pages():
     return int(open("/proc/self/statm").read().split()[1])
 before = pages()

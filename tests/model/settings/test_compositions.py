@@ -46,9 +46,9 @@ def test_options_reach_the_part_that_they_belong_to():
             ),
         ),
         (
-            {"schedule": "archive", "births": "off"},
+            {"schedule": "archive", "reservoir": 9},
             (
-                "--births=off belongs to --schedule=stream; --schedule=archive is chosen. Leave it"
+                "--reservoir=9 belongs to --schedule=stream; --schedule=archive is chosen. Leave it"
                 " out, or give --schedule=stream."
             ),
         ),

@@ -241,10 +241,10 @@ def test_a_missing_text_is_named_by_its_place(missing, model):
 
 def test_without_times_all_documents_are_learned_at_once():
     found = TopicModel(topics=3).fit(TEXTS)
-    assert found.found_ == {"schedule": "archive"}
+    assert found.found_ == {"schedule": "archive", "births": "off"}
     assert found.transform(TEXTS).shape == (80, 3)
     found.partial_fit(["a storm over the harbour"])
-    assert found.found_ == {"schedule": "archive"}
+    assert found.found_ == {"schedule": "archive", "births": "off"}
     assert found.transform(TEXTS).shape == (80, 3)
     assert ModelStore(found._root()).manifest("").documents == 81
 
@@ -258,8 +258,9 @@ def test_what_is_given_leaves_the_schedule(given):
 
 
 def test_an_archive_of_many_documents_has_one_version():
-    assert documents.bounded(200_000, {}) == {"schedule": "archive", "publish_every": "3d"}
-    assert documents.bounded(200_000, {"publish_every": "1d"}) == {"schedule": "archive"}
+    archive = {"schedule": "archive", "births": "off"}
+    assert documents.bounded(200_000, {}) == {**archive, "publish_every": "3d"}
+    assert documents.bounded(200_000, {"publish_every": "1d"}) == archive
 
 
 def test_the_last_of_one_id_is_learned_where_that_is_asked_for():
