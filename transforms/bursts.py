@@ -27,7 +27,6 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import pending
-from beam_topics.model.documents.pending import PendingHead
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -37,7 +36,7 @@ from beam_topics.model.publishing.version_events import record_of
 from beam_topics.model.reporting.alarms import Watched
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time
 from beam_topics.transforms.shared import LAST_TIME
-from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule
+from beam_topics.transforms.stateful import PendingDoFn, StatefulDoFn, TimerSchedule
 
 # The least window: a cycle of shorter ones has too many.
 LEAST_WINDOW = 60 * MICROSECONDS_PER_SECOND
@@ -74,7 +73,7 @@ def _words(manifest: Manifest, snapshot: Snapshot, topic: int) -> list[str]:
     return [snapshot.words[row] for row in rows]
 
 
-class FindBurstsDoFn(StatefulDoFn[PendingHead]):
+class FindBurstsDoFn(PendingDoFn):
     """Judge windows in their order; keyed by the UTF-8 bytes of the model key."""
 
     ROWS = BagStateSpec("rows", BytesCoder())
@@ -86,9 +85,6 @@ class FindBurstsDoFn(StatefulDoFn[PendingHead]):
     def __init__(self, root: str, window: int, streams: bool) -> None:
         self._root, self._window = root, window
         self._schedule = TimerSchedule(streams, LAST_TIME)
-
-    def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
-        return PendingHead.from_bytes(data) if data else PendingHead()
 
     def process(
         self,
@@ -116,19 +112,9 @@ class FindBurstsDoFn(StatefulDoFn[PendingHead]):
         watched: Any = _WATCHED,
     ) -> Iterator[Any]:
         """Judge the windows that are due."""
-        self.timer_fired(key, time)
-        before = self.read_head(key, head)
-        if before.due is None or before.due > time.micros:
+        rows = [row for _, some in self.take_due(key, time, head, bag) for row in some]
+        if not rows:
             return
-        mirror = pending.matched(before, self.mirror(key), bag)
-        rows = [row for due in mirror.due_by(time.micros) for row in mirror.at(due)]
-        if time.micros < LAST_TIME:
-            after = pending.spend(before, mirror, bag, time.micros)
-        else:
-            bag.clear()
-            mirror.clear()
-            after = PendingHead(done=before.done)
-        self.write_head(key, after, head)
         data = watched.read()
         known = Watched.from_bytes(data) if data else Watched()
         known, bursts = known.closed(self._window, rows)

@@ -159,7 +159,56 @@ def due_of(head: PendingHead, micros: int, period: int) -> int:
     return min(end, LAST_TIME)
 
 
-class PeriodDoFn(StatefulDoFn[PendingHead]):
+class PendingDoFn(StatefulDoFn[PendingHead]):
+    """Base class of steps whose records wait in a bag, each until its own time is due."""
+
+    def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
+        return PendingHead.from_bytes(data) if data else PendingHead()
+
+    def take_due(
+        self, key: bytes, time: Timestamp, head: Any, bag: Any
+    ) -> list[tuple[int, list[bytes]]]:
+        """Take out the records that are due by the time of a timer that has fired.
+
+        Args:
+            key: The key.
+            time: The time of the timer.
+            head: The state of the head, which is written.
+            bag: The records that wait.
+
+        Returns:
+            The records as [(due, records)], in the order of time.
+        """
+        self.timer_fired(key, time)
+        before = self.read_head(key, head)
+        if before.due is None or before.due > time.micros:
+            return []
+        if time.micros < LAST_TIME:
+            mirror = pending.matched(before, self.mirror(key), bag)
+            waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
+            after = pending.spend(before, mirror, bag, time.micros)
+        else:
+            # Records that come after this may be due at any time.
+            waiting, after = self.take_all(key, before, bag)
+        self.write_head(key, after, head)
+        return waiting
+
+    def take_all(
+        self, key: bytes, head: PendingHead, bag: Any
+    ) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
+        """Take out all records that wait.
+
+        Returns:
+            The records as [(due, records)], and the head afterwards.
+        """
+        mirror = pending.matched(head, self.mirror(key), bag)
+        waiting = [(due, mirror.at(due)) for due in mirror.dues]
+        bag.clear()
+        mirror.clear()
+        return waiting, PendingHead(done=head.done)
+
+
+class PeriodDoFn(PendingDoFn):
     """Base class; see the module's docstring.
 
     Args:
@@ -193,9 +242,6 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
             The outputs of the records that leave the state, and the head afterwards.
         """
 
-    def head_from(self, key: bytes, data: bytes | None) -> PendingHead:
-        return PendingHead.from_bytes(data) if data else PendingHead()
-
     def process(
         self,
         element: tuple[bytes, bytes],
@@ -224,35 +270,9 @@ class PeriodDoFn(StatefulDoFn[PendingHead]):
         bag: Any = _PENDING,
     ) -> Iterator[Any]:
         """Close the periods that are due, in their order."""
-        self.timer_fired(key, time)
-        before = self.read_head(key, head)
-        if before.due is None or before.due > time.micros:
-            return
-        if time.micros < LAST_TIME:
-            mirror = pending.matched(before, self.mirror(key), bag)
-            waiting = [(due, mirror.at(due)) for due in mirror.due_by(time.micros)]
-            after = pending.spend(before, mirror, bag, time.micros)
-        else:
-            # Records that come after this may belong to any period.
-            waiting, after = self.take_all(key, before, bag)
-        for due, records in waiting:
+        for due, records in self.take_due(key, time, head, bag):
             for output in self.close_period(key, due, records):
                 yield TimestampedValue(output, timer_time(due))
-        self.write_head(key, after, head)
-
-    def take_all(
-        self, key: bytes, head: PendingHead, bag: Any
-    ) -> tuple[list[tuple[int, list[bytes]]], PendingHead]:
-        """Take out all records that wait.
-
-        Returns:
-            The records as [(due, records)], and the head afterwards.
-        """
-        mirror = pending.matched(head, self.mirror(key), bag)
-        waiting = [(due, mirror.at(due)) for due in mirror.dues]
-        bag.clear()
-        mirror.clear()
-        return waiting, PendingHead(done=head.done)
 
 
 class SummingDoFn(PeriodDoFn):

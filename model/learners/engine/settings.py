@@ -64,8 +64,17 @@ class LocalBirths(Births):
 BIRTHS = Kinds(NoBirths, LocalBirths)
 
 
+@dataclass(frozen=True)
 class Schedule(Record):
-    """The order in which documents are visited."""
+    """The order in which documents are visited.
+
+    With births there are 2 T ids. The topics T, ... are born while a stream is learned, also of an
+    archive that goes on as a stream.
+    """
+
+    births: Births = part(
+        LocalBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
+    )
 
 
 @dataclass(frozen=True)
@@ -87,25 +96,16 @@ class StreamSchedule(Schedule):
         unit="documents",
         least=0,
     )
-    births: Births = part(
-        LocalBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
-    )
 
 
 @dataclass(frozen=True)
 class ArchiveSchedule(Schedule):
-    """All documents so far are learned anew for each version, whatever their order.
-
-    With births there are 2 T ids, of which the topics T, ... are born when it goes on as a stream.
-    """
+    """All documents so far are learned anew for each version, whatever their order."""
 
     kind = "archive"
 
     sweeps: int = option(
         40, "sweeps over all documents, after those by which topics are found", least=1, first=True
-    )
-    births: Births = part(
-        LocalBirths(), "whether a new subject gets a new topic", BIRTHS, absent=NoBirths()
     )
 
 
@@ -188,9 +188,7 @@ class Gibbs(LearnerSettings):
     @property
     def has_more_ids(self) -> bool:
         """Return whether there are T more ids, for topics that are born."""
-        schedule = self.schedule
-        assert isinstance(schedule, (StreamSchedule, ArchiveSchedule))
-        return isinstance(schedule.births, LocalBirths)
+        return isinstance(self.schedule.births, LocalBirths)
 
     def goes_on_from(self, earlier: LearnerSettings) -> bool:
         """Return whether the others are those of an archive that goes on as this stream."""
