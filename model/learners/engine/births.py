@@ -73,9 +73,9 @@ def follow(stream: Stream) -> tuple[float, int]:
     judge_twins(stream)
     waits = nursery.waits(marks[arrived])
     now = arrived[~waits]
-    fit, tokens = visit(live, now, stream.seen, stream.pool), stream.tokens(now)
+    fit, tokens = visit(live, now, stream.seen, stream.pool), live.tokens_of(now)
     if is_alarm(nursery, fit, tokens, len(now)):
-        live.recount(live.places(now)[0], np.full(stream.tokens(now), NONE, np.uint16))
+        live.recount(live.places(now)[0], np.full(live.tokens_of(now), NONE, np.uint16))
         bear_domain(stream, now)
         visit(live, now, stream.seen, stream.pool)
     due = nursery.waiting < stream.seen - nursery.law.delay

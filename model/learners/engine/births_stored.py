@@ -55,7 +55,7 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
     header["topics"] = [past.topics for past in pasts]
     header["a"] = [float(past.a) for past in pasts]
     for past in pasts:
-        blobs += _past_to_bytes(past)
+        blobs += past.packed
     if pending:
         parts = pending.documents, pending.topics, pending.near.ravel(), pending.controls
         blobs += map(pack_numbers, parts)
@@ -73,13 +73,6 @@ def _figures(pending: Candidate) -> dict[str, Any]:
         "odd": pending.odd,
         "rises": [[r.log, r.now, r.today, r.then, r.past] for r in pending.rises],
     }
-
-
-def _past_to_bytes(past: Past) -> list[bytes]:
-    words, topics = np.nonzero(past.counts)
-    lengths = np.bincount(words, minlength=len(past.base))
-    numbers = lengths, topics, past.counts[words, topics]
-    return [*map(pack_numbers, numbers), wire.array_to_bytes(past.base, "<f8")]
 
 
 def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: bytes) -> None:
@@ -238,7 +231,7 @@ def _load_candidate(
     found.gained, found.gain, found.rises = gained, _gain(figures), _rises(figures, count)
     found.odd = _odd(figures, count)
     at = np.searchsorted(marks, documents)
-    checks.sized(name, topics, int((live.offsets[at + 1] - live.offsets[at]).sum()))
+    checks.sized(name, topics, live.tokens_of(at))
     checks.within(name, topics, 0, found.width + count)
     wide = min(NEAR, found.width)
     checks.sized(name, near, len(documents) * wide)

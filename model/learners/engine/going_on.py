@@ -39,7 +39,7 @@ def as_stream(settings: Gibbs, archive: GibbsState) -> GibbsState:
     stream.first, stream.marks = live.topics, np.arange(archive.documents)
     stream.places = places_of(live, stream.marks)
     _remember(stream)
-    stream.keep_sample()
+    stream.keep_sample(stream.documents)
     return stream
 
 

@@ -29,6 +29,9 @@ from beam_topics.model.learners.seeds import prior_tokens, words_of
 from beam_topics.model.words.known_words import first_uses
 from beam_topics.model.words.vocabulary import Vocabulary
 
+# Documents leave the reservoir together: a 64th of it.
+TOGETHER = 64
+
 
 class Current(NamedTuple):
     """The model of now.
@@ -164,15 +167,21 @@ class GibbsState:
         self.tokens += int(known.sum())
         return arrived
 
-    def keep_sample(self) -> None:
-        """Let documents leave that are more than the settings allow."""
+    def keep_sample(self, arrived: int) -> None:
+        """Let documents leave that are more than the settings allow; ``arrived`` are new.
+
+        They leave together, once for so many that arrive, because the others move then.
+        """
         schedule = self.settings.schedule
         if not isinstance(schedule, StreamSchedule) or self.is_choosing:
             return
-        if len(self.marks) <= schedule.reservoir:
+        together = max(1, schedule.reservoir // TOGETHER)
+        is_due = (self.documents - arrived) // together < self.documents // together
+        most = schedule.reservoir - together + 1
+        if not is_due or len(self.marks) <= most:
             return
         wanted = self.nursery.wanted(self.marks, self.documents) if self.nursery else None
-        staying = keep_sample(self.live, self.places, schedule.reservoir, wanted)
+        staying = keep_sample(self.live, self.places, most, wanted)
         # Few leave, and most of them have come last.
         first = int(np.count_nonzero(staying == np.arange(len(staying))))
         self.labels[first:] = [self.labels[d] for d in staying[first:].tolist()]

@@ -180,7 +180,7 @@ def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
         learned = _learn(state, arrived, minibatch.ids)
         # The number of the first document is its place, whatever the model of it.
         state.arrived += counts_of(state.live, int(arrived[0]), state.settings.topic_count)
-    state.keep_sample()
+    state.keep_sample(len(minibatch))
     state.scored, state.log_evidence = (
         state.scored + learned.tokens,
         state.log_evidence + learned.fit,
@@ -218,7 +218,7 @@ def _learned(state: GibbsState, arrived: Array, seen: int, reach: Array | None =
     """Learn documents that arrived when so many had been seen with them, and visit some again."""
     schedule, live = state.settings.schedule, state.live
     assert isinstance(schedule, StreamSchedule)
-    tokens = int(live.offsets[arrived[-1] + 1] - live.offsets[arrived[0]])
+    tokens = live.tokens_of(arrived)
     if not tokens:
         return Learned()
     return Learned(learn(live, arrived, seen, schedule.moves, state.pool, reach), tokens)

@@ -107,9 +107,7 @@ class Nursery:
         """Let words leave; a candidate, whose documents are others now, is given up."""
         self.pending = None
         self.uses = self.uses[:, staying[staying < self.uses.shape[1]]]
-        for past in self.pasts:
-            kept = staying[staying < len(past.base)]
-            past.counts, past.base = past.counts[kept], past.base[kept]
+        self.pasts = [past.of_words(staying) for past in self.pasts]
 
     def shares(self, ids: Array) -> Array:
         """Return the share of words in the stream, float64[V]."""
@@ -157,10 +155,6 @@ class Stream(NamedTuple):
         before = self.seen - len(self.arrived)
         new = (self.marks >= since) & ~np.isin(self.marks, self.nursery.waiting)
         return np.flatnonzero(new & (self.marks < before))
-
-    def tokens(self, chosen: Array) -> int:
-        """Return the tokens of documents."""
-        return int((self.live.offsets[chosen + 1] - self.live.offsets[chosen]).sum())
 
 
 def told(

@@ -7,7 +7,8 @@ probability of the tokens at odd places, given the mixture of those at even plac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from beam_topics.model.learners.engine.kernels import beside
 from beam_topics.model.learners.engine.kernels.lanes import LANES
 from beam_topics.model.learners.engine.state import Array, State
+from beam_topics.model.learners.packed_numbers import pack_numbers
+from beam_topics.model.stored import wire
 
 # EM steps of a mixture.
 STEPS = 6
@@ -76,9 +79,9 @@ def kinds_of(texts: Texts) -> tuple[Array, Array]:
     return texts.words[is_first], where[is_first]
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Past:
-    """A snapshot.
+    """A snapshot, which does not change.
 
     Attributes:
         seen: the documents that had come.
@@ -103,6 +106,25 @@ class Past:
         """Return K."""
         return self.counts.shape[1]
 
+    @cached_property
+    def totals(self) -> Array:
+        """Return n_k, int64[K]."""
+        found: Array = self.counts.sum(axis=0, dtype=np.int64)
+        return found
+
+    @cached_property
+    def packed(self) -> list[bytes]:
+        """Return it as bytes: how many topics each word has, which, their counts, and G."""
+        words, topics = np.nonzero(self.counts)
+        lengths = np.bincount(words, minlength=len(self.base))
+        numbers = lengths, topics, self.counts[words, topics]
+        return [*map(pack_numbers, numbers), wire.array_to_bytes(self.base, "<f8")]
+
+    def of_words(self, staying: Array) -> Past:
+        """Return the snapshot with some of the words, int64[m], ascending."""
+        kept = staying[staying < len(self.base)]
+        return replace(self, counts=self.counts[kept], base=self.base[kept])
+
     def prior(self, ids: Array, live: State) -> Array:
         """Return G of words; later words have that of the model."""
         base: Array = live.base_mean()[ids]
@@ -115,7 +137,7 @@ class Past:
         counts = np.zeros((len(ids), self.topics))
         known = ids < len(self.base)
         counts[known] = self.counts[ids[known]]
-        return phi_of(counts, self.counts.sum(axis=0), self.prior(ids, live), self.a)
+        return phi_of(counts, self.totals, self.prior(ids, live), self.a)
 
 
 def phi_of(counts: Array, totals: Array, base: Array, a: float) -> Array:

@@ -260,6 +260,10 @@ class State:
             np.add.at(self.totals, cells[1], change)
         self.z[places] = topics
 
+    def tokens_of(self, chosen: Array) -> int:
+        """Return the tokens of some documents."""
+        return int((self.offsets[chosen + 1] - self.offsets[chosen]).sum())
+
     def places(self, chosen: Array) -> tuple[Array, Array]:
         """Return the places of all tokens of some documents, and where each document begins."""
         starts = self.offsets[chosen]

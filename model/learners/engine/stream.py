@@ -20,7 +20,8 @@ Tables and what they decide are drawn anew once so many tokens have been visited
 a matter of all words, cost little. alpha stays as it is: learned, it was worse in every measure.
 
 :func:`keep_sample` bounds the documents in reach. Document i of all that came has a named uniform,
-and those with the least stay: at any time a uniform sample of all that came.
+and those with the least stay: a uniform sample of all that came, and beside it the few that came
+after the last ones left.
 """
 
 from __future__ import annotations
@@ -90,8 +91,7 @@ def settle(state: State, documents: Array, pool: Executor | None) -> None:
 
 def visit(state: State, chosen: Array, seen: int, pool: Executor | None) -> float:
     """Visit documents in an epoch; return the sum of ln P over the tokens without a topic."""
-    tokens = int((state.offsets[chosen + 1] - state.offsets[chosen]).sum())
-    due = state.visits + tokens - state.reseated >= RESEAT * state.size
+    due = state.visits + state.tokens_of(chosen) - state.reseated >= RESEAT * state.size
     return epoch(state, chosen, shards_of(len(chosen), seen), pool, reseats=due)
 
 
