@@ -68,13 +68,7 @@ def serve(options: Options) -> None:
 
 
 def config_of(models: Models, wanted: ServiceSettings, limits: RequestLimits) -> uvicorn.Config:
-    """Return how uvicorn runs the service.
-
-    Args:
-        models: The models at hand.
-        wanted: Where the service listens.
-        limits: What requests may take.
-    """
+    """Return how uvicorn runs the service."""
     import uvicorn
 
     from beam_topics.pipelines.service.app import Hosts, Service, names_of

@@ -123,10 +123,6 @@ def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
 
     Hidden topics and those without a token are left out.
 
-    Args:
-        shown: the version as people see it.
-        chosen: the numbers of ``--topic_ids``.
-
     Raises:
         OptionError: the version shows no such topic.
     """

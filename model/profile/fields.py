@@ -253,14 +253,7 @@ def _words_of(text: str) -> int:
 def roles_of(
     fields: Sequence[Field], records: Records, names: FieldNames, given: Collection[str]
 ) -> Roles:
-    """Return which fields are the text, the time and the id.
-
-    Args:
-        fields: the fields.
-        records: the records that they were found in.
-        names: the names of fields by the options, or their defaults.
-        given: the names of the options that are given.
-    """
+    """Return which fields are the text, the time and the id."""
     found = Roles()
     _find_text(fields, records, names, given, found)
     _find_time(fields, records, names, given, found)
@@ -287,15 +280,7 @@ def _ask_rivals(
     body: str,
     rivals: Sequence[str],
 ) -> Question:
-    """Return the question which of several fields is the text.
-
-    Args:
-        fields: All fields.
-        records: A sample of the records.
-        texts: The fields that may be the text.
-        body: The one with most characters.
-        rivals: Those that have nearly as many.
-    """
+    """Return the question which of several fields is the text."""
     both = [name for name in texts if name in (body, *rivals)]
     sets = [[body], *([name] for name in rivals), both]
     if _filled(records, both) < MOST and len(texts) > len(both):

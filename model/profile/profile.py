@@ -243,14 +243,7 @@ def profile_of(
     given: Mapping[str, str],
     with_language: bool = True,
 ) -> Profile:
-    """Return the profile of an input.
-
-    Args:
-        samples: what was read of it.
-        settings: how it is read, by the options that are given.
-        given: the options that are given, by name.
-        with_language: whether the languages of its texts are found, which takes most of the time.
-    """
+    """Return the profile of an input."""
     options, questions, remarks = _written(samples, settings, given)
     records = _deciding(samples)[0]
     if questions or not records:
@@ -322,14 +315,7 @@ def learning_options(
     span: Span | None,
     given: Collection[str],
 ) -> dict[str, str]:
-    """Return the options of words and of time that fit some documents.
-
-    Args:
-        strip: what is removed from their texts, of :mod:`beam_topics.model.words.cleaning`.
-        language: the languages of their texts.
-        span: how their times lie; None for no lengths.
-        given: the names of the options that are given.
-    """
+    """Return the options of words and of time that fit some documents."""
     found = {} if span is None or {"window", "publish_every"} & set(given) else lengths_of(span)
     if strip:
         found["strip"] = strip

@@ -142,11 +142,6 @@ class Samples:
 def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection[str]) -> Samples:
     """Return samples of files; of many files, evenly spread ones.
 
-    Args:
-        files: the files, in their order.
-        settings: how they are read.
-        given: the names of options that are given. What they do not say is found.
-
     Raises:
         OptionError: the name of a file does not say its format.
     """
@@ -161,12 +156,6 @@ def sample_file(
     path: str, settings: ReadSettings, given: Collection[str], part: float = 1.0
 ) -> FileSample:
     """Return a sample of a file.
-
-    Args:
-        path: the file.
-        settings: how it is read.
-        given: the names of options that are given. What they do not say is found.
-        part: the part of the whole sample that this one may be.
 
     Raises:
         OptionError: the name of the file does not say its format.
@@ -409,12 +398,7 @@ def check_formats_known(files: Sequence[str], settings: ReadSettings) -> None:
 
 
 def formats_of(path: str, files: int = 1) -> tuple[str, ...]:
-    """Return the options of the formats that the beginning of a file fits, the most likely first.
-
-    Args:
-        path: the file.
-        files: the number of files. Lines of many files are not looked at.
-    """
+    """Return the options of the formats that a file begins like, the most likely first."""
     try:
         with Path(path).open("rb") as stream:
             head = peeked(unzipped(stream), LAYOUT_BYTES)[0]

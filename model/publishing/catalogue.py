@@ -99,11 +99,7 @@ class Catalogue:
         return replace(self, entries=self.entries | changed)
 
     def with_automatic(self, names: Mapping[int, str]) -> Catalogue:
-        """Return a catalogue in which topics have these names, unless people named them.
-
-        Args:
-            names: Names by topic.
-        """
+        """Return a catalogue in which topics have these names, unless people named them."""
         found = self
         for topic, name in sorted(names.items()):
             entry = self.of(topic)
@@ -211,10 +207,6 @@ class CatalogueStore:
     def put(self, key: str, catalogue: Catalogue) -> str:
         """Write a catalogue as the newest one and return its digest, hex.
 
-        Args:
-            key: The model key.
-            catalogue: It follows from the newest one; its ``parent`` is set here.
-
         Raises:
             StoreConflictError: Another catalogue was written meanwhile.
         """
@@ -236,13 +228,7 @@ class CatalogueStore:
 
 
 def name_topics(root: str, key: str, names: Sequence[str]) -> None:
-    """Name the first topics of a model that has no catalogue yet.
-
-    Args:
-        root: The model store.
-        key: The model key.
-        names: The names of the topics 0, 1, ...
-    """
+    """Name the first topics of a model that has no catalogue yet."""
     store, catalogue = CatalogueStore(root), Catalogue()
     if store.latest(key)[0] is not None:
         return
@@ -291,10 +277,6 @@ class Came(NamedTuple):
 
 def came_to(manifest: Manifest, ids: Sequence[int]) -> Came | None:
     """Return what came with a version to the topics of a later one; None if it is not known.
-
-    Args:
-        manifest: the version.
-        ids: the ids of the later version's topics.
 
     Raises:
         DamagedDataError: a version has another number of topics.

@@ -61,10 +61,6 @@ class Rival:
     def from_json(cls, values: object, name: str) -> Rival:
         """Read what :meth:`to_json` returned.
 
-        Args:
-            values: parsed JSON.
-            name: the name of the field, for messages.
-
         Raises:
             DamagedDataError: a field is missing or impossible.
         """

@@ -92,11 +92,6 @@ class Publisher:
     ) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
         """Take a candidate.
 
-        Args:
-            head: The head before.
-            candidate: The candidate.
-            bag: The bag of waiting candidates.
-
         Returns:
             The head afterwards, and the versions that can be used now, in order, each with its
             event time. Versions that an earlier job published before the candidate are among them.
@@ -168,10 +163,6 @@ class Publisher:
 
     def _publish(self, group: list[Candidate], parent: str | None) -> tuple[int, Manifest]:
         """Publish the version after ``parent``.
-
-        Args:
-            group: The candidates of all islands.
-            parent: The version before; None for the first.
 
         Returns:
             The event time at which the version travels, and the version.

@@ -100,11 +100,6 @@ def check_bound(bound: dict[str, Any], binding: Binding, name: str) -> None:
 
     Fields of the file beside the settings and their digest are ignored (docs/formats.md).
 
-    Args:
-        bound: The contents of the file of settings.
-        binding: The settings of this run.
-        name: The name of the file.
-
     Raises:
         StoreConflictError: The settings differ; the error lists the first differences.
         DamagedDataError: The file holds no settings.
@@ -280,11 +275,6 @@ class ModelStore(CheckpointStore):
     def check_start(self, newest: Manifest, learned: int, every: tuple[str, int]) -> None:
         """Check that a run can continue or repeat what is published, before it learns anything.
 
-        Args:
-            newest: The newest version.
-            learned: As in :func:`check_rhythm`.
-            every: How often the run publishes.
-
         Raises:
             StoreConflictError: The run would publish at other times than the store has versions.
             DamagedDataError: The newest version has a form of another release.
@@ -346,11 +336,6 @@ class ModelStore(CheckpointStore):
 
     def get_model(self, key: str, version: str, file: ModelFile) -> Snapshot:
         """Return the model of a version whose manifest was read before.
-
-        Args:
-            key: The model key.
-            version: The name of the version, for messages.
-            file: What the manifest says of the model.
 
         Raises:
             DamagedDataError: As :meth:`get_snapshot`.
@@ -440,11 +425,7 @@ class ModelStore(CheckpointStore):
         return self._blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
 
     def with_models(self, last: Manifest) -> list[Manifest]:
-        """Return a version after those before it whose models have not expired; see :meth:`up_to`.
-
-        Args:
-            last: The version.
-        """
+        """Return a version after those before it that have a model; see :meth:`up_to`."""
         return [one for one in self.up_to(last) if one == last or self.has_model(one)]
 
     def roll_back(self, manifest: Manifest) -> list[str]:

@@ -111,12 +111,7 @@ def superseding(manifest: Manifest, names: Sequence[str]) -> Event:
 
 
 def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
-    """Return one JSON object for each event; ``version`` and ``number`` name the event.
-
-    Args:
-        manifest: The version.
-        more: Events of the version that do not follow from the manifest.
-    """
+    """Return one JSON object for each event; ``version`` and ``number`` name the event."""
     return [
         record_of(manifest.key, manifest.version, number, event)
         for number, event in enumerate([*events_of(manifest), *more])
@@ -172,12 +167,7 @@ def text_of(record: Mapping[str, Any]) -> str:
 
 
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
-    """Return all events of a version in one line; "" if there is none.
-
-    Args:
-        manifest: The version.
-        more: Events of the version that do not follow from the manifest.
-    """
+    """Return all events of a version in one line; "" if there is none."""
     told = "; ".join(line_of(manifest, event) for event in (*events_of(manifest), *more))
     begin = f"{to_iso(manifest.until)[:10]}, {_number(manifest.documents, 'document')}"
     return f"{begin}: {told}" if told else ""

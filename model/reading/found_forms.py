@@ -139,12 +139,7 @@ def has_time_name(name: str) -> bool:
 
 
 def find_form(name: str, values: Sequence[object]) -> FoundForm | None:
-    """Return the forms of the values of a field; None if they are no times.
-
-    Args:
-        name: The name of the field.
-        values: Its values in the order of the records.
-    """
+    """Return the forms of the values of a field; None if they are no times."""
     filled = [value for value in values if value is not None and str(value).strip()]
     named = has_time_name(name)
     possible: Possible = {
@@ -422,13 +417,7 @@ _ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|n
 
 
 def missing(what: str, lacking: Mapping[str, str], names: Iterable[str]) -> str:
-    """Return what is missing, what is there, and the options that name it.
-
-    Args:
-        what: "the record", or "the file".
-        lacking: The fields that are missing, each with its remedy.
-        names: The names of the fields that are there.
-    """
+    """Return what is missing, what is there, and the options that name it."""
     remedies = " ".join(dict.fromkeys(lacking.values()))
     return (
         f"{what} has no field {listed(lacking)}; it has {listed(names) or 'no fields'}. {remedies}"

@@ -72,12 +72,6 @@ def read_archive(
     """Yield every item from ``start`` on, with its position.
 
     A file that cannot be read costs one dead letter, and so does a damaged block.
-
-    Args:
-        paths: The files in order.
-        settings: How they are read.
-        start: The position to begin at.
-        open_file: A function that opens a path.
     """
     for file in range(start[0], len(paths)):
         with open_file(paths[file]) as stream:

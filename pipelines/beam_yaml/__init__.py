@@ -77,12 +77,6 @@ _NOT_HERE = ("events", "coverage")
 def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
     """Return the checked options of a transform.
 
-    Args:
-        name: The name of the transform, for messages.
-        groups: The groups of its options; those of records are added.
-        model_store: The folder of the model store.
-        options: Options by name; None for none.
-
     Raises:
         OptionError: An option does not exist, or has a value that is not allowed.
     """

@@ -87,12 +87,6 @@ def of_learner(
 ) -> dict[str, str]:
     """Return the options of a program that learns: the input, and where everything goes.
 
-    Args:
-        files: the arguments without a name that are no folder of a run.
-        folder: the folder of the run.
-        given: the names of the options that are given.
-        own: the names of the options that the program has.
-
     Raises:
         UsageError: an input is not on this machine.
     """
@@ -229,13 +223,6 @@ def of_reader(
 ) -> list[tuple[str, str]]:
     """Return the options of a program that uses a model: where it is, and what else is there.
 
-    Args:
-        prog: the name of the program, for example ``show``.
-        bare: the arguments without a name: the folder of a run, and files or texts.
-        given: the names of the options that are given.
-        own: the names of the options that the program has.
-        known: the names of the options of all programs.
-
     Returns:
         Names and values; a name may be repeated.
 
@@ -279,13 +266,7 @@ def _why_wrong(prog: str, path: str) -> str:
 
 
 def _is_misspelt(path: str, takes: str | None, has_run: bool) -> bool:
-    """Return whether an argument seems to be meant as the folder of a run, and is none.
-
-    Args:
-        path: the argument.
-        takes: what else an argument of the program may be.
-        has_run: whether the program has a run without it.
-    """
+    """Return whether an argument seems to be meant as the folder of a run, and is none."""
     if takes == "text":
         return len(path.split()) == 1 and bool(_near(path) or not has_run)
     return takes is None or not (Path(path).exists() or any(mark in path for mark in "*?[:,"))
@@ -348,12 +329,7 @@ def _of_run(
 
 
 def as_yaml(options: Mapping[str, str], head: str) -> str:
-    """Return the text of a file for ``--config``; the values are quoted, so that they are text.
-
-    Args:
-        options: by name.
-        head: a line that says what the file is.
-    """
+    """Return the text of a file for ``--config``; the values are quoted, so that they are text."""
     lines = [f"{name}: '{value.replace(chr(39), chr(39) * 2)}'" for name, value in options.items()]
     return "\n".join([f"# {head}", *lines, ""])
 
@@ -392,11 +368,6 @@ class Arranged:
 
 def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     """Return a command line with options only.
-
-    Args:
-        argv: the command line as it was given.
-        prog: the name of the program, for example ``train``.
-        groups: the groups of options that the program has.
 
     Raises:
         UsageError: an argument without a name is nothing that the program takes, or the input

@@ -32,12 +32,6 @@ _DEEPEST = 8
 def mapping_of(text: str, option: str, path: str, allowed: str) -> dict[str, Any]:
     """Return the mapping that the text of a file holds.
 
-    Args:
-        text: the text.
-        option: the option that names the file.
-        path: the file.
-        allowed: what the file should be, as a phrase.
-
     Raises:
         OptionError: it is not YAML, is no mapping, has an alias or a key twice, or nests deeper
             than eight levels.
@@ -111,11 +105,6 @@ CONFIG_HELP = "YAML file of options, name: value; options of the command line wi
 
 def expanded(argv: Sequence[str], own: Collection[str], known: Collection[str]) -> list[str]:
     """Return a command line with the options of its ``--config`` before the others.
-
-    Args:
-        argv: the command line.
-        own: the names of the options of the program.
-        known: the names of the options of all programs.
 
     Raises:
         OptionError: the file cannot be read, or has no options.

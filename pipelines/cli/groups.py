@@ -147,12 +147,7 @@ def _parser(groups: Groups) -> argparse.ArgumentParser:
 
 
 def flags(title: str, /, **declared: Mapping[str, Any]) -> OptionGroup:
-    """Make a group of options that are no settings.
-
-    Args:
-        title: the title in the help.
-        declared: the keyword arguments of argparse's ``add_argument``, by name of the option.
-    """
+    """Make a group of options that are no settings."""
 
     def add(parser: argparse._ActionsContainer) -> None:
         for name, facts in declared.items():
@@ -192,10 +187,6 @@ def group(
 
 def settings_of(options: Options, record: type[R]) -> R:
     """Make a record of the options that are given.
-
-    Args:
-        options: the parsed command line.
-        record: a record that a group declares.
 
     Raises:
         OptionError: a value is not allowed.
@@ -269,12 +260,7 @@ def _type_of(option: Option) -> Callable[[str], Any]:
 
 
 def described(option: Option, brief: bool = True) -> str:
-    """Return the line of help: the description, the unit, the allowed values and the default.
-
-    Args:
-        option: what to describe.
-        brief: name the kinds of a part only; otherwise describe each of them.
-    """
+    """Return the line of help: the description, the unit, the allowed values and the default."""
     facts = []
     if option.unit and option.unit not in _PARSERS_OF_UNITS and option.value_type is not tuple:
         facts.append(f"in {option.unit}")

@@ -37,14 +37,7 @@ def help_text(
     given: argparse.Namespace,
     required: Collection[str],
 ) -> str:
-    """Return the help that the command line asks for.
-
-    Args:
-        parser: with the pipeline's own options in groups.
-        groups: the groups of options.
-        given: the parsed command line.
-        required: options that are always shown.
-    """
+    """Return the help that the command line asks for."""
     asked = [
         (choice, found)
         for group in groups
@@ -64,12 +57,7 @@ def help_text(
 
 
 def every_section(parser: argparse.ArgumentParser, groups: Groups) -> list[Section]:
-    """Return all options in sections, as ``--help=all`` shows them.
-
-    Args:
-        parser: with the pipeline's own options in groups.
-        groups: the groups of options.
-    """
+    """Return all options in sections, as ``--help=all`` shows them."""
     shown: list[Section] = []
     for group in parser._action_groups:
         shown += _of_group(group, groups, every=True, required=())

@@ -22,11 +22,7 @@ _COMMAND: ContextVar[str] = ContextVar("command", default="")
 
 
 def shown(prog: str) -> str:
-    """Return the words that start a program.
-
-    Args:
-        prog: its name, for example ``train``.
-    """
+    """Return the words that start a program."""
     command = _COMMAND.get()
     return f"{command} {prog}" if command else f"python -m beam_topics.pipelines.{prog}"
 

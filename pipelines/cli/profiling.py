@@ -50,12 +50,6 @@ def look_at(
 ) -> tuple[Profile, dict[str, str]]:
     """Return the profile of files, and the options of an earlier run that fit them.
 
-    Args:
-        files: the files.
-        flags: the command line. What it says is not looked for.
-        stored: the options of reading of an earlier run.
-        with_language: whether the languages of the texts are found.
-
     Raises:
         OptionError: the name of a file does not say its format, or an option has a wrong value.
         UsageError: no file has a record.
@@ -99,11 +93,6 @@ def _kept(
 
 def check_clear(profile: Profile, given: Collection[str], where: str) -> None:
     """Ask the first question that the options that are given do not answer.
-
-    Args:
-        profile: what was found.
-        given: the names of the options that are given.
-        where: the input, as messages name it.
 
     Raises:
         UsageError: there is one.
@@ -168,12 +157,7 @@ def why_lengths(profile: Profile) -> str:
 
 
 def remarks_of(profile: Profile, topics: str | None) -> list[str]:
-    """Return what to say of a profile before documents are learned.
-
-    Args:
-        profile: what was found.
-        topics: the number of topics, or ``auto``, as it is given; None if the documents choose.
-    """
+    """Return what to say of a profile before documents are learned."""
     number = topics or ""
     few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""
     return [*profile.remarks, *([few] if few else [])]

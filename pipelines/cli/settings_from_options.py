@@ -45,12 +45,7 @@ def _refuse_beside(option: str, value: str, given: Mapping[str, Any], names: lis
 
 
 def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSettings:
-    """Return the settings of the learner; files of words are read here.
-
-    Args:
-        options: the parsed command line.
-        words: lists of words by option, in place of files.
-    """
+    """Return the settings of the learner; files of words are read here."""
     found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
     given = options.given(item.name for item in found)
     # Before a file is read that does not belong here.
@@ -63,10 +58,6 @@ def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSet
 
 def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
     """Return the checked options of learning.
-
-    Args:
-        options: the parsed command line.
-        words: lists of words by option, in place of files.
 
     Raises:
         OptionError: a value cannot be used, or needs another option.

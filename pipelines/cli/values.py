@@ -234,12 +234,7 @@ def switch(text: str) -> bool:
 
 
 def choices(allowed: Sequence[str], **notes: str) -> str:
-    """Return the values of an option as a phrase for a help text.
-
-    Args:
-        allowed: the values, for example ``get_args`` of a ``Literal``.
-        notes: remarks on some of the values.
-    """
+    """Return the values of an option as a phrase for a help text."""
     named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
     return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]
 

@@ -40,12 +40,6 @@ _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa,
 def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
     """Return a line ``name: word word`` for each topic of a file.
 
-    Args:
-        text: the text of the file.
-        option: the option that names the file.
-        path: the file.
-        tokeniser: cuts the words.
-
     Raises:
         OptionError: it is no such file, or has a word that the tokeniser does not return as one
             word.
@@ -80,12 +74,7 @@ def _cut(option: str, word: str, tokeniser: Tokeniser) -> str:
 
 
 def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> TokeniserSettings:
-    """Return the settings of the tokeniser; a file of stop words is read here.
-
-    Args:
-        options: the parsed command line.
-        words: lists of words by option, in place of files.
-    """
+    """Return the settings of the tokeniser; a file of stop words is read here."""
     # Imported here, because --help needs no tokeniser.
     from beam_topics.model.words.tokeniser import tokeniser_settings
 

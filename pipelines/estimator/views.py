@@ -34,12 +34,7 @@ class Page:
 
 
 def topics_table(shown: Shown, words: int) -> list[dict[str, Any]]:
-    """Return a row for each topic with tokens that is not hidden, the largest first.
-
-    Args:
-        shown: The version.
-        words: How many words of each topic.
-    """
+    """Return a row for each topic with tokens that is not hidden, the largest first."""
     shares, top = topic_shares(shown.snapshot).tolist(), shown.snapshot.top_words(words)
     rows = [
         {

@@ -77,10 +77,6 @@ def check_store(options: Options, learning: LearnOptions) -> None:
 def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
     """Return the model keys that have a version and a checkpoint.
 
-    Args:
-        store: the model store.
-        keyed: whether the records name the model keys, which are then unknown before the run.
-
     Raises:
         OptionError: there is no such key.
     """
@@ -122,11 +118,6 @@ def print_keys(keys: Sequence[str]) -> None:
 
 def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
     """Print where the run continues, if there is one model.
-
-    Args:
-        store: the model store.
-        entry: the entry of the checkpoint.
-        point: ``latest``, or the number of the checkpoint, to repeat a run that was interrupted.
 
     Raises:
         StoreConflictError: the store has a version that the newest checkpoint does not know.

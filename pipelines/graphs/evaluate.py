@@ -142,11 +142,6 @@ def run_for_figures(
     Without ``--json`` the lines are in a temporary file. Nothing is shown where the job is only
     submitted: ``--json`` will have the lines.
 
-    Args:
-        build: builds the graph.
-        options: the parsed command line.
-        show: prints the lines, which come in any order.
-
     Raises:
         OptionError: the workers of another runner have no file to write to.
     """

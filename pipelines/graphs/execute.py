@@ -202,11 +202,6 @@ def run(
     submitted, and ``then`` is not called. It is not called either where another job replaced this
     one (``--update``), or where no record could be used.
 
-    Args:
-        build: builds the graph.
-        options: the parsed command line.
-        then: shows or checks what the job did; it gets the counters by name.
-
     Raises:
         RefusedInputError: the job ended, and less than half of the records could be used.
         BeamTopicsError: an option is wrong, a worker raised such an error, or the job was

@@ -31,13 +31,6 @@ def labelled_of(
 ) -> Labelled:
     """Return what the mixtures of some versions say.
 
-    Args:
-        patterns: the value of ``--mixtures``.
-        history: the versions.
-        shown: the groups of topics that are shown as one.
-        typical: the number of typical documents of each group.
-        sample: the size of the sample.
-
     Raises:
         OptionError: there is no mixture of these versions.
     """

@@ -80,14 +80,7 @@ def _by_documents(
 def dominated(
     items: Iterable[Any], sample: Sequence[Mixture], tokeniser: Tokeniser, snapshot: Snapshot
 ) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the largest topic of each document of a sample, and its words in their order.
-
-    Args:
-        items: what the files hold; dead letters are passed over.
-        sample: the mixtures of the sample.
-        tokeniser: that of the model.
-        snapshot: the model.
-    """
+    """Yield the largest topic of each document of a sample, and its words in their order."""
     phrases = snapshot.phrases
     topics = main_topics(np.array([m.proportions for m in sample]))
     left = {m.digest: topic for m, topic in zip(sample, topics, strict=True) if topic >= 0}

@@ -59,10 +59,6 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
     """Keep what the learners of this process have learned, and return what to say.
 
     An addition is repeated from where it began, so its learners are not kept.
-
-    Args:
-        options: the parsed command line.
-        began: as :func:`additions_began` returns it.
     """
     learning = learn_options_of(options)
     store = ModelStore(learning.store)
@@ -96,10 +92,6 @@ def check_learned(counted: Mapping[str, int], options: Options) -> None:
     A runner that ends without that lost some. If a learner was restored, a runner may have counted
     twice, and the numbers say nothing.
 
-    Args:
-        counted: the counters by name.
-        options: the parsed command line.
-
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
         RefusedInputError: no document has a word.
@@ -132,9 +124,6 @@ def tell_repeats(counted: Mapping[str, int], options: Options) -> None:
 
 def check_words(counted: Mapping[str, int]) -> None:
     """Check that documents have words, and say why if nine of ten have none.
-
-    Args:
-        counted: the counters by name.
 
     Raises:
         RefusedInputError: no document has a word.

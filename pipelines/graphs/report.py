@@ -78,13 +78,7 @@ def follow(
     write: Callable[[Manifest], None],
     wait: Callable[[], None],
 ) -> None:
-    """Write each new version, without an end.
-
-    Args:
-        newest: returns the newest version, None before the first.
-        write: writes the page of a version.
-        wait: waits before the next look.
-    """
+    """Write each new version, without an end."""
     written = None
     while True:
         found = newest()
@@ -95,13 +89,7 @@ def follow(
 
 
 def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
-    """Return the page of a version.
-
-    Args:
-        store: the model store.
-        manifest: the version.
-        options: the options of the report.
-    """
+    """Return the page of a version."""
     settings = read_settings_of(options)
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)

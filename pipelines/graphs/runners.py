@@ -429,10 +429,6 @@ def is_local(runner: str | None) -> bool:
 def complete(argv: Sequence[str], known: argparse.Namespace) -> list[str]:
     """Return the command line with what its runner needs.
 
-    Args:
-        argv: the command line.
-        known: the options that our parser and Beam's found in it.
-
     Raises:
         OptionError: a combination would lose records, or cannot work.
     """

@@ -45,12 +45,6 @@ def shared_by_sinks(options: Options) -> tuple[str, ...]:
 def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> beam.PTransform:
     """Return the transform that sends elements to a topic of ``--kafka_servers``.
 
-    Args:
-        topic: the topic.
-        options: the parsed command line.
-        messages: what the elements are.
-        option: the option that asks for Kafka.
-
     Raises:
         UsageError: the brokers are missing.
         OptionError: the client of Kafka is not installed, or its properties cannot be used.

@@ -47,12 +47,7 @@ def check_installed() -> None:
 
 
 def render(figures: Mapping[str, Any], title: str) -> str:
-    """Return the page as HTML.
-
-    Args:
-        figures: What :func:`beam_topics.model.reporting.figures.figures_of` returned.
-        title: The title of the page.
-    """
+    """Return the page as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

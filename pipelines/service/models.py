@@ -72,10 +72,6 @@ class Loaded:
     def topic(self, topic: str, count: int) -> dict[str, Any]:
         """Return what :meth:`topics` says of one topic or part.
 
-        Args:
-            topic: Its id.
-            count: How many of its words are returned.
-
         Raises:
             OptionError: The version shows no such topic.
         """
@@ -86,11 +82,7 @@ class Loaded:
         return self._described(places[topic], count)
 
     def topics(self, count: int) -> list[dict[str, Any]]:
-        """Return id, name, share and first words of each topic that is shown.
-
-        Args:
-            count: How many words of each topic are returned.
-        """
+        """Return id, name, share and first words of each topic that is shown."""
         return [self._described(place, count) for place in range(len(self.shown.ids))]
 
     def _described(self, place: int, count: int) -> dict[str, Any]:
