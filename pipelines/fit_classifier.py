@@ -12,27 +12,18 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import (
-    FitOptions,
-    FunctionOptions,
-    InferenceOptions,
-    InputOptions,
-    MethodOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    StoreOptions,
-)
 
 GROUPS = (
-    InputOptions,
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    FitOptions,
-    MethodOptions,
-    InferenceOptions,
-    RecordOptions,
+    group.InputOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
+    group.FitOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
+    group.RecordOptions,
 )
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 

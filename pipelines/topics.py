@@ -23,28 +23,20 @@ from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, En
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.options import (
-    CatalogueOptions,
-    FunctionOptions,
-    LabelledOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    StoreOptions,
-    TopicOptions,
-)
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    TopicOptions,
-    CatalogueOptions,
-    LabelledOptions,
-    RecordOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
+    group.TopicOptions,
+    group.CatalogueOptions,
+    group.LabelledOptions,
+    group.RecordOptions,
 )
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
@@ -52,11 +44,7 @@ _CHANGES = ("topic_name", "hide", "merge_into")
 
 
 def topics(options: Options) -> None:
-    """Change the catalogue, or print it.
-
-    Raises:
-        OptionError: an option cannot be used.
-    """
+    """Change the catalogue, or print it."""
     models, manifest = opened(options)
     store = CatalogueStore(models.root)
     key, snapshot = manifest.key, models.get_snapshot(manifest)
@@ -83,11 +71,7 @@ def topics(options: Options) -> None:
 
 
 def check(options: Options, manifest: Manifest, topics: int) -> None:
-    """Refuse options that contradict each other, and topics that do not exist.
-
-    Raises:
-        OptionError: an option cannot be used.
-    """
+    """Refuse options that contradict each other, and topics that do not exist."""
     given = [name for name in _CHANGES if getattr(options, name) is not None]
     if _chosen(options) and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
@@ -119,11 +103,7 @@ def _chosen(options: Options) -> tuple[int, ...]:
 
 
 def check_naming(options: Options) -> None:
-    """Refuse options of names where topics are not named, and changes beside ``--name_topics``.
-
-    Raises:
-        OptionError: an option cannot be used.
-    """
+    """Refuse options of names where topics are not named, and changes beside ``--name_topics``."""
     given = options.given(["namer", "mixtures", "documents"])
     if not options.name_topics:
         for name, value in given.items():

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
 
-GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions)
+GROUPS = (group.TrendFileOptions, group.StoreOptions, group.ModelVersionOptions)
 
 
 main = command(

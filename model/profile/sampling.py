@@ -140,11 +140,7 @@ class Samples:
 
 
 def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection[str]) -> Samples:
-    """Return samples of files; of many files, evenly spread ones.
-
-    Raises:
-        OptionError: the name of a file does not say its format.
-    """
+    """Return samples of files; of many files, evenly spread ones."""
     check_formats_known(files, settings)
     count = min(len(files), _FILES)
     chosen = [files[number * (len(files) - 1) // max(count - 1, 1)] for number in range(count)]
@@ -155,11 +151,7 @@ def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection
 def sample_file(
     path: str, settings: ReadSettings, given: Collection[str], part: float = 1.0
 ) -> FileSample:
-    """Return a sample of a file.
-
-    Raises:
-        OptionError: the name of the file does not say its format.
-    """
+    """Return a sample of a file."""
     sample = FileSample(path, format_of(path, settings), Path(path).stat().st_size)
     with Path(path).open("rb") as stream:
         if sample.format in ("csv", "jsonl"):

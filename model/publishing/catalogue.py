@@ -276,11 +276,7 @@ class Came(NamedTuple):
 
 
 def came_to(manifest: Manifest, ids: Sequence[int]) -> Came | None:
-    """Return what came with a version to the topics of a later one; None if it is not known.
-
-    Raises:
-        DamagedDataError: a version has another number of topics.
-    """
+    """Return what came with a version to the topics of a later one; None if it is not known."""
     if manifest.topic_tokens is None:
         return None
     name = f"field topic_tokens of version {manifest.version}"

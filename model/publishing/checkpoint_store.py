@@ -176,11 +176,7 @@ class CheckpointStore:
         return sorted(found)
 
     def _path_of(self, key: str, digest: str) -> str:
-        """Return the path of the file that has the state with this digest.
-
-        Raises:
-            DamagedDataError: This is no digest.
-        """
+        """Return the path of the file that has the state with this digest."""
         short = checks.hexadecimal("the digest of a checkpoint", digest)[:16]
         folder = path_in(key, "checkpoints")
         names = [

@@ -59,11 +59,7 @@ class Rival:
 
     @classmethod
     def from_json(cls, values: object, name: str) -> Rival:
-        """Read what :meth:`to_json` returned.
-
-        Raises:
-            DamagedDataError: a field is missing or impossible.
-        """
+        """Read what :meth:`to_json` returned."""
         found = cls(**checks.record(cls, values, name, ignore_unknown=True))
         checks.whole(f"number in {name}", found.number)
         checks.whole(f"versions in {name}", found.versions, 1)

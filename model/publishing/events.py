@@ -81,11 +81,7 @@ class Event:
 
     @classmethod
     def from_json(cls, values: object, name: str, ignore_unknown: bool = False) -> Event:
-        """Read what :meth:`to_json` returned.
-
-        Raises:
-            DamagedDataError: A field is missing or impossible.
-        """
+        """Read what :meth:`to_json` returned."""
         found = cls(**checks.record(cls, values, name, ignore_unknown=ignore_unknown))
         for what in ("particle", "sequence"):
             checks.whole(f"{what} in {name}", getattr(found, what))

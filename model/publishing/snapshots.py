@@ -207,11 +207,7 @@ def _check_order(
 
 
 def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
-    """Check every field and return the snapshot.
-
-    Raises:
-        DamagedDataError: A field is wrong.
-    """
+    """Check every field and return the snapshot."""
     text, spelling = contents[0].body, contents[-1].body
     base, lengths, steps, counts, alpha, strength = (one.values for one in contents[1:-1])
     words = WordList.from_bytes(text)

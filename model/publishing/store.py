@@ -335,11 +335,7 @@ class ModelStore(CheckpointStore):
         return self.get_model(manifest.key, manifest.version, ModelFile.of(manifest))
 
     def get_model(self, key: str, version: str, file: ModelFile) -> Snapshot:
-        """Return the model of a version whose manifest was read before.
-
-        Raises:
-            DamagedDataError: As :meth:`get_snapshot`.
-        """
+        """Return the model of a version whose manifest was read before."""
         return file.published(self.get_candidate(key, file.snapshot), version)
 
     def publish(
@@ -520,9 +516,6 @@ class ModelStore(CheckpointStore):
         Args:
             known: The version.
             chain: h_n of the input, hex: after the minibatch of the version, or at its end.
-
-        Raises:
-            StoreConflictError: They are not.
         """
         if known.chain != chain:
             raise StoreConflictError(
@@ -625,11 +618,7 @@ class ModelStore(CheckpointStore):
             return None
 
     def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
-        """Return the manifest of a version.
-
-        Raises:
-            DamagedDataError: The file holds another version.
-        """
+        """Return the manifest of a version."""
         name = self._blobs.where(path_in(key, f"manifests/{version}.json"))
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:

@@ -33,24 +33,9 @@ from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.reporting.encoding import mixture_fields
 from beam_topics.model.settings.options import plain_options
 from beam_topics.model.times import to_iso
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import names_of, settings_of
-from beam_topics.pipelines.cli.options import (
-    CoverageOptions,
-    FunctionOptions,
-    InferenceOptions,
-    KeepOptions,
-    LearnerOptions,
-    MethodOptions,
-    ModelCacheOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    SequenceOptions,
-    StoreOptions,
-    StreamOptions,
-    TokeniserOptions,
-    TrainingOptions,
-)
 from beam_topics.pipelines.cli.settings_from_options import (
     inference_settings_of,
     learn_options_of,
@@ -66,20 +51,27 @@ from beam_topics.transforms.infer import InferByKey, InferLabelled
 from beam_topics.transforms.label import Label
 from beam_topics.transforms.read import Documents, ParseMessages
 
-_METHOD = (MethodOptions, InferenceOptions, ModelCacheOptions, CoverageOptions)
-LEARNING = (TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions, KeepOptions)
-LABELLING = (ModelVersionOptions, FunctionOptions, *_METHOD)
-STREAMING = (*LEARNING, StreamOptions, *_METHOD)
+_METHOD = (
+    group.MethodOptions,
+    group.InferenceOptions,
+    group.ModelCacheOptions,
+    group.CoverageOptions,
+)
+LEARNING = (
+    group.TokeniserOptions,
+    group.SequenceOptions,
+    group.LearnerOptions,
+    group.TrainingOptions,
+    group.KeepOptions,
+)
+LABELLING = (group.ModelVersionOptions, group.FunctionOptions, *_METHOD)
+STREAMING = (*LEARNING, group.StreamOptions, *_METHOD)
 # The pipeline writes what comes out of the transforms.
 _NOT_HERE = ("events", "coverage")
 
 
 def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
-    """Return the checked options of a transform.
-
-    Raises:
-        OptionError: An option does not exist, or has a value that is not allowed.
-    """
+    """Return the checked options of a transform."""
     given = {} if options is None else options
     if not isinstance(given, Mapping):
         allowed = "a mapping such as {window: 1d, topics: 50}"
@@ -92,7 +84,9 @@ def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
             raise OptionError(f"options of {name}", option, "the name of an option", remedy)
     argv = [f"--model_store={model_store}"]
     argv += [f"--{key}={written(value)}" for key, value in given.items() if value is not None]
-    return parse(argv, name, "", (StoreOptions, RecordOptions, *groups), {}, graph=False)
+    return parse(
+        argv, name, "", (group.StoreOptions, group.RecordOptions, *groups), {}, graph=False
+    )
 
 
 def names(groups: Any) -> tuple[str, ...]:

@@ -85,11 +85,7 @@ def is_run(path: str) -> bool:
 def of_learner(
     files: Sequence[str], folder: str, given: Collection[str], own: Collection[str]
 ) -> dict[str, str]:
-    """Return the options of a program that learns: the input, and where everything goes.
-
-    Raises:
-        UsageError: an input is not on this machine.
-    """
+    """Return the options of a program that learns: the input, and where everything goes."""
     if far := [path for path in files if "://" in path]:
         raise UsageError(
             f"{far[0]}: a folder beside the input is made on this machine only. Give --input,"
@@ -104,11 +100,7 @@ def of_learner(
 
 
 def run_to_continue(prog: str, bare: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the folder of the run that learns more documents, if there is one, and the files.
-
-    Raises:
-        UsageError: there are several such folders, or no file.
-    """
+    """Return the folder of the run that learns more documents, if there is one, and the files."""
     runs = [path for path in bare if is_run(path)]
     files = [path for path in bare if path not in runs]
     if len(runs) > 1:
@@ -161,11 +153,7 @@ def _pattern_of(path: str) -> str:
 
 
 def _check_levels(path: str, folder: str, ending: str) -> None:
-    """Check that the folders in a folder have no files of the ending that its own files have.
-
-    Raises:
-        UsageError: they have.
-    """
+    """Check that the folders in a folder have no files of the ending that its own files have."""
     inner = local_files(f"{folder}/*/*{ending}", "--input") if ending else []
     if inner:
         deep, flat = (shlex.quote(f"{folder}/{one}{ending}") for one in ("**/*", "*"))
@@ -225,9 +213,6 @@ def of_reader(
 
     Returns:
         Names and values; a name may be repeated.
-
-    Raises:
-        UsageError: an argument is neither the folder of a run nor anything that the program takes.
     """
     runs = [path for path in bare if "model_store" in own and is_run(path)]
     takes = next((name for name in _TAKES if name in own), None)

@@ -61,9 +61,6 @@ def interruptible() -> Iterator[None]:
     """Turn an interrupt into an error of this project.
 
     Where the caller handles signals, or this is not the main thread, nothing is changed.
-
-    Raises:
-        InterruptedRunError: an interrupt came.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:

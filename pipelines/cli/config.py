@@ -104,12 +104,7 @@ CONFIG_HELP = "YAML file of options, name: value; options of the command line wi
 
 
 def expanded(argv: Sequence[str], own: Collection[str], known: Collection[str]) -> list[str]:
-    """Return a command line with the options of its ``--config`` before the others.
-
-    Raises:
-        OptionError: the file cannot be read, or has no options.
-        UsageError: it has a key that no program has.
-    """
+    """Return a command line with the options of its ``--config`` before the others."""
     rest, path = _taken(argv)
     if path is None:
         return list(argv)
@@ -140,12 +135,7 @@ def _taken(argv: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def read_config(path: str, known: Collection[str]) -> dict[str, str]:
-    """Return the options of a file.
-
-    Raises:
-        OptionError: the file cannot be read, or is not a mapping of names to values.
-        UsageError: it has a key that is not known.
-    """
+    """Return the options of a file."""
     text = read_text(FLAG, path, "a YAML file of options, UTF-8")
     found = options_of_text(text, path)
     for name in found:
@@ -157,11 +147,7 @@ def read_config(path: str, known: Collection[str]) -> dict[str, str]:
 
 
 def options_of_text(text: str, path: str) -> dict[str, str]:
-    """Return the options of the text of a file.
-
-    Raises:
-        OptionError: it is not a mapping of names to values.
-    """
+    """Return the options of the text of a file."""
     allowed = "a YAML file that maps names of options to values, as in: topics: 50"
     found = mapping_of(text, FLAG, path, allowed)
     return {name: _written(name, value, path) for name, value in found.items()}

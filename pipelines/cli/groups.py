@@ -126,11 +126,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parsed(flags: Sequence[str], groups: Groups) -> Options:
-    """Return the options of some groups on a command line; others are passed over.
-
-    Raises:
-        UsageError: a value has the wrong form.
-    """
+    """Return the options of some groups on a command line; others are passed over."""
     return _parser(groups).parse_known_args(list(flags), Options())[0]
 
 
@@ -186,11 +182,7 @@ def group(
 
 
 def settings_of(options: Options, record: type[R]) -> R:
-    """Make a record of the options that are given.
-
-    Raises:
-        OptionError: a value is not allowed.
-    """
+    """Make a record of the options that are given."""
     found: dict[str, Any] = {}
     for item in options_of(record):
         if item.nested:
@@ -201,11 +193,7 @@ def settings_of(options: Options, record: type[R]) -> R:
 
 
 def check_settings(options: Options, groups: Groups) -> None:
-    """Check the records that the groups declare, but for those with a file of words.
-
-    Raises:
-        OptionError: a value is not allowed.
-    """
+    """Check the records that the groups declare, but for those with a file of words."""
     for group in groups:
         for record in group.records:
             if not any(item.file for item in plain_options(record)):

@@ -87,11 +87,7 @@ def _of_group(
 
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
-    """Return the kinds that the command line chooses, without those that it does not name.
-
-    Raises:
-        OptionError: one belongs to what is not chosen.
-    """
+    """Return the kinds that the command line chooses, without those that it does not name."""
     names = {
         choice.name,
         *(place.option.name for place in placements(choice) if place.option.kinds is not None),

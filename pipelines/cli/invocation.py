@@ -39,11 +39,7 @@ def as_subcommand(command: str) -> Iterator[None]:
 
 @contextmanager
 def quiet_pipes() -> Iterator[None]:
-    """End the process as other filters end if the reader of its output, such as head, goes away.
-
-    Raises:
-        SystemExit: it went.
-    """
+    """End the process as other filters end if the reader of its output, such as head, goes away."""
     try:
         try:
             yield

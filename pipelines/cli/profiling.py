@@ -32,11 +32,7 @@ _OF_FIELDS = ("text_field", "timestamp_field", "id_field", "label_field", "key_f
 
 
 def files_of(patterns: Sequence[str]) -> list[str]:
-    """Return the files of this machine that the patterns match; none for another file system.
-
-    Raises:
-        OptionError: a pattern of this machine matches nothing.
-    """
+    """Return the files of this machine that the patterns match; none for another file system."""
     if not all(map(is_local, patterns)):
         return []
     return sorted({path for pattern in patterns for path in matching_files(pattern, "--input")})
@@ -48,12 +44,7 @@ def look_at(
     stored: Mapping[str, str] | None = None,
     with_language: bool = False,
 ) -> tuple[Profile, dict[str, str]]:
-    """Return the profile of files, and the options of an earlier run that fit them.
-
-    Raises:
-        OptionError: the name of a file does not say its format, or an option has a wrong value.
-        UsageError: no file has a record.
-    """
+    """Return the profile of files, and the options of an earlier run that fit them."""
     pairs = (one.removeprefix("--").partition("=") for one in flags)
     given = {name: value for name, _, value in pairs}
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
@@ -92,11 +83,7 @@ def _kept(
 
 
 def check_clear(profile: Profile, given: Collection[str], where: str) -> None:
-    """Ask the first question that the options that are given do not answer.
-
-    Raises:
-        UsageError: there is one.
-    """
+    """Ask the first question that the options that are given do not answer."""
     for question in profile.questions:
         if not set(question.settles) & set(given):
             said = str(question)
@@ -109,11 +96,7 @@ def of_files(profile: Profile) -> dict[str, str]:
 
 
 def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the lengths of time and the options of words for a program that learns.
-
-    Raises:
-        UsageError: the words of the language need a package that is not installed.
-    """
+    """Return the lengths of time and the options of words for a program that learns."""
     found = {name: value for name, value in profile.learning.items() if name in own}
     language = profile.language
     if language is not None and language.missing and language.options.items() & found.items():

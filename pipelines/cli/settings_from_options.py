@@ -23,11 +23,7 @@ from beam_topics.pipelines.cli.word_files import NO_WORDS, Words, tokeniser_sett
 
 
 def read_settings_of(options: Options) -> ReadSettings:
-    """Return the settings of reading.
-
-    Raises:
-        OptionError: a value cannot be used, or has no effect beside another option.
-    """
+    """Return the settings of reading."""
     settings = settings_of(options, ReadSettings)
     given = options.given(item.name for item in plain_options(ReadSettings))
     _refuse_beside("id_from", "place", given, ["id_field"])
@@ -57,11 +53,7 @@ def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSet
 
 
 def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
-    """Return the checked options of learning.
-
-    Raises:
-        OptionError: a value cannot be used, or needs another option.
-    """
+    """Return the checked options of learning."""
     settings = learner_settings_of(options, words)
     tokeniser, parse = tokeniser_settings_of(options, words), read_settings_of(options).parse
     fields = parse.fields

@@ -1,5 +1,7 @@
 """Parsers of option values: durations, publications, patterns, numbers, webhooks.
 
+A parser raises ``argparse.ArgumentTypeError`` for a text of another form.
+
 >>> duration("15min")
 900000000
 >>> publication("4windows")
@@ -35,9 +37,6 @@ def duration(text: str) -> int:
 
     Returns:
         Microseconds.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a length of time, or is zero.
     """
     if not _WHOLE.fullmatch(text):
         raise argparse.ArgumentTypeError(
@@ -56,9 +55,6 @@ def durations(text: str) -> tuple[int, ...]:
 
     Returns:
         Microseconds; none for ``auto``.
-
-    Raises:
-        argparse.ArgumentTypeError: one of them is not a length of time.
     """
     if text == "auto":
         return ()
@@ -67,11 +63,7 @@ def durations(text: str) -> tuple[int, ...]:
 
 
 def publication(text: str) -> Publication:
-    """Parse ``30d`` as a period of event time, and ``4windows`` as a number of windows.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is neither of the two.
-    """
+    """Parse ``30d`` as a period of event time, and ``4windows`` as a number of windows."""
     if found := re.fullmatch(r"([1-9]\d*)windows?", text):
         return Publication("windows", int(found[1]))
     try:
@@ -84,11 +76,7 @@ def publication(text: str) -> Publication:
 
 
 def speed(text: str) -> float:
-    """Parse event seconds in one second: ``3600x``, or ``0.5x``.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a number above 0 with an x behind it.
-    """
+    """Parse event seconds in one second: ``3600x``, or ``0.5x``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
     if found is None or not 0 < float(found[1]) < float("inf"):
         raise argparse.ArgumentTypeError(
@@ -99,29 +87,17 @@ def speed(text: str) -> float:
 
 
 def patterns(text: str) -> list[str]:
-    """Parse paths or globs, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Parse paths or globs, separated by commas."""
     return _parts(text, "paths or globs", "Name the files.")
 
 
 def names(text: str) -> list[str]:
-    """Parse names, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Parse names, separated by commas."""
     return _parts(text, "names", "Give at least one.")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Parse words, separated by commas; a repeated word counts once.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Parse words, separated by commas; a repeated word counts once."""
     return tuple(dict.fromkeys(_parts(text, "words", "Name the words.")))
 
 
@@ -135,11 +111,7 @@ def _parts(text: str, what: str, remedy: str) -> list[str]:
 
 
 def whole(text: str) -> int:
-    """Parse a whole number, for example 200000 or 200_000.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a whole number.
-    """
+    """Parse a whole number, for example 200000 or 200_000."""
     if not re.fullmatch(r"[+-]?\d[\d_]*", text):
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is a whole number. Correct the value."
@@ -148,21 +120,13 @@ def whole(text: str) -> int:
 
 
 def topics(text: str) -> tuple[int, ...]:
-    """Parse ids of topics, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none, or one of them is not a whole number.
-    """
+    """Parse ids of topics, separated by commas."""
     found = [whole(part) for part in _parts(text, "whole numbers", "Name the topics.")]
     return tuple(dict.fromkeys(found))
 
 
 def positive(text: str) -> int:
-    """Parse a whole number of 1 or more.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not such a number.
-    """
+    """Parse a whole number of 1 or more."""
     if (number := whole(text)) < 1:
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is a whole number of 1 or more. Correct the value."
@@ -175,9 +139,6 @@ def megabytes(text: str) -> int:
 
     Returns:
         Bytes.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not such a number.
     """
     return positive(text) * MEGABYTE
 
@@ -195,11 +156,7 @@ def or_word(parser: Callable[[str], Any], word: str) -> Callable[[str], Any]:
 
 
 def number(text: str) -> float:
-    """Parse a finite number.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a finite number.
-    """
+    """Parse a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -212,20 +169,12 @@ def number(text: str) -> float:
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """Parse finite numbers, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: one of them is not a finite number.
-    """
+    """Parse finite numbers, separated by commas."""
     return tuple(number(part.strip()) for part in text.split(","))
 
 
 def switch(text: str) -> bool:
-    """Parse ``true`` or ``false``, as a template's launcher writes an option that may stand alone.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is neither of the two.
-    """
+    """Parse ``true`` or ``false``, as a template's launcher writes what may stand alone."""
     if text not in ("true", "false"):
         raise argparse.ArgumentTypeError(
             f"{text!r} was given; allowed is true or false. Leave the value out for true."

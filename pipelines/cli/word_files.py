@@ -38,12 +38,7 @@ _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa,
 
 
 def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
-    """Return a line ``name: word word`` for each topic of a file.
-
-    Raises:
-        OptionError: it is no such file, or has a word that the tokeniser does not return as one
-            word.
-    """
+    """Return a line ``name: word word`` for each topic of a file."""
     found = mapping_of(text, option, path, _ALLOWED)
     if not found:
         raise OptionError(option, path, _ALLOWED, "Correct the file.")

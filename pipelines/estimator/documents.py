@@ -43,11 +43,7 @@ _A_DAY, _NAMED = 86_400, 5
 
 
 def listed(documents: Any) -> list[Any]:
-    """Return the documents as a list.
-
-    Raises:
-        OptionError: they are one text, or no iterable.
-    """
+    """Return the documents as a list."""
     if isinstance(documents, (str, bytes, Mapping)):
         given = type(documents).__name__ if isinstance(documents, Mapping) else documents
         remedy = (
@@ -94,9 +90,6 @@ def columns(
             is a second later.
         first: the number that is the id of the first document where no ids are given.
         given: ``ids``, ``times`` and ``labels``, or None for each.
-
-    Raises:
-        OptionError: one of them has another length than the documents.
     """
     step = MICROSECONDS_PER_SECOND
     found: dict[str, Sequence[Any]] = {

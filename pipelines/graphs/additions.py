@@ -75,11 +75,7 @@ def check_store(options: Options, learning: LearnOptions) -> None:
 
 
 def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
-    """Return the model keys that have a version and a checkpoint.
-
-    Raises:
-        OptionError: there is no such key.
-    """
+    """Return the model keys that have a version and a checkpoint."""
     found = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
     keys = [key for key in found if store.has_versions(key)]
     if not keys:

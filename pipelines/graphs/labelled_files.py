@@ -29,11 +29,7 @@ def labelled_of(
     typical: int,
     sample: int,
 ) -> Labelled:
-    """Return what the mixtures of some versions say.
-
-    Raises:
-        OptionError: there is no mixture of these versions.
-    """
+    """Return what the mixtures of some versions say."""
     paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
     found = read_mixtures(
         lambda: _rows(paths),
@@ -67,9 +63,6 @@ def documents_of(
 
     Where texts have keys, each document has that of the model. An id names a document already, so
     its language need not be found.
-
-    Raises:
-        OptionError: a pattern matches no file.
     """
     paths = check_patterns(patterns, settings, "--documents")
     for path in paths:
@@ -80,11 +73,7 @@ def documents_of(
 
 
 def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | None) -> None:
-    """Refuse ``--documents`` without ``--mixtures``.
-
-    Raises:
-        OptionError: so it is.
-    """
+    """Refuse ``--documents`` without ``--mixtures``."""
     if patterns is not None and mixtures is None:
         raise OptionError(
             "--documents",
@@ -108,11 +97,7 @@ def refused_in(folder: str) -> list[Refused]:
 
 
 def stored_files(patterns: Sequence[str], inside: str, option: str) -> list[str]:
-    """Return the files of patterns, and those of this name in folders, sorted.
-
-    Raises:
-        OptionError: there is no such file.
-    """
+    """Return the files of patterns, and those of this name in folders, sorted."""
     paths = {
         path
         for pattern in patterns

@@ -37,11 +37,7 @@ _TYPICAL = 5
 def automatic_names(
     store: ModelStore, manifest: Manifest, catalogue: Catalogue, options: Options
 ) -> dict[int, str]:
-    """Return a name for each topic that is not merged into another.
-
-    Raises:
-        OptionError: an option cannot be used, or the namer fails.
-    """
+    """Return a name for each topic that is not merged into another."""
     namer = None if options.namer is None else load("--namer", options.namer, "my_names:name_topic")
     check_documents(options.documents, options.mixtures)
     if options.mixtures is not None and options.documents is None:

@@ -36,11 +36,7 @@ _LINES = 20
 
 
 def report(options: Options) -> None:
-    """Write the page, once or for each version.
-
-    Raises:
-        BeamTopicsError: an option cannot be used, or something that is stored is damaged.
-    """
+    """Write the page, once or for each version."""
     check_installed()
     which, output = settings_of(options, VersionSettings), options.output
     _check(output, which.version, options)

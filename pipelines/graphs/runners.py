@@ -394,11 +394,7 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
 
 
 def check_name(runner: str | None) -> None:
-    """Refuse a runner that Beam does not know; Beam checks the full name of a class.
-
-    Raises:
-        OptionError: the name is misspelt.
-    """
+    """Refuse a runner that Beam does not know; Beam checks the full name of a class."""
     if runner is None or "." in runner:
         return
     from apache_beam.options.pipeline_options import StandardOptions

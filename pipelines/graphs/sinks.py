@@ -75,10 +75,6 @@ def write_mixtures(
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
         options: the parsed command line.
         streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-
-    Raises:
-        UsageError: the brokers are missing.
-        OptionError: an option has a value that cannot be used.
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
     return write_trends(blocks, options, streams)
@@ -113,9 +109,6 @@ def write_trends(
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
         options: the parsed command line.
         streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-
-    Raises:
-        OptionError: an option has no effect here, or a value cannot be used.
     """
     wanted = settings_of(options, TrendSettings)
     if not check_trends(wanted, options):
@@ -137,11 +130,7 @@ def write_trends(
 
 
 def check_trends(wanted: TrendSettings, options: Options) -> bool:
-    """Return whether trends are wanted anywhere.
-
-    Raises:
-        OptionError: an option has no effect, or a value cannot be used.
-    """
+    """Return whether trends are wanted anywhere."""
     names = {option.field: option.name for option in options_of(TrendSettings)}
     given = fields_given(options, TrendSettings)
     _check_groups(wanted, options)

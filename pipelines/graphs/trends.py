@@ -26,11 +26,7 @@ _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
 
 
 def trends(options: Options) -> None:
-    """Print the table of topics and the bursts.
-
-    Raises:
-        BeamTopicsError: an option cannot be used, or a file is damaged.
-    """
+    """Print the table of topics and the bursts."""
     key = settings_of(options, VersionSettings).key
     names, shown = named(options)
     rows = [row for row in _rows(options.rows) if row["key"] == key]

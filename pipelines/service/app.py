@@ -128,11 +128,7 @@ class Reports:
         self._pages: dict[tuple[str, str, str | None], bytes] = {}
 
     def page(self, loaded: Loaded) -> bytes:
-        """Return the page of a version.
-
-        Raises:
-            HTTPException: What makes pages is not installed.
-        """
+        """Return the page of a version."""
         try:
             check_installed()
         except BeamTopicsError as error:

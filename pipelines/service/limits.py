@@ -122,11 +122,7 @@ class Bodies:
 
 
 def count_of(text: str | None) -> int:
-    """Return how many words of a topic a request asks for.
-
-    Raises:
-        HTTPException: It is not a number from 1 to the most words of an answer.
-    """
+    """Return how many words of a topic a request asks for."""
     if text is None:
         return FIRST_WORDS
     short = text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_WORDS))
@@ -136,11 +132,7 @@ def count_of(text: str | None) -> int:
 
 
 def texts_of(body: bytes, limits: RequestLimits) -> list[str]:
-    """Return the texts of a body.
-
-    Raises:
-        HTTPException: The body has another form, or is over a limit.
-    """
+    """Return the texts of a body."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

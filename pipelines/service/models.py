@@ -70,11 +70,7 @@ class Loaded:
         return list(replace(block, none=self.none.of(documents)).mixtures())
 
     def topic(self, topic: str, count: int) -> dict[str, Any]:
-        """Return what :meth:`topics` says of one topic or part.
-
-        Raises:
-            OptionError: The version shows no such topic.
-        """
+        """Return what :meth:`topics` says of one topic or part."""
         places = {str(known): place for place, known in enumerate(self.shown.ids)}
         if topic not in places:
             allowed = f"a topic that version {self.manifest.version} shows"
@@ -156,11 +152,7 @@ class Models:
             loaded.mixtures(list(loaded.snapshot.words[:1]))
 
     def get(self, key: str) -> Loaded:
-        """Return the version of a key that is at hand, or read it.
-
-        Raises:
-            OptionError: The store has no version of this key.
-        """
+        """Return the version of a key that is at hand, or read it."""
         if key in self._loaded:
             self._loaded.move_to_end(key)
             return self._loaded[key]
