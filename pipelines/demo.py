@@ -116,16 +116,15 @@ def demo(options: Options) -> None:
     corpus = prepare(folder)
     count = write_json_lines(corpus, records(addresses))
     out.print(plain(f"{count:,} passages of the State of the Union addresses -> {corpus}"))
-    common = (
-        f"--input={corpus}",
-        f"--model_store={folder / 'models'}",
-        f"--dead_letters={folder / 'dead'}",
-    )
+    store, dead = f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}"
+    common = (f"--input={corpus}", store, dead)
+    labelled = (f"--mixtures={folder / 'mixtures'}", f"--documents={corpus}", dead)
+    page = ("--title=State of the Union", f"--output={folder / PAGE}")
     step(out, "train", train.main, (*common, *_LEARN))
-    step(out, "show", show.main, show_options(folder))
-    step(out, "label", label.main, (common[1], f"--text={_TEXT}"))
+    step(out, "show", show.main, (store, "--top_words=7"))
+    step(out, "label", label.main, (store, f"--text={_TEXT}"))
     step(out, "infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
-    step(out, "report", report.main, page_options(folder))
+    step(out, "report", report.main, (store, *labelled, *page))
     out.print(plain(f"Open {(folder / PAGE).resolve()} in a browser."))
 
 
@@ -156,23 +155,6 @@ def step(
     out.print(plain(f"$ {shown(prog)} {shlex.join(argv)}"), style="bold")
     if main(argv):
         raise BeamTopicsError(f"{prog} failed; its message is above")
-
-
-def show_options(folder: Path) -> tuple[str, ...]:
-    """Return the options that show the topics of a demo."""
-    return f"--model_store={folder / 'models'}", "--top_words=7"
-
-
-def page_options(folder: Path) -> tuple[str, ...]:
-    """Return the options of the report of a demo."""
-    return (
-        f"--model_store={folder / 'models'}",
-        f"--mixtures={folder / 'mixtures'}",
-        f"--documents={folder / 'addresses.jsonl'}",
-        f"--dead_letters={folder / 'dead'}",
-        "--title=State of the Union",
-        f"--output={folder / PAGE}",
-    )
 
 
 main = command("demo", __doc__, GROUPS, {}, demo, graph=False)

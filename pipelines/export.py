@@ -62,17 +62,11 @@ def export(options: Options) -> None:
             path.write_bytes(FORMS[options.format](shown, store.up_to(manifest), options))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
-    form = f"{options.format}{_rounded(shown, options.format)}"
+    form, (tokens, whole) = options.format, exports.rounding(shown)
+    if form == "mallet" and tokens != whole:
+        form += f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
     told = f"version {manifest.version} -> {path} ({form})"
     console().print(plain(told), soft_wrap=True)
-
-
-def _rounded(shown: Shown, form: str) -> str:
-    """Return what a state of whole tokens leaves out or adds; empty for nothing."""
-    tokens, whole = exports.rounding(shown)
-    if form != "mallet" or tokens == whole:
-        return ""
-    return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
 
 
 main = command("export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -60,7 +60,7 @@ def topics(options: Options) -> None:
         names = automatic_names(models, manifest, catalogue, options)
         catalogue = catalogue.with_automatic(names)
         digest = store.put(key, catalogue)
-    elif _chosen(options):
+    elif options.topic_ids:
         catalogue = changed(catalogue, options)
         digest = store.put(key, catalogue)
     out = console()
@@ -73,33 +73,27 @@ def topics(options: Options) -> None:
 def check(options: Options, manifest: Manifest, topics: int) -> None:
     """Refuse options that contradict each other, and topics that do not exist."""
     given = [name for name in _CHANGES if getattr(options, name) is not None]
-    if _chosen(options) and not given:
+    if options.topic_ids and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
-        numbers = ",".join(map(str, _chosen(options)))
+        numbers = ",".join(map(str, options.topic_ids))
         raise OptionError("--topic_ids", numbers, allowed, "Say what is to change.")
-    if given and not _chosen(options):
+    if given and not options.topic_ids:
         name = given[0]
         remedy = "Add the numbers of topics, for example --topic_ids=3."
         raise OptionError(
             f"--{name}", getattr(options, name), "nothing without --topic_ids", remedy
         )
-    if options.roll_back is not None and _chosen(options):
+    if options.roll_back is not None and options.topic_ids:
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", options.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
-    for name, numbers in (("topic_ids", _chosen(options)), ("merge_into", [options.merge_into])):
+    for name, numbers in (("topic_ids", options.topic_ids), ("merge_into", [options.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
                 remedy = "beam-topics topics without a change lists them."
                 raise OptionError(f"--{name}", number, allowed, remedy)
-
-
-def _chosen(options: Options) -> tuple[int, ...]:
-    """Return the numbers of ``--topic_ids``."""
-    found: tuple[int, ...] = options.topic_ids
-    return found
 
 
 def check_naming(options: Options) -> None:
@@ -110,7 +104,7 @@ def check_naming(options: Options) -> None:
             shown = value if isinstance(value, str) else ",".join(value)
             allowed = "nothing without --name_topics"
             raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
-    elif _chosen(options) or options.roll_back is not None:
+    elif options.topic_ids or options.roll_back is not None:
         allowed = "nothing beside --topic_ids and --roll_back"
         raise OptionError("--name_topics", True, allowed, "Do one after the other.")
 
@@ -121,9 +115,9 @@ def changed(catalogue: Catalogue, options: Options) -> Catalogue:
     fields = {field: value for field, value in named.items() if value is not None}
     if options.topic_name is not None:
         fields["automatic"] = False
-    found = catalogue.with_entries(_chosen(options), **fields)
+    found = catalogue.with_entries(options.topic_ids, **fields)
     return (
-        found if options.merge_into is None else found.merged(_chosen(options), options.merge_into)
+        found if options.merge_into is None else found.merged(options.topic_ids, options.merge_into)
     )
 
 

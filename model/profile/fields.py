@@ -16,17 +16,17 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import median
 from typing import Any
 
 from beam_topics.model.reading.found_forms import (
+    ID_NAME,
     ORDER,
     FoundForm,
     find_form,
     has_time_name,
-    is_id_name,
     listed,
     looks_like_times,
 )
@@ -328,7 +328,8 @@ def _find_text(
         body, longest = ranked[0], _weight(texts[ranked[0]])
         rivals = [name for name in ranked[1:] if longest < _CLEARLY_LONGER * _weight(texts[name])]
     found.body = body
-    if EACH not in body and _are_mails(records, body):
+    some = [one for one in _values(records[:_LOOKED_AT], body) if isinstance(one, str)]
+    if EACH not in body and some and sum(map(is_mail, some)) >= MOST * len(some):
         text = (
             f"the texts of {body!r} are mails, with their headers: each is read as a mail, or not."
         )
@@ -363,11 +364,6 @@ def _filled(records: Records, names: Sequence[str]) -> float:
     full = ([value for value in each if value is not None] for each in values)
     having = sum(bool(each) and all(isinstance(one, str) for one in each) for each in full)
     return having / max(len(records), 1)
-
-
-def _are_mails(records: Records, body: str) -> bool:
-    some = [one for one in _values(records[:_LOOKED_AT], body) if isinstance(one, str)]
-    return bool(some) and sum(map(is_mail, some)) >= MOST * len(some)
 
 
 def _within(path: str) -> str:
@@ -441,7 +437,9 @@ def _find_time(
         _without_time(fields, records, times, given, found)
         return
     if not _given("time", given) and (first := _first_version(chosen, fields)):
-        found.questions.append(_ask_version(first, chosen.name))
+        names_of = f"the time {chosen.name!r} is that of the last change, and {first!r} that of"
+        both = (option("timestamp_field", first), option("timestamp_field", chosen.name))
+        found.questions.append(Question(SETTLED["time"], f"{names_of} the first.", both))
         return
     found.roles[chosen.name] = "time"
     if chosen.name != names.timestamp:
@@ -471,12 +469,6 @@ def _is_buddhist(time: Field, records: Records) -> bool:
     times = [one for one in times_of(records[:_LOOKED_AT], time) if one is not None]
     years = [int(to_iso(one)[:4]) for one in times]
     return sum(year in _BUDDHIST for year in years) >= MOST * max(len(years), 1)
-
-
-def _ask_version(first: str, last: str) -> Question:
-    text = f"the time {last!r} is that of the last change, and {first!r} that of the first."
-    both = (option("timestamp_field", first), option("timestamp_field", last))
-    return Question(SETTLED["time"], text, both)
 
 
 def _first_version(chosen: Field, fields: Sequence[Field]) -> str:
@@ -633,7 +625,7 @@ def _find_id(
 
 def _is_id(one: Field, records: Records) -> bool:
     """Return whether a field has the name of an id, and another value in each record."""
-    if one.type not in ("number", "words") or one.filled < 1 or not is_id_name(one.name):
+    if one.type not in ("number", "words") or one.filled < 1 or not ID_NAME.search(one.name):
         return False
     values = _values(records, one.name)
     return len({value for value in values if isinstance(value, (str, int))}) == len(values)
@@ -642,13 +634,7 @@ def _is_id(one: Field, records: Records) -> bool:
 def _candidate(one: Field, records: int) -> str:
     """Return what a field that is not used may be: a label, or an author or other group."""
     count = round(one.different * one.filled * min(records, _LOOKED_AT))
-    if one.type not in ("words", "number", "text") or one.filled < 0.5 or count < 2:
-        return ""
-    if one.different > 0.5:
+    rare = one.filled < 0.5 or count < 2 or one.different > 0.5
+    if one.type not in ("words", "number", "text") or rare:
         return ""
     return "label?" if count <= _MOST_CLASSES else "author?" if one.type != "number" else ""
-
-
-def with_roles(fields: Iterable[Field], roles: Mapping[str, str]) -> tuple[Field, ...]:
-    """Return the fields with their roles."""
-    return tuple(replace(one, role=roles.get(one.name, "")) for one in fields)

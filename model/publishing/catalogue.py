@@ -264,12 +264,7 @@ class Curves:
 
 
 class Came(NamedTuple):
-    """What came with a version.
-
-    Attributes:
-        tokens: float64[T], the tokens that came to each topic.
-        elsewhere: The tokens that came to topics that died later.
-    """
+    """The tokens that came to each topic, float64[T], and to topics that died later."""
 
     tokens: FloatArray
     elsewhere: float

@@ -24,7 +24,6 @@ from beam_topics.model.stored.wire import seal, unseal
 from beam_topics.model.times import to_iso
 from beam_topics.model.words.settings import TokeniserSettings
 
-# The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9

@@ -183,13 +183,12 @@ def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> 
         for at in differing
         if not any(at.startswith(part) and at != f"{part}kind" for part in parts)
     ]
-    return [_difference(at, theirs.get(at), ours.get(at), flags) for at in shown]
-
-
-def _difference(at: str, theirs: str | None, ours: str | None, flags: Flags) -> str:
-    option = flags[at].option if at in flags else None
-    name = at if option is None else option.flag
-    return f"{name} is {_shown(theirs, option)} there and {_shown(ours, option)} here"
+    options = {at: flags[at].option for at in shown if at in flags}
+    names = {at: option.flag for at, option in options.items() if option is not None}
+    values = {at: [_shown(one.get(at), options.get(at)) for one in (theirs, ours)] for at in shown}
+    return [
+        f"{names.get(at, at)} is {values[at][0]} there and {values[at][1]} here" for at in shown
+    ]
 
 
 def _shown(text: str | None, option: Option | None) -> str:
@@ -511,11 +510,9 @@ class ModelStore(CheckpointStore):
             raise self._conflict(key, newest, named, sequence, follows)
 
     def check_history(self, known: Manifest, chain: str) -> None:
-        """Check that the documents of an input up to a version are those that it was made from.
+        """Refuse an input whose documents up to a version are not those that it was made from.
 
-        Args:
-            known: The version.
-            chain: h_n of the input, hex: after the minibatch of the version, or at its end.
+        ``chain`` is h_n of the input, hex: after the minibatch of the version, or at its end.
         """
         if known.chain != chain:
             raise StoreConflictError(

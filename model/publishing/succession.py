@@ -304,10 +304,7 @@ def _row(snapshot: Snapshot, word: str, likely: int) -> int:
 
 
 def topic_of(ranks: Mapping[str, int]) -> str | None:
-    """Return the topic in which a word ranks highest, of equals the one with the smallest id.
-
-    It is None if no topic has the word.
-    """
+    """Return the topic in which a word ranks highest, the first of equals; None if none has it."""
     return min(ranks, key=lambda topic: (ranks[topic], int(topic)), default=None)
 
 
@@ -406,18 +403,13 @@ class Succession:
         return [event for event in (birth, death) if event.topics]
 
     def _with_words(self, event: Event) -> Event:
-        places = [topic % self.after.topic_count for topic in event.topics]
-        return replace(
-            event,
-            words=[] if event.kind == DEATH else _first_words(self.after, places),
-            words_before=_first_words(self.before, places) if self.before else [],
-        )
+        def first_words(model: Snapshot | None) -> list[list[str]]:
+            words = model.top_words(FIRST_WORDS) if model and event.topics else []
+            return [list(words[topic % len(words)]) for topic in event.topics if words]
+
+        after = None if event.kind == DEATH else self.after
+        return replace(event, words=first_words(after), words_before=first_words(self.before))
 
 
 def _sum(counts: Sequence[N], topics: Sequence[int]) -> N:
     return sum(counts[topic % len(counts)] for topic in topics)
-
-
-def _first_words(snapshot: Snapshot, places: Sequence[int]) -> list[list[str]]:
-    words = snapshot.top_words(FIRST_WORDS) if places else []
-    return [list(words[place]) for place in places]

@@ -97,7 +97,8 @@ class AvroFile:
             header = fastavro.schemaless_reader(stream, _HEADER, None)
             metadata = {key: value.decode() for key, value in header["meta"].items()}
             schema = json.loads(metadata["avro.schema"])
-            types = _field_types(schema)
+            is_record = isinstance(schema, dict) and schema.get("type") == "record"
+            types = {one["name"]: one["type"] for one in schema["fields"]} if is_record else {}
             self._schema = fastavro.parse_schema(_without_logical_types(schema))
             if endless := _recursive(self._schema, always=True):
                 raise DamagedDataError(f"each {endless} of its schema holds another one, for ever")
@@ -228,13 +229,6 @@ class AvroFile:
             at += len(chunk)
             kept = window[-(SYNC_BYTES - 1) :]
         return self._size
-
-
-def _field_types(schema: Any) -> dict[str, Any]:
-    """Return the types of the fields of a record by name; a schema of another kind has none."""
-    if not isinstance(schema, dict) or schema.get("type") != "record":
-        return {}
-    return {field["name"]: field["type"] for field in schema["fields"]}
 
 
 def _recursive(schema: Any, always: bool) -> str | None:

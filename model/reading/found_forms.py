@@ -413,7 +413,7 @@ def _part(text: str, before: Sequence[str], clock: bool) -> str:
 
 _MOST_FIELDS = 12
 _MOST_SHOWN = 40
-_ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
+ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
 
 
 def missing(what: str, lacking: Mapping[str, str], names: Iterable[str]) -> str:
@@ -430,8 +430,3 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(each[:_MOST_FIELDS]) + (
         f" and {len(each) - _MOST_FIELDS} more" if len(each) > _MOST_FIELDS else ""
     )
-
-
-def is_id_name(name: str) -> bool:
-    """Return whether a field has the name of an id."""
-    return _ID_NAME.search(name) is not None

@@ -160,20 +160,10 @@ def _text(value: Any) -> str:
     return to_iso(value.micros) if isinstance(value, Timestamp) else str(value)
 
 
-def version_rows(references: beam.PCollection) -> beam.PCollection:
-    """Return a row for each version."""
-    return references | "Versions" >> beam.Map(_version).with_output_types(VersionRow)
-
-
 def _version(reference: tuple[bytes, bytes]) -> VersionRow:
     found = Manifest.from_json(reference[1], "a reference to a version")
     counts = found.documents, found.tokens, found.words
     return VersionRow(found.key, found.version, to_iso(found.event_time), *counts)
-
-
-def event_rows(events: beam.PCollection) -> beam.PCollection:
-    """Return a row for each event."""
-    return events | "Events" >> beam.Map(_event).with_output_types(EventRow)
 
 
 def _event(record: bytes) -> EventRow:
@@ -182,20 +172,10 @@ def _event(record: bytes) -> EventRow:
     return EventRow(*named, record.decode())
 
 
-def mixture_rows(blocks: beam.PCollection) -> beam.PCollection:
-    """Return a row for each document of blocks of mixtures."""
-    return blocks | "Mixtures" >> beam.FlatMap(_mixtures).with_output_types(MixtureRow)
-
-
 def _mixtures(block: bytes) -> Iterable[MixtureRow]:
     for mixture in MixtureBlock.from_bytes(block).mixtures():
         fields = mixture_fields(mixture) | {"timestamp": to_iso(mixture.timestamp)}
         yield MixtureRow(**fields | {"topics": [TopicShare(**one) for one in fields["topics"]]})
-
-
-def dead_letter_rows(letters: beam.PCollection) -> beam.PCollection:
-    """Return a row for each dead letter."""
-    return letters | "Refused" >> beam.Map(_letter).with_output_types(DeadLetterRow)
 
 
 def _letter(record: bytes) -> DeadLetterRow:
@@ -203,6 +183,11 @@ def _letter(record: bytes) -> DeadLetterRow:
     return DeadLetterRow(found["source"], found["reason"], record.decode())
 
 
+# What makes rows of each kind, as a transform.
+_VERSIONS = "Versions" >> beam.Map(_version).with_output_types(VersionRow)
+_EVENTS = "Events" >> beam.Map(_event).with_output_types(EventRow)
+_MIXTURES = "Mixtures" >> beam.FlatMap(_mixtures).with_output_types(MixtureRow)
+_REFUSED = "Refused" >> beam.Map(_letter).with_output_types(DeadLetterRow)
 Outputs = dict[str, beam.PCollection]
 # The name of the input in dead letters.
 _SOURCE = "rows"
@@ -231,9 +216,9 @@ class TrainTopics(beam.PTransform):
             check_words(found.documents, learned.references)
         dead = (found.dead_letters, learned.dead_letters) | "Dead letters" >> beam.Flatten()
         return {
-            "versions": version_rows(learned.references),
-            "events": event_rows(learned.events),
-            "dead_letters": dead_letter_rows(dead),
+            "versions": learned.references | _VERSIONS,
+            "events": learned.events | _EVENTS,
+            "dead_letters": dead | _REFUSED,
         }
 
 
@@ -259,7 +244,7 @@ class LabelTopics(beam.PTransform):
         models = served_models(serving.store, chosen, self._settings)
         inferred = found.documents | "Infer" >> InferByKey(serving, models)
         dead = (found.dead_letters, inferred.dead_letters) | "Dead letters" >> beam.Flatten()
-        return {"mixtures": mixture_rows(inferred.blocks), "dead_letters": dead_letter_rows(dead)}
+        return {"mixtures": inferred.blocks | _MIXTURES, "dead_letters": dead | _REFUSED}
 
 
 class StreamTopics(beam.PTransform):
@@ -291,10 +276,10 @@ class StreamTopics(beam.PTransform):
         inferred = labelled.documents | "Infer" >> InferLabelled(serving)
         dead = (found.dead_letters, learned.dead_letters, labelled.dead_letters)
         return {
-            "mixtures": mixture_rows(inferred.blocks),
-            "versions": version_rows(learned.references),
-            "events": event_rows(learned.events),
-            "dead_letters": dead_letter_rows(dead | "Dead letters" >> beam.Flatten()),
+            "mixtures": inferred.blocks | _MIXTURES,
+            "versions": learned.references | _VERSIONS,
+            "events": learned.events | _EVENTS,
+            "dead_letters": dead | "Dead letters" >> beam.Flatten() | _REFUSED,
         }
 
 

@@ -218,7 +218,9 @@ def of_reader(
     takes = next((name for name in _TAKES if name in own), None)
     wrong = runs[1:]
     if not runs and "model_store" in own and "model_store" not in given:
-        runs = _only_run() if prog == "label" else []
+        # The one folder of a run in the working directory.
+        here = [str(path) for path in sorted(Path().glob(f"*{ENDING}")) if is_run(str(path))]
+        runs = here if prog == "label" and len(here) == 1 else []
         wrong = [path for path in bare if _is_misspelt(path, takes, bool(runs))]
     others = [path for path in bare if path not in runs]
     if takes is None:
@@ -275,12 +277,6 @@ def _remedy(prog: str, path: str) -> str:
         f"{shown('train')} data.csv makes the folder data.topics, and {shown(prog)} takes"
         " it; --help lists the options."
     )
-
-
-def _only_run() -> list[str]:
-    """Return the folder of a run in the working directory, if there is exactly one."""
-    found = [str(path) for path in sorted(Path().glob(f"*{ENDING}")) if is_run(str(path))]
-    return found if len(found) == 1 else []
 
 
 # What an argument without a name may be, beside the folder of a run.

@@ -111,14 +111,10 @@ def expanded(argv: Sequence[str], own: Collection[str], known: Collection[str]) 
     found = read_config(path, known)
     return [
         *(f"--{name}={value}" for name, value in found.items() if name in own),
-        *(_of_beam(name, value) for name, value in found.items() if name not in known),
+        # Beam's switches take no value.
+        *(f"--{n}={v}".removesuffix("=true") for n, v in found.items() if n not in known),
         *rest,
     ]
-
-
-def _of_beam(name: str, value: str) -> str:
-    """Return an option of Beam's. Its switches take no value."""
-    return f"--{name}" if value == "true" else f"--{name}={value}"
 
 
 def _taken(argv: Sequence[str]) -> tuple[list[str], str | None]:

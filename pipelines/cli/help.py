@@ -170,16 +170,16 @@ def _own_action(places: list[Placement], brief: bool = True) -> argparse.Action:
 
 def _marked(action: argparse.Action, found: Iterable[Choice[Any] | None]) -> argparse.Action:
     """Return the action of a group's option with the kinds that need it."""
-    needing = [
-        f"--{choice.name}={choices(kinds)}"
-        for choice in found
-        if choice is not None and (kinds := _needing(choice, action.dest))
-    ]
+    kinds = {
+        choice.name: [
+            kind
+            for kind, made in choice.kinds.items()
+            if action.dest in getattr(made, "needed", ())
+        ]
+        for choice in filter(None, found)
+    }
+    needing = [f"--{name}={choices(some)}" for name, some in kinds.items() if some]
     return _noted(action, f"required with {' or '.join(needing)}") if needing else action
-
-
-def _needing(choice: Choice[Any], name: str) -> tuple[str, ...]:
-    return tuple(kind for kind, made in choice.kinds.items() if name in getattr(made, "needed", ()))
 
 
 def noted(text: str, note: str) -> str:

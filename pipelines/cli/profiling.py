@@ -11,7 +11,7 @@ from typing import Any
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.files import is_local, matching_files
-from beam_topics.model.profile.profile import Profile, few_documents, profile_of
+from beam_topics.model.profile.profile import Profile, profile_of
 from beam_topics.model.profile.sampling import take_samples
 from beam_topics.model.publishing.store import ModelStore, rhythm_text
 from beam_topics.model.reading.paths import value_of
@@ -23,7 +23,7 @@ from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of
 from beam_topics.pipelines.cli.options import RecordOptions
 
 # Options that an earlier run chose for its own files.
-_OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
+OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
 _LENGTHS = ("window", "publish_every")
 # Options that are chosen by the texts.
 _OF_TEXTS = ("strip", "stop_words", "segmenter", "key_from")
@@ -65,7 +65,7 @@ def _kept(
 ) -> dict[str, str]:
     """Return the options of an earlier run that are not given and fit the fields of the input."""
     # The columns of lines are how they are told apart from lines that are texts.
-    left_out = {*_OF_FILES} - {"columns" if stored.get("format") == "lines" else ""}
+    left_out = {*OF_FILES} - {"columns" if stored.get("format") == "lines" else ""}
     found = {
         name: value
         for name, value in stored.items()
@@ -88,11 +88,6 @@ def check_clear(profile: Profile, given: Collection[str], where: str) -> None:
         if not set(question.settles) & set(given):
             said = str(question)
             raise UsageError(said if said.startswith(where) else f"{where}: {said}")
-
-
-def of_files(profile: Profile) -> dict[str, str]:
-    """Return the options of a profile that say how files are written, and not what they hold."""
-    return {name: value for name, value in profile.options.items() if name in _OF_FILES}
 
 
 def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
@@ -137,10 +132,3 @@ def why_lengths(profile: Profile) -> str:
         return f"{number}, a second apart"
     first, last = (to_iso(time)[:10] for time in (profile.span.first, profile.span.last))
     return f"{number} from {first} to {last}"
-
-
-def remarks_of(profile: Profile, topics: str | None) -> list[str]:
-    """Return what to say of a profile before documents are learned."""
-    number = topics or ""
-    few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""
-    return [*profile.remarks, *([few] if few else [])]

@@ -80,12 +80,5 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
 
 def inference_settings_of(options: Options) -> InferenceSettings:
     """Return the settings of the inference method that ``--method`` names."""
-    return compose(
-        METHOD,
-        {**options.given([METHOD.name]), **inference_options_of(options)},
-    )
-
-
-def inference_options_of(options: Options) -> dict[str, Any]:
-    """Return the options of inference that are given, by name, without the method."""
-    return options.given(placement.option.name for placement in placements(METHOD))
+    names = [METHOD.name, *(placement.option.name for placement in placements(METHOD))]
+    return compose(METHOD, options.given(names))

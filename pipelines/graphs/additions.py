@@ -10,7 +10,7 @@ it. Documents of windows before join that one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from beam_topics.model.errors import (
     OptionError,
@@ -51,7 +51,10 @@ def check_store(options: Options, learning: LearnOptions) -> None:
     keys = keys_to_add_to(store, keyed) if adds else []
     if keyed:
         if adds:
-            print_keys(keys)
+            tell(
+                f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any"
+                " other key starts a new model."
+            )
         elif run.start and not any(map(store.has_checkpoints, store.keys())):
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError(
@@ -102,14 +105,6 @@ def additions_began(options: Options) -> int | None:
     if not run.add_documents or is_keyed(options, learning) or not store.has_checkpoints(""):
         return None
     return store.resume_point("", run.start, learning.settings.islands)[0].sequence
-
-
-def print_keys(keys: Sequence[str]) -> None:
-    """Print where the run continues, if there is a model for each key."""
-    tell(
-        f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any other key"
-        " starts a new model."
-    )
 
 
 def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:

@@ -83,17 +83,16 @@ def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | No
         )
 
 
-def lines_of(path: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the lines of a file, each with its place."""
-    with open_stored(path) as stream:
-        for number, line in enumerate(stream, 1):
-            yield f"{path}:{number}", line
-
-
 def refused_in(folder: str) -> list[Refused]:
     """Return the dead letters of a folder by reason."""
-    paths = matched(FileSystems.join(folder, "dead-letters-*"))
-    return refused(letter for path in paths for letter in lines_of(path))
+
+    def letters() -> Iterator[tuple[str, bytes]]:
+        for path in matched(FileSystems.join(folder, "dead-letters-*")):
+            with open_stored(path) as stream:
+                for number, line in enumerate(stream, 1):
+                    yield f"{path}:{number}", line
+
+    return refused(letters())
 
 
 def stored_files(patterns: Sequence[str], inside: str, option: str) -> list[str]:

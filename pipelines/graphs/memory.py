@@ -38,9 +38,8 @@ import ctypes
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import NamedTuple
 
 _WAITS: ContextVar[bool] = ContextVar("collections wait", default=False)
 
@@ -76,24 +75,13 @@ def collect_now() -> None:
         gc.enable()
 
 
-class Limit(NamedTuple):
-    """A parameter of malloc.
-
-    Attributes:
-        parameter: Its number in malloc.h.
-        value: What it is set to.
-    """
-
-    parameter: int
-    value: int
-
-
+# For each variable the number of its parameter in malloc.h, and what it is set to.
 LIMITS = {
-    "MALLOC_ARENA_MAX": Limit(-8, 1),
+    "MALLOC_ARENA_MAX": (-8, 1),
     # Bytes from which an allocation has pages of its own, which are given back when it is freed.
-    "MALLOC_MMAP_THRESHOLD_": Limit(-3, 1 << 18),
+    "MALLOC_MMAP_THRESHOLD_": (-3, 1 << 18),
     # Free bytes at the end of the heap above which they are given back.
-    "MALLOC_TRIM_THRESHOLD_": Limit(-1, 4 << 20),
+    "MALLOC_TRIM_THRESHOLD_": (-1, 4 << 20),
 }
 
 
@@ -106,12 +94,6 @@ def limit_malloc() -> None:
     for variable, (parameter, value) in LIMITS.items():
         if variable not in os.environ:
             os.environ[variable] = str(value)
-            _set(parameter, value)
-
-
-def _set(parameter: int, value: int) -> None:
-    try:
-        ctypes.CDLL(None).mallopt(parameter, value)
-    except (AttributeError, OSError, TypeError):
-        # musl and macOS have no mallopt; on Windows there is no library of that name.
-        return
+            # musl and macOS have no mallopt; on Windows there is no library of that name.
+            with suppress(AttributeError, OSError, TypeError):
+                ctypes.CDLL(None).mallopt(parameter, value)

@@ -77,7 +77,7 @@ def write_mixtures(
         streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
-    return write_trends(blocks, options, streams)
+    return _write_trends(blocks, options, streams)
 
 
 def _sink(options: Options, streams: bool) -> beam.PTransform:
@@ -97,19 +97,10 @@ def _sink(options: Options, streams: bool) -> beam.PTransform:
     )
 
 
-def write_trends(
+def _write_trends(
     blocks: beam.PCollection, options: Options, streams: bool
 ) -> beam.PCollection | None:
-    """Write the trends of mixtures, if they are wanted.
-
-    Returns:
-        The rows; None where they are not wanted.
-
-    Args:
-        blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
-        options: the parsed command line.
-        streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-    """
+    """Write the trends of mixtures, if they are wanted."""
     wanted = settings_of(options, TrendSettings)
     if not check_trends(wanted, options):
         return None

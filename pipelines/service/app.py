@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -345,17 +346,11 @@ class Hosts:
         self._app, self._names = app, names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or ANY in self._names or self._knows(scope):
+        given = Headers(scope=scope).getlist("host") if scope["type"] == "http" else []
+        names = {re.sub(":[0-9]+$", "", name).lower() for name in given}
+        known = ANY in self._names or (len(given) == 1 and names <= self._names)
+        if scope["type"] != "http" or known:
             await self._app(scope, receive, send)
             return
         told = "Host: the service has another name; name more with --allowed_hosts"
         await refusal(HTTPException(400, told))(scope, receive, send)
-
-    def _knows(self, scope: Scope) -> bool:
-        given = Headers(scope=scope).getlist("host")
-        return len(given) == 1 and _without_port(given[0]).lower() in self._names
-
-
-def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdecimal() else host
