@@ -106,13 +106,7 @@ class FileSample:
 
 @dataclass
 class Samples:
-    """Samples of some of the files of an input.
-
-    Attributes:
-        files: all files.
-        size: the bytes of all files.
-        sampled: the samples, in the order of the files.
-    """
+    """Samples of some of the files of an input."""
 
     files: Sequence[str]
     size: int

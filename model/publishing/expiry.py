@@ -86,12 +86,7 @@ class Removal(NamedTuple):
 
 
 class Expiry:
-    """The expiry of one model store.
-
-    Args:
-        root: The root of the store.
-        keep: What is kept.
-    """
+    """The expiry of one model store."""
 
     def __init__(self, root: str, keep: Keep) -> None:
         self._store, self._blobs, self._keep = ModelStore(root), blobs_at(root), keep

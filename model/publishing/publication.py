@@ -37,13 +37,7 @@ _AS_OFFERED = (
 
 @dataclass(frozen=True, slots=True)
 class PublishHead:
-    """The last version of a key, and how many candidates wait.
-
-    Attributes:
-        sequence: The sequence of the version, 0 before the first.
-        version: Its name.
-        waiting: The number of candidates in the bag.
-    """
+    """The last version of a key, and how many candidates wait."""
 
     sequence: int = 0
     version: str = ""
@@ -73,15 +67,7 @@ def _replaced(last: Manifest | None, standing: Standing, best: Candidate) -> dic
 
 
 class Publisher:
-    """Make the versions of one key.
-
-    Args:
-        options: The options of the run.
-        key: The model key.
-        store: The model store.
-        on_superseded: See :meth:`beam_topics.model.publishing.store.ModelStore.publish`.
-        held: The models of the newest versions in this process.
-    """
+    """Make the versions of one key."""
 
     def __init__(
         self,

@@ -87,14 +87,7 @@ class Options(argparse.Namespace):
 
 @dataclass(frozen=True, eq=False)
 class OptionGroup:
-    """A group of options.
-
-    Attributes:
-        title: its title in the help.
-        add: declares its options.
-        records: the records whose options it declares.
-        choice: the choice whose options it declares, or None.
-    """
+    """A group of options."""
 
     title: str
     add: Callable[[argparse._ActionsContainer], None]

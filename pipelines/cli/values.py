@@ -32,30 +32,25 @@ _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
 DURATION = "a length of time such as 15min, 1h, 1h30min, 7d or 52w (units: w, d, h, min, s, ms, us)"
 
 
-def duration(text: str) -> int:
-    """Parse a length of time such as ``1h30min``.
+def _wrong(
+    text: str, allowed: str, remedy: str = "Correct the value."
+) -> argparse.ArgumentTypeError:
+    said = f"{text!r} was given; allowed is {allowed}. {remedy}"
+    return argparse.ArgumentTypeError(said.rstrip())
 
-    Returns:
-        Microseconds.
-    """
+
+def duration(text: str) -> int:
+    """Return the microseconds of a length of time such as ``1h30min``."""
     if not _WHOLE.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is {DURATION}. A number needs its unit."
-        )
+        raise _wrong(text, DURATION, "A number needs its unit.")
     total = sum(int(number) * DURATION_UNITS[unit] for number, unit in _PART.findall(text))
     if not 0 < total < 2**62:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is {DURATION}, above nothing and below 100,000 years."
-        )
+        raise _wrong(text, f"{DURATION}, above nothing and below 100,000 years", "")
     return total
 
 
 def durations(text: str) -> tuple[int, ...]:
-    """Parse lengths of time, separated by commas; ``none`` is 0.
-
-    Returns:
-        Microseconds; none for ``auto``.
-    """
+    """Return the microseconds of lengths with commas; 0 for ``none``, and none for ``auto``."""
     if text == "auto":
         return ()
     parts = (part.strip() for part in text.split(","))
@@ -69,20 +64,14 @@ def publication(text: str) -> Publication:
     try:
         return Publication("period", duration(text))
     except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a number of windows such as 4windows, or {DURATION}."
-            " Correct the value."
-        ) from error
+        raise _wrong(text, f"a number of windows such as 4windows, or {DURATION}") from error
 
 
 def speed(text: str) -> float:
     """Parse event seconds in one second: ``3600x``, or ``0.5x``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
     if found is None or not 0 < float(found[1]) < float("inf"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a number above 0 with an x, such as 3600x. Correct the"
-            " value."
-        )
+        raise _wrong(text, "a number above 0 with an x, such as 3600x")
     return float(found[1])
 
 
@@ -104,18 +93,14 @@ def words(text: str) -> tuple[str, ...]:
 def _parts(text: str, what: str, remedy: str) -> list[str]:
     found = names_in(text)
     if not found:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is one or more {what}, separated by commas. {remedy}"
-        )
+        raise _wrong(text, f"one or more {what}, separated by commas", remedy)
     return found
 
 
 def whole(text: str) -> int:
     """Parse a whole number, for example 200000 or 200_000."""
     if not re.fullmatch(r"[+-]?\d[\d_]*", text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a whole number. Correct the value."
-        )
+        raise _wrong(text, "a whole number")
     return int(text.replace("_", ""))
 
 
@@ -128,18 +113,12 @@ def topics(text: str) -> tuple[int, ...]:
 def positive(text: str) -> int:
     """Parse a whole number of 1 or more."""
     if (number := whole(text)) < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a whole number of 1 or more. Correct the value."
-        )
+        raise _wrong(text, "a whole number of 1 or more")
     return number
 
 
 def megabytes(text: str) -> int:
-    """Parse a whole number of megabytes, 1 or more.
-
-    Returns:
-        Bytes.
-    """
+    """Return the bytes of a whole number of megabytes, 1 or more."""
     return positive(text) * MEGABYTE
 
 
@@ -162,9 +141,7 @@ def number(text: str) -> float:
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a number. Correct the value."
-        )
+        raise _wrong(text, "a number")
     return value
 
 
@@ -176,9 +153,7 @@ def numbers(text: str) -> tuple[float, ...]:
 def switch(text: str) -> bool:
     """Parse ``true`` or ``false``, as a template's launcher writes what may stand alone."""
     if text not in ("true", "false"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is true or false. Leave the value out for true."
-        )
+        raise _wrong(text, "true or false", "Leave the value out for true.")
     return text == "true"
 
 

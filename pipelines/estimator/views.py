@@ -16,11 +16,7 @@ _TOPICS, _WORDS, _HEIGHT = 20, 8, 720
 
 @dataclass(frozen=True)
 class Page:
-    """A page of HTML.
-
-    Attributes:
-        html: The whole page, for a file or a browser.
-    """
+    """A page of HTML."""
 
     html: str
 

@@ -28,14 +28,7 @@ MOST_CHECKED = 100
 
 
 class ChosenModel(NamedTuple):
-    """What is kept of a manifest. A whole one is larger, and there may be thousands.
-
-    Attributes:
-        key: the model key.
-        version: the name of the version.
-        file: what names its model in the store.
-        tokeniser: the settings of its tokeniser.
-    """
+    """What is kept of a manifest. A whole one is larger, and there may be thousands."""
 
     key: str
     version: str

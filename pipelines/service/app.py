@@ -44,11 +44,7 @@ FORM = CONTENT_TYPE_LATEST
 
 
 class Metrics:
-    """The figures of one service.
-
-    Args:
-        versions: Returns the version at hand of each key.
-    """
+    """The figures of one service."""
 
     def __init__(self, versions: Callable[[], Mapping[str, str]]) -> None:
         self._registry = CollectorRegistry()
@@ -119,9 +115,6 @@ class Reports:
 
     A page is kept until another version, or another catalogue, is at hand. One thread at a time
     calls the methods.
-
-    Args:
-        store: The model store.
     """
 
     def __init__(self, store: ModelStore) -> None:
@@ -146,11 +139,6 @@ class Service:
     """Answers requests.
 
     One thread reads models and labels, and one makes reports, so the event loop waits for neither.
-
-    Args:
-        models: The models at hand.
-        limits: What requests may take.
-        poll: The seconds between two looks for a newer version.
     """
 
     def __init__(self, models: Models, limits: RequestLimits, poll: float) -> None:
@@ -336,10 +324,6 @@ class Hosts:
 
     A page of another site can reach a service of this machine under a name of its own (DNS
     rebinding). Its requests carry that name in ``Host``.
-
-    Args:
-        app: The application behind it.
-        names: The names, in small letters; ``*`` stands for any.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:

@@ -68,9 +68,6 @@ class Bodies:
     """The bodies that are being read, of ``most_waiting`` times ``most_bytes`` together at most.
 
     Beyond that, the one that began first makes room.
-
-    Args:
-        limits: What requests may take.
     """
 
     def __init__(self, limits: RequestLimits) -> None:
@@ -152,11 +149,7 @@ def texts_of(body: bytes, limits: RequestLimits) -> list[str]:
 
 
 class Rate:
-    """The buckets of all clients.
-
-    Args:
-        rate: Requests a second; 0 for any number.
-    """
+    """The buckets of all clients."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._most = rate, max(1.0, SECONDS * rate)

@@ -35,17 +35,7 @@ _FIELDS = ("topic", "topics", "none", "words_known", "tokens")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A version that labels texts.
-
-    Attributes:
-        manifest: The version.
-        snapshot: Its model.
-        prepared: The model as the method needs it.
-        settings: The settings of the method.
-        shown: The topics as the catalogue shows them.
-        none: Computes the shares of texts that no topic explains.
-        catalogue_digest: The digest of the catalogue; None where there is none.
-    """
+    """A version that labels texts."""
 
     manifest: Manifest
     snapshot: Snapshot
@@ -106,12 +96,6 @@ class Loaded:
 
 class Models:
     """The newest versions of the keys of a store. One thread at a time calls the methods.
-
-    Args:
-        store: The root of the model store.
-        settings: The settings of the method.
-        most_keys: The keys whose models are held. The one used least recently leaves.
-        version: The version that is read of each key.
 
     Attributes:
         store: The model store.
