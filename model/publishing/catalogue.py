@@ -33,7 +33,7 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
-from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified
+from beam_topics.model.publishing.blobs import create_named, path_in, read_verified
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.stored import checks
@@ -177,7 +177,7 @@ class CatalogueStore:
         pointer = self._pointer(key)
         if pointer is None:
             return None, Catalogue()
-        name = self._blobs.where(f"{_folder(key)}/LATEST")
+        name = self._blobs.where(path_in(key, "catalogue/LATEST"))
         digest = checks.hexadecimal(f"field digest of {name}", unseal(pointer, name).get("digest"))
         return digest, self.get(key, digest)
 
@@ -187,7 +187,8 @@ class CatalogueStore:
         Raises:
             DamagedDataError: It is missing, or does not have the content that was written.
         """
-        path = f"{_folder(key)}/{checks.hexadecimal('the digest of a catalogue', digest)}.json"
+        checks.hexadecimal("the digest of a catalogue", digest)
+        path = path_in(key, f"catalogue/{digest}.json")
         data = read_verified(self._blobs, path, digest)
         return Catalogue.from_bytes(data, self._blobs.where(path))
 
@@ -214,16 +215,16 @@ class CatalogueStore:
         parent, _ = self.latest(key)
         data = replace(catalogue, parent=parent).to_bytes()
         digest = hashlib.sha256(data).hexdigest()
-        create_named(self._blobs, f"{_folder(key)}/{digest}.json", data)
+        create_named(self._blobs, path_in(key, f"catalogue/{digest}.json"), data)
         target = seal({"digest": digest})
-        if not self._blobs.replace_pointer(f"{_folder(key)}/LATEST", pointer, target):
+        if not self._blobs.replace_pointer(path_in(key, "catalogue/LATEST"), pointer, target):
             raise StoreConflictError(
                 f"the catalogue of key {key!r} in {self.root} was changed meanwhile. Run again."
             )
         return digest
 
     def _pointer(self, key: str) -> bytes | None:
-        path = f"{_folder(key)}/LATEST"
+        path = path_in(key, "catalogue/LATEST")
         return self._blobs.read(path) if self._blobs.exists(path) else None
 
 
@@ -237,10 +238,6 @@ def name_topics(root: str, key: str, names: Sequence[str]) -> None:
     # If this conflicts, somebody has just made a catalogue, which stays.
     with suppress(StoreConflictError):
         store.put(key, catalogue)
-
-
-def _folder(key: str) -> str:
-    return f"{escape_key(key)}/catalogue"
 
 
 @dataclass(frozen=True)

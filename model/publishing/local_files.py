@@ -98,11 +98,8 @@ class LocalBlobs:
                 Path(new).unlink(missing_ok=True)
 
     def stamps(self, prefix: str) -> dict[str, Stamp]:
-        found = {}
-        for name in self.list(prefix):
-            if not name.endswith("/") and (stamp := self._stamp(f"{prefix}/{name}")) is not None:
-                found[name] = stamp
-        return found
+        files = (name for name in self.list(prefix) if not name.endswith("/"))
+        return {name: stamp for name in files if (stamp := self._stamp(f"{prefix}/{name}"))}
 
     def touch(self, path: str) -> bool:
         if not self.exists(path):

@@ -258,11 +258,9 @@ def _recursive(schema: Any, always: bool) -> str | None:
 
 
 def _time_unit(declared: Any) -> str | None:
-    for option in declared if isinstance(declared, list) else [declared]:
-        named = option.get("logicalType") if isinstance(option, dict) else None
-        if isinstance(named, str) and named in _TIME_UNITS:
-            return _TIME_UNITS[named]
-    return None
+    each = declared if isinstance(declared, list) else [declared]
+    named = (str(one.get("logicalType")) for one in each if isinstance(one, dict))
+    return next((_TIME_UNITS[name] for name in named if name in _TIME_UNITS), None)
 
 
 def _without_logical_types(schema: Any) -> Any:

@@ -176,13 +176,9 @@ def group(
 
 def settings_of(options: Options, record: type[R]) -> R:
     """Make a record of the options that are given."""
-    found: dict[str, Any] = {}
-    for item in options_of(record):
-        if item.nested:
-            found[item.field] = settings_of(options, item.value_type)  # type: ignore[type-var]
-        elif (value := options.get(item.name)) is not None:
-            found[item.field] = tuple(value) if isinstance(value, list) else value
-    return record(**found)
+    parts = {item.field: item.value_type for item in options_of(record) if item.nested}
+    nested = {name: settings_of(options, part) for name, part in parts.items()}  # type: ignore[type-var]
+    return record(**nested, **fields_given(options, record))
 
 
 def check_settings(options: Options, groups: Groups) -> None:
@@ -266,8 +262,9 @@ def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
 
 def fields_given(options: Options, record: type[Record]) -> dict[str, Any]:
     """Return the options of a record that are given, by field."""
-    given = options.given(item.name for item in options_of(record))
-    return {item.field: given[item.name] for item in options_of(record) if item.name in given}
+    given = {item.field: options.get(item.name) for item in options_of(record) if not item.nested}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    return {name: value for name, value in (given | lists).items() if value is not None}
 
 
 def settings_of_choice(

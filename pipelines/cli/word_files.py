@@ -74,7 +74,6 @@ def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> Tokenise
     from beam_topics.model.words.tokeniser import tokeniser_settings
 
     given = fields_given(options, TokeniserSettings)
-    given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     if stop_list := words.get("stop_words_file"):
         made = tokeniser_settings(**{**given, "stop_words": TokeniserSettings.stop_words})
         return replace(made, stop_words="file", stop_list=stop_list)
