@@ -51,11 +51,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def records(folder: Path) -> Iterator[dict[str, str]]:
-    """Iterate over the records of all addresses, in the order of their dates.
-
-    Args:
-        folder: has ``metadata.csv`` and ``speeches/<fileid>.txt``.
-    """
+    """Iterate over the records of all addresses, in the order of their dates."""
     with (folder / "metadata.csv").open(encoding="utf-8", newline="") as lines:
         addresses = sorted(csv.DictReader(lines), key=lambda row: (row["date"], row["fileid"]))
     for row in addresses:

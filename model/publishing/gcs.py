@@ -206,12 +206,8 @@ class GcsBlobs:
                 " account of this job the role roles/storage.objectUser. The service says:"
                 f" {_message(error)}"
             )
-            raise OptionError(
-                "--model_store",
-                self._root,
-                "a bucket that is there and that you may read and write",
-                remedy,
-            ) from error
+            allowed = "a bucket that is there and that you may read and write"
+            raise OptionError("--model_store", self._root, allowed, remedy) from error
 
 
 def _stamp(blob: storage.Blob) -> Stamp:

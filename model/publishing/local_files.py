@@ -171,16 +171,10 @@ class LocalBlobs:
                 raise OutputError(
                     f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}"
                 ) from error
-            remedy = (
-                "The system says:"
-                f" {error.strerror}{f': {error.filename}' if error.filename else ''}."
-            )
-            raise OptionError(
-                "--model_store",
-                str(self._root),
-                "a folder that this user may read and write",
-                remedy,
-            ) from error
+            where = f": {error.filename}" if error.filename else ""
+            remedy = f"The system says: {error.strerror}{where}."
+            allowed = "a folder that this user may read and write"
+            raise OptionError("--model_store", str(self._root), allowed, remedy) from error
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

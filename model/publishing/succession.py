@@ -403,8 +403,8 @@ class Succession:
         return [event for event in (birth, death) if event.topics]
 
     def _with_words(self, event: Event) -> Event:
-        def first_words(model: Snapshot | None) -> list[list[str]]:
-            words = model.top_words(FIRST_WORDS) if model and event.topics else []
+        def first_words(of: Snapshot | None) -> list[list[str]]:
+            words = of.top_words(FIRST_WORDS) if of and event.topics else []
             return [list(words[topic % len(words)]) for topic in event.topics if words]
 
         after = None if event.kind == DEATH else self.after

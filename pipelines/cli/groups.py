@@ -207,12 +207,9 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
     for option in declared.values():
         if option.shared and option.flag in parser._option_string_actions:
             continue
-        if option.value_type is bool:
-            action = parser.add_argument(
-                option.flag, **SWITCH, metavar="true", help=described(option)
-            )
-        else:
-            action = parser.add_argument(option.flag, type=_type_of(option), help=described(option))
+        is_switch = option.value_type is bool
+        how = {**SWITCH, "metavar": "true"} if is_switch else {"type": _type_of(option)}
+        action = parser.add_argument(option.flag, help=described(option), **how)
         # For the short help.
         action.first = option.first  # type: ignore[attr-defined]
 

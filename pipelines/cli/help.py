@@ -45,33 +45,27 @@ def help_text(
     ]
     shown: list[Section] = []
     if given.help == ALL or not asked:
-        every = (
-            given.help == ALL
-            or sum(len(group._group_actions) for group in parser._action_groups) <= FEW
-        )
-        for group in parser._action_groups:
-            shown += _of_group(group, groups, every=every, required=required)
+        few = sum(len(group._group_actions) for group in parser._action_groups) <= FEW
+        shown = every_section(parser, groups, every=given.help == ALL or few, required=required)
     for choice, found in asked if given.help != ALL else ():
         shown += [*_sections(choice, found), _shared(parser, choice, found)]
     return _formatted(parser, shown, given.help == ALL)
 
 
-def every_section(parser: argparse.ArgumentParser, groups: Groups) -> list[Section]:
-    """Return all options in sections, as ``--help=all`` shows them."""
-    shown: list[Section] = []
-    for group in parser._action_groups:
-        shown += _of_group(group, groups, every=True, required=())
-    return shown
+def every_section(
+    parser: argparse.ArgumentParser,
+    groups: Groups,
+    every: bool = True,
+    required: Collection[str] = (),
+) -> list[Section]:
+    """Return all options in sections, as ``--help=all`` shows them, or those that matter."""
+    of_groups = (_of_group(group, groups, every, required) for group in parser._action_groups)
+    return [section for sections in of_groups for section in sections]
 
 
 def _of_group(
-    group: argparse._ArgumentGroup,
-    groups: Groups,
-    *,
-    every: bool,
-    required: Collection[str],
+    group: argparse._ArgumentGroup, groups: Groups, every: bool, required: Collection[str]
 ) -> list[Section]:
-    """Return the sections of a group of options: all of them, or those that matter."""
     title = group.title or ""
     choice = next((one.choice for one in groups if one.title == title), None)
     if choice is None:

@@ -101,7 +101,7 @@ def report(result: PipelineResult) -> Refused | None:
         lines = _most(found)
     elif files := sum(counters.get(f"dead_{SCHEMA}", 0) for counters in counted.values()):
         example = first_example(SCHEMA, [text for each in examples.values() for text in each])
-        lines = [f"Files that were refused as a whole: {files:,}.", *_shown(example, _NO_EXAMPLE)]
+        lines = [f"Files that were refused as a whole: {files:,}.", *_shown(example)]
     for line in lines:
         tell(line)
     return found
@@ -131,16 +131,14 @@ def _most(found: Refused) -> list[str]:
         f" ({found.count:,}):"
     )
     remedy = _REMEDIES.get(found.reason)
-    example = [] if remedy and found.example is None else _shown(found.example, _NO_EXAMPLE)
+    example = [] if remedy and found.example is None else _shown(found.example)
     return [said, *example, *([f"  {remedy}"] if remedy else [])]
 
 
-def _shown(example: Example | None, otherwise: str) -> list[str]:
-    return (
-        [f"  {otherwise}"]
-        if example is None
-        else [f"  {example.source}: {example.detail}", f"  {example.record}"]
-    )
+def _shown(example: Example | None) -> list[str]:
+    if example is None:
+        return [f"  {_NO_EXAMPLE}"]
+    return [f"  {example.source}: {example.detail}", f"  {example.record}"]
 
 
 def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError
@@ -12,9 +12,8 @@ from beam_topics.model.files import read_text
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.figures import Sources, figures_of
-from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
+from beam_topics.model.reporting.mixtures import Limits, shortened, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.looking import PROFILE_FILE
@@ -86,7 +85,6 @@ def follow(
 
 def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     """Return the page of a version."""
-    settings = read_settings_of(options)
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)
     history = store.with_models(manifest)
@@ -95,29 +93,21 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     labelled = options.mixtures and labelled_of(
         options.mixtures, history, view, typical=limits.typical, sample=limits.sample
     )
+    texts = None
+    if options.documents is not None and labelled is not None:
+        wanted = {mixture.digest for mixture in shown(labelled)}
+        found = documents_of(options.documents, read_settings_of(options), manifest)
+        texts = texts_of(found, wanted, limits)
     sources = Sources(
         history,
         view,
         store.get_snapshot,
         labelled,
-        _texts(options.documents, labelled, settings, manifest, limits),
+        texts,
         dead_letters and refused_in(dead_letters),
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
     )
     return render(figures_of(sources, limits), options.title).encode()
-
-
-def _texts(
-    patterns: Sequence[str] | None,
-    labelled: Labelled | None,
-    settings: ReadSettings,
-    manifest: Manifest,
-    limits: Limits,
-) -> dict[bytes, Text] | None:
-    if patterns is None or labelled is None:
-        return None
-    wanted = {mixture.digest for mixture in shown(labelled)}
-    return texts_of(documents_of(patterns, settings, manifest), wanted, limits)
 
 
 def _profile(path: Path, limits: Limits) -> list[list[str]] | None:

@@ -27,7 +27,9 @@ _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
 def trends(options: Options) -> None:
     """Print the table of topics and the bursts."""
     key = settings_of(options, VersionSettings).key
-    names, shown = named(options)
+    shown = Shown.stored(*opened(options))
+    names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
+    names.append("none")
     rows = [row for row in _rows(options.rows) if row["key"] == key]
     if options.trends_group is not None:
         rows = [row for row in rows if row["group"] == options.trends_group]
@@ -40,13 +42,6 @@ def trends(options: Options) -> None:
     out.print(_table(table, names))
     out.print()
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
-
-
-def named(options: Options) -> tuple[list[str], Shown]:
-    """Return the ids and names of the groups of topics, and of no topic, and the groups."""
-    shown = Shown.stored(*opened(options))
-    names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
-    return [*names, "none"], shown
 
 
 def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
