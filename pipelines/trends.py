@@ -16,13 +16,8 @@ from beam_topics.pipelines.cli.command import command, later
 GROUPS = (group.TrendFileOptions, group.StoreOptions, group.ModelVersionOptions)
 
 
-main = command(
-    "trends",
-    __doc__,
-    GROUPS,
-    {"rows": "trends", "model_store": "models"},
-    later("trends.trends"),
-)
+REQUIRED = {"rows": "trends", "model_store": "models"}
+main = command("trends", __doc__, GROUPS, REQUIRED, later("trends.trends"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -119,13 +119,10 @@ def _plans(options: Options) -> Iterator[tuple[str, Expiry, list[Removal]]]:
         yield name, expiry, expiry.plan(name)
 
 
-_STORE = {"model_store": "models"}
-
-
 def _action(
     name: str, run: Callable[[Options], None], *groups: OptionGroup, **more: str
 ) -> Callable[[Sequence[str] | None], int]:
-    prog, required = f"versions {name}", {**_STORE, **more}
+    prog, required = f"versions {name}", {"model_store": "models", **more}
     return command(prog, str(run.__doc__), (*_WHICH, *groups), required, run, graph=False)
 
 
