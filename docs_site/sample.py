@@ -29,7 +29,7 @@ def sample_of(folder: Path) -> str:
     """Return the head of the table of topics that the demo prints."""
     stream = io.StringIO()
     with redirect_stdout(stream):
-        if show.main(demo.show_options(folder)):
+        if show.main((f"--model_store={folder / 'models'}", "--top_words=7")):
             sys.exit("the topics cannot be shown; the message is above")
     title, head, rule, *rows = stream.getvalue().splitlines()
     return "\n".join(map(str.rstrip, (title, head, rule, *rows[:_TOPICS], "  ...")))

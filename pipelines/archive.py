@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, flags, settings_of
-from beam_topics.pipelines.cli.options import (
-    InputOptions,
-    InputSettings,
-    RecordOptions,
-)
+from beam_topics.pipelines.cli.options import InputSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 
 _ArchiveOptions = flags("Archive", output={"help": "folder for the Avro files"})
-GROUPS = (InputOptions, _ArchiveOptions, RecordOptions)
+GROUPS = (group.InputOptions, _ArchiveOptions, group.RecordOptions)
 REQUIRED = {"input": "'raw/*.jsonl'", "output": "archive", "dead_letters": "dead"}
 
 

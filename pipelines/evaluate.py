@@ -20,23 +20,16 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import (
-    EvaluationOptions,
-    FigureOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    StoreOptions,
-)
 
 GROUPS = (
-    EvaluationOptions,
-    FigureOptions,
-    RecordOptions,
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
+    group.EvaluationOptions,
+    group.FigureOptions,
+    group.RecordOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
 )
 REQUIRED = {"held_out": "'held/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 

@@ -15,9 +15,9 @@ from beam_topics.model.errors import OptionError, OutputError
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reporting import exports
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, flags
-from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TopicOptions
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.cli.values import choices
@@ -40,17 +40,12 @@ _FormOptions = flags(
     format={"choices": _ALL, "help": choices(_ALL)},
     output={"help": "file to write; gensim writes some beside it"},
 )
-GROUPS = (StoreOptions, ModelVersionOptions, _FormOptions, TopicOptions)
+GROUPS = (group.StoreOptions, group.ModelVersionOptions, _FormOptions, group.TopicOptions)
 REQUIRED = {"model_store": "models", "format": "csv", "output": "topics.csv"}
 
 
 def export(options: Options) -> None:
-    """Write the version that the options name.
-
-    Raises:
-        OptionError: there is no such version, or it has no such form.
-        OutputError: the file cannot be written.
-    """
+    """Write the version that the options name."""
     if options.topic_ids and options.format != "seeds":
         given, remedy = (
             ",".join(map(str, options.topic_ids)),
@@ -67,17 +62,11 @@ def export(options: Options) -> None:
             path.write_bytes(FORMS[options.format](shown, store.up_to(manifest), options))
     except OSError as error:
         raise OutputError(f"--output: {path} cannot be written: {error}.") from error
-    form = f"{options.format}{_rounded(shown, options.format)}"
+    form, (tokens, whole) = options.format, exports.rounding(shown)
+    if form == "mallet" and tokens != whole:
+        form += f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
     told = f"version {manifest.version} -> {path} ({form})"
     console().print(plain(told), soft_wrap=True)
-
-
-def _rounded(shown: Shown, form: str) -> str:
-    """Return what a state of whole tokens leaves out or adds; empty for nothing."""
-    tokens, whole = exports.rounding(shown)
-    if form != "mallet" or tokens == whole:
-        return ""
-    return f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"
 
 
 main = command("export", __doc__, GROUPS, REQUIRED, export, graph=False)

@@ -12,38 +12,23 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import (
-    FitOptions,
-    FunctionOptions,
-    InferenceOptions,
-    InputOptions,
-    MethodOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    StoreOptions,
-)
 
 GROUPS = (
-    InputOptions,
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    FitOptions,
-    MethodOptions,
-    InferenceOptions,
-    RecordOptions,
+    group.InputOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
+    group.FitOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
+    group.RecordOptions,
 )
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-main = command(
-    "fit_classifier",
-    __doc__,
-    GROUPS,
-    REQUIRED,
-    later("evaluate.fit_and_show"),
-)
+main = command("fit_classifier", __doc__, GROUPS, REQUIRED, later("evaluate.fit_and_show"))
 
 if __name__ == "__main__":
     sys.exit(main())

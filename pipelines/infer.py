@@ -14,39 +14,25 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import (
-    CoverageOptions,
-    FunctionOptions,
-    InferenceOptions,
-    InputOptions,
-    KafkaOptions,
-    MethodOptions,
-    ModelCacheOptions,
-    ModelVersionOptions,
-    OutputOptions,
-    RecordOptions,
-    SinkOptions,
-    StoreOptions,
-    TrainingDocumentsOptions,
-)
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 GROUPS = (
-    InputOptions,
+    group.InputOptions,
     SourceOptions,
-    KafkaOptions,
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    SinkOptions,
-    OutputOptions,
-    MethodOptions,
-    InferenceOptions,
-    ModelCacheOptions,
-    TrainingDocumentsOptions,
-    CoverageOptions,
-    RecordOptions,
+    group.KafkaOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
+    group.SinkOptions,
+    group.OutputOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
+    group.ModelCacheOptions,
+    group.TrainingDocumentsOptions,
+    group.CoverageOptions,
+    group.RecordOptions,
 )
 REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
 

@@ -16,16 +16,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.options import (
-    FunctionOptions,
-    InferenceOptions,
-    MethodOptions,
-    ModelVersionOptions,
-    StoreOptions,
-    TextOptions,
-)
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
 from beam_topics.pipelines.cli.terminal import console, plain
 
@@ -43,22 +36,18 @@ _MOST_TOPICS = 3
 
 
 GROUPS = (
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    TextOptions,
-    MethodOptions,
-    InferenceOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
+    group.TextOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
 )
 REQUIRED = {"model_store": "models"}
 
 
 def label(options: Options) -> None:
-    """Print each text with the shares and names of its largest topics.
-
-    Raises:
-        OptionError: there is no such version, or the method needs more than the model.
-    """
+    """Print each text with the shares and names of its largest topics."""
     # Imported here, because --help needs no kernels.
     from beam_topics.pipelines.cli.stored import opened
     from beam_topics.pipelines.service.models import Models

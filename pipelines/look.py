@@ -17,16 +17,11 @@ from typing import TYPE_CHECKING
 
 from beam_topics.model.reading.paths import is_path
 from beam_topics.model.settings.options import names_text
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.options import (
-    FigureOptions,
-    FigureSettings,
-    InputOptions,
-    InputSettings,
-    RecordOptions,
-)
+from beam_topics.pipelines.cli.options import FigureSettings, InputSettings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,17 +30,12 @@ if TYPE_CHECKING:
 
 # The paths below the top level that the table shows, beside those with a role.
 _MOST_PATHS = 20
-GROUPS = (InputOptions, FigureOptions, RecordOptions)
+GROUPS = (group.InputOptions, group.FigureOptions, group.RecordOptions)
 REQUIRED = {"input": "data.csv"}
 
 
 def look(options: Options) -> None:
-    """Print the profile of the input, and write it into the file ``--json``.
-
-    Raises:
-        OptionError: a path matches nothing, or the format of a file is not known.
-        UsageError: no file has a record.
-    """
+    """Print the profile of the input, and write it into the file ``--json``."""
     # Imported here, because --help reads no file.
     from beam_topics.pipelines.cli import profiling
     from beam_topics.pipelines.cli.terminal import console, plain

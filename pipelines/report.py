@@ -12,26 +12,20 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
 from beam_topics.pipelines.cli.groups import flags
-from beam_topics.pipelines.cli.options import (
-    LabelledOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    ReportOptions,
-    StoreOptions,
-)
 
 # The options of all programs have one namespace, in which --output belongs to the sinks.
 # SinkOptions reads it.
 _PageOptions = flags("Output", output={"help": "file for the page, for example report.html"})
 GROUPS = (
-    StoreOptions,
-    ModelVersionOptions,
-    LabelledOptions,
-    ReportOptions,
+    group.StoreOptions,
+    group.ModelVersionOptions,
+    group.LabelledOptions,
+    group.ReportOptions,
     _PageOptions,
-    RecordOptions,
+    group.RecordOptions,
 )
 REQUIRED = {"model_store": "models", "output": "report.html"}
 

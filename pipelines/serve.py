@@ -14,16 +14,10 @@ from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.publishing.settings import StoreSettings
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.options import (
-    FunctionOptions,
-    InferenceOptions,
-    MethodOptions,
-    ServiceOptions,
-    ServiceSettings,
-    StoreOptions,
-)
+from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
 
 if TYPE_CHECKING:
@@ -33,11 +27,11 @@ if TYPE_CHECKING:
     from beam_topics.pipelines.service.models import Models
 
 GROUPS = (
-    StoreOptions,
-    FunctionOptions,
-    ServiceOptions,
-    MethodOptions,
-    InferenceOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ServiceOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
 )
 REQUIRED = {"model_store": "models"}
 # The models of so many keys are held. Each version is looked for after so many seconds.
@@ -45,12 +39,7 @@ MOST_KEYS, POLL = 100, 10.0
 
 
 def serve(options: Options) -> None:
-    """Serve until the process is told to end.
-
-    Raises:
-        BeamTopicsError: Something that the service needs is not installed.
-        OptionError: The store has no version, or the method needs more than the model.
-    """
+    """Serve until the process is told to end."""
     for name in ("starlette", "uvicorn", "httptools", "prometheus_client"):
         if importlib.util.find_spec(name) is None:
             told = f"serve needs {name}. Run: pip install 'beam-topics[serve]'"
@@ -68,13 +57,7 @@ def serve(options: Options) -> None:
 
 
 def config_of(models: Models, wanted: ServiceSettings, limits: RequestLimits) -> uvicorn.Config:
-    """Return how uvicorn runs the service.
-
-    Args:
-        models: The models at hand.
-        wanted: Where the service listens.
-        limits: What requests may take.
-    """
+    """Return how uvicorn runs the service."""
     import uvicorn
 
     from beam_topics.pipelines.service.app import Hosts, Service, names_of

@@ -17,15 +17,10 @@ from beam_topics.model.learner_log.at_hand import documents_at_hand
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.version_events import summary_of
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.options import (
-    ModelVersionOptions,
-    ShowOptions,
-    ShowSettings,
-    StoreOptions,
-    TopicOptions,
-)
+from beam_topics.pipelines.cli.options import ShowSettings
 from beam_topics.pipelines.cli.stored import is_ordered, opened
 from beam_topics.pipelines.cli.terminal import (
     ACROSS,
@@ -41,7 +36,7 @@ from beam_topics.pipelines.cli.terminal import (
     topic_table,
 )
 
-GROUPS = (StoreOptions, ModelVersionOptions, TopicOptions, ShowOptions)
+GROUPS = (group.StoreOptions, group.ModelVersionOptions, group.TopicOptions, group.ShowOptions)
 # Periods of a curve, versions in the table, and versions whose events are listed.
 _CURVE = 24
 _EVENTS = 5
@@ -122,13 +117,6 @@ def listed_topics(shown: Shown, chosen: Sequence[int]) -> set[int]:
     """Return the ids of the topics that are listed: the chosen ones, or all that have something.
 
     Hidden topics and those without a token are left out.
-
-    Args:
-        shown: the version as people see it.
-        chosen: the numbers of ``--topic_ids``.
-
-    Raises:
-        OptionError: the version shows no such topic.
     """
     for topic in chosen:
         if topic not in shown.ids:

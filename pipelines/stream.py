@@ -11,27 +11,19 @@ from __future__ import annotations
 import sys
 
 from beam_topics.pipelines import train
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import (
-    CoverageOptions,
-    InferenceOptions,
-    MethodOptions,
-    ModelCacheOptions,
-    OutputOptions,
-    SinkOptions,
-    StreamOptions,
-)
 
 GROUPS = (
     *train.GROUPS[:4],
-    SinkOptions,
-    OutputOptions,
-    StreamOptions,
+    group.SinkOptions,
+    group.OutputOptions,
+    group.StreamOptions,
     *train.GROUPS[4:],
-    MethodOptions,
-    InferenceOptions,
-    ModelCacheOptions,
-    CoverageOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
+    group.ModelCacheOptions,
+    group.CoverageOptions,
 )
 REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
 

@@ -23,28 +23,20 @@ from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, En
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.options import (
-    CatalogueOptions,
-    FunctionOptions,
-    LabelledOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    StoreOptions,
-    TopicOptions,
-)
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain, titled
 
 GROUPS = (
-    StoreOptions,
-    FunctionOptions,
-    ModelVersionOptions,
-    TopicOptions,
-    CatalogueOptions,
-    LabelledOptions,
-    RecordOptions,
+    group.StoreOptions,
+    group.FunctionOptions,
+    group.ModelVersionOptions,
+    group.TopicOptions,
+    group.CatalogueOptions,
+    group.LabelledOptions,
+    group.RecordOptions,
 )
 # Earlier catalogues that are listed, and the digits of each.
 _EARLIER, _DIGITS = 8, 12
@@ -52,11 +44,7 @@ _CHANGES = ("topic_name", "hide", "merge_into")
 
 
 def topics(options: Options) -> None:
-    """Change the catalogue, or print it.
-
-    Raises:
-        OptionError: an option cannot be used.
-    """
+    """Change the catalogue, or print it."""
     models, manifest = opened(options)
     store = CatalogueStore(models.root)
     key, snapshot = manifest.key, models.get_snapshot(manifest)
@@ -72,7 +60,7 @@ def topics(options: Options) -> None:
         names = automatic_names(models, manifest, catalogue, options)
         catalogue = catalogue.with_automatic(names)
         digest = store.put(key, catalogue)
-    elif _chosen(options):
+    elif options.topic_ids:
         catalogue = changed(catalogue, options)
         digest = store.put(key, catalogue)
     out = console()
@@ -83,28 +71,24 @@ def topics(options: Options) -> None:
 
 
 def check(options: Options, manifest: Manifest, topics: int) -> None:
-    """Refuse options that contradict each other, and topics that do not exist.
-
-    Raises:
-        OptionError: an option cannot be used.
-    """
+    """Refuse options that contradict each other, and topics that do not exist."""
     given = [name for name in _CHANGES if getattr(options, name) is not None]
-    if _chosen(options) and not given:
+    if options.topic_ids and not given:
         changes = ", ".join(f"--{name}" for name in _CHANGES)
         allowed = f"topics together with one of {changes}"
-        numbers = ",".join(map(str, _chosen(options)))
+        numbers = ",".join(map(str, options.topic_ids))
         raise OptionError("--topic_ids", numbers, allowed, "Say what is to change.")
-    if given and not _chosen(options):
+    if given and not options.topic_ids:
         name = given[0]
         remedy = "Add the numbers of topics, for example --topic_ids=3."
         raise OptionError(
             f"--{name}", getattr(options, name), "nothing without --topic_ids", remedy
         )
-    if options.roll_back is not None and _chosen(options):
+    if options.roll_back is not None and options.topic_ids:
         allowed = "nothing beside --topic_ids"
         raise OptionError("--roll_back", options.roll_back, allowed, "Leave one of the two out.")
     ids = manifest.ids(topics)
-    for name, numbers in (("topic_ids", _chosen(options)), ("merge_into", [options.merge_into])):
+    for name, numbers in (("topic_ids", options.topic_ids), ("merge_into", [options.merge_into])):
         for number in numbers:
             if number is not None and number not in ids:
                 allowed = f"topics of version {manifest.version}"
@@ -112,25 +96,15 @@ def check(options: Options, manifest: Manifest, topics: int) -> None:
                 raise OptionError(f"--{name}", number, allowed, remedy)
 
 
-def _chosen(options: Options) -> tuple[int, ...]:
-    """Return the numbers of ``--topic_ids``."""
-    found: tuple[int, ...] = options.topic_ids
-    return found
-
-
 def check_naming(options: Options) -> None:
-    """Refuse options of names where topics are not named, and changes beside ``--name_topics``.
-
-    Raises:
-        OptionError: an option cannot be used.
-    """
+    """Refuse options of names where topics are not named, and changes beside ``--name_topics``."""
     given = options.given(["namer", "mixtures", "documents"])
     if not options.name_topics:
         for name, value in given.items():
             shown = value if isinstance(value, str) else ",".join(value)
             allowed = "nothing without --name_topics"
             raise OptionError(f"--{name}", shown, allowed, "Add --name_topics.")
-    elif _chosen(options) or options.roll_back is not None:
+    elif options.topic_ids or options.roll_back is not None:
         allowed = "nothing beside --topic_ids and --roll_back"
         raise OptionError("--name_topics", True, allowed, "Do one after the other.")
 
@@ -141,9 +115,9 @@ def changed(catalogue: Catalogue, options: Options) -> Catalogue:
     fields = {field: value for field, value in named.items() if value is not None}
     if options.topic_name is not None:
         fields["automatic"] = False
-    found = catalogue.with_entries(_chosen(options), **fields)
+    found = catalogue.with_entries(options.topic_ids, **fields)
     return (
-        found if options.merge_into is None else found.merged(_chosen(options), options.merge_into)
+        found if options.merge_into is None else found.merged(options.topic_ids, options.merge_into)
     )
 
 

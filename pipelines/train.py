@@ -8,31 +8,21 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import (
-    InputOptions,
-    KafkaOptions,
-    KeepOptions,
-    LearnerOptions,
-    RecordOptions,
-    SequenceOptions,
-    StoreOptions,
-    TokeniserOptions,
-    TrainingOptions,
-)
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 GROUPS = (
-    InputOptions,
+    group.InputOptions,
     SourceOptions,
-    KafkaOptions,
-    StoreOptions,
-    RecordOptions,
-    TokeniserOptions,
-    SequenceOptions,
-    LearnerOptions,
-    TrainingOptions,
-    KeepOptions,
+    group.KafkaOptions,
+    group.StoreOptions,
+    group.RecordOptions,
+    group.TokeniserOptions,
+    group.SequenceOptions,
+    group.LearnerOptions,
+    group.TrainingOptions,
+    group.KeepOptions,
 )
 REQUIRED = {"model_store": "models", "dead_letters": "dead"}
 

@@ -10,19 +10,14 @@ from __future__ import annotations
 
 import sys
 
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
-from beam_topics.pipelines.cli.options import ModelVersionOptions, StoreOptions, TrendFileOptions
 
-GROUPS = (TrendFileOptions, StoreOptions, ModelVersionOptions)
+GROUPS = (group.TrendFileOptions, group.StoreOptions, group.ModelVersionOptions)
 
 
-main = command(
-    "trends",
-    __doc__,
-    GROUPS,
-    {"rows": "trends", "model_store": "models"},
-    later("trends.trends"),
-)
+REQUIRED = {"rows": "trends", "model_store": "models"}
+main = command("trends", __doc__, GROUPS, REQUIRED, later("trends.trends"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,20 +19,16 @@ from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.options import (
-    KeepOptions,
-    ModelVersionOptions,
-    StoreOptions,
-)
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
-_WHICH = (StoreOptions, ModelVersionOptions)
+_WHICH = (group.StoreOptions, group.ModelVersionOptions)
 # The options of all actions.
-GROUPS = (*_WHICH, KeepOptions)
+GROUPS = (*_WHICH, group.KeepOptions)
 
 
 def list_versions(options: Options) -> None:
@@ -123,13 +119,10 @@ def _plans(options: Options) -> Iterator[tuple[str, Expiry, list[Removal]]]:
         yield name, expiry, expiry.plan(name)
 
 
-_STORE = {"model_store": "models"}
-
-
 def _action(
     name: str, run: Callable[[Options], None], *groups: OptionGroup, **more: str
 ) -> Callable[[Sequence[str] | None], int]:
-    prog, required = f"versions {name}", {**_STORE, **more}
+    prog, required = f"versions {name}", {"model_store": "models", **more}
     return command(prog, str(run.__doc__), (*_WHICH, *groups), required, run, graph=False)
 
 
@@ -140,11 +133,11 @@ ACTIONS = {
     "unpin": _action("unpin", unpin_version),
     "diff": _action("diff", diff),
     "rollback": _action("rollback", roll_back),
-    "expire": _action("expire", expire, KeepOptions, **_EXPIRE),
+    "expire": _action("expire", expire, group.KeepOptions, **_EXPIRE),
 }
 # Beam has an option of this name, which takes a value.
 _DRY_RUN = "--dry_run"
-_DRY = _action("expire", list_expired, KeepOptions, **_EXPIRE)
+_DRY = _action("expire", list_expired, group.KeepOptions, **_EXPIRE)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

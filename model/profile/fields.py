@@ -16,17 +16,17 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import median
 from typing import Any
 
 from beam_topics.model.reading.found_forms import (
+    ID_NAME,
     ORDER,
     FoundForm,
     find_form,
     has_time_name,
-    is_id_name,
     listed,
     looks_like_times,
 )
@@ -123,12 +123,19 @@ class Roles:
     """Which fields are what.
 
     Attributes:
+        fields, records: the fields, and the records that they were found in.
+        names: the names of fields by the options, or their defaults.
+        given: the options that are given, by name.
         roles: the role of each field that has one.
         options: options with their values, those that differ from the defaults.
         questions: what is not clear.
         body: the field with most of the text, also where it is asked for.
     """
 
+    fields: Sequence[Field]
+    records: Records
+    names: FieldNames
+    given: Collection[str]
     roles: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
@@ -253,26 +260,15 @@ def _words_of(text: str) -> int:
 def roles_of(
     fields: Sequence[Field], records: Records, names: FieldNames, given: Collection[str]
 ) -> Roles:
-    """Return which fields are the text, the time and the id.
-
-    Args:
-        fields: the fields.
-        records: the records that they were found in.
-        names: the names of fields by the options, or their defaults.
-        given: the names of the options that are given.
-    """
-    found = Roles()
-    _find_text(fields, records, names, given, found)
-    _find_time(fields, records, names, given, found)
-    _find_id(fields, records, names, given, found)
+    """Return which fields are the text, the time and the id."""
+    found = Roles(fields, records, names, given)
+    _find_text(found)
+    _find_time(found)
+    _find_id(found)
     for one in fields:
         if one.name not in found.roles and (role := _candidate(one, len(records))):
             found.roles[one.name] = role
     return found
-
-
-def _given(role: str, given: Collection[str]) -> bool:
-    return any(name in given for name in SETTLED[role])
 
 
 def _weight(text: Field) -> float:
@@ -280,22 +276,9 @@ def _weight(text: Field) -> float:
     return text.length * text.filled
 
 
-def _ask_rivals(
-    fields: Sequence[Field],
-    records: Records,
-    texts: Mapping[str, Field],
-    body: str,
-    rivals: Sequence[str],
-) -> Question:
-    """Return the question which of several fields is the text.
-
-    Args:
-        fields: All fields.
-        records: A sample of the records.
-        texts: The fields that may be the text.
-        body: The one with most characters.
-        rivals: Those that have nearly as many.
-    """
+def _ask_rivals(found: Roles, texts: Mapping[str, Field], rivals: Sequence[str]) -> Question:
+    """Return the question which of several fields is the text."""
+    body, records = found.body, found.records
     both = [name for name in texts if name in (body, *rivals)]
     sets = [[body], *([name] for name in rivals), both]
     if _filled(records, both) < MOST and len(texts) > len(both):
@@ -312,17 +295,12 @@ def _ask_rivals(
         text += f" {1 - least:.0%} of the records lack one of them."
     if not likely and f"{EACH}." not in body:
         likely = (option("text_field", names_text(sets[-1])),)
-    return _ask_text(text, (body, *rivals), likely, fields)
+    return _ask_text(text, (body, *rivals), likely, found.fields)
 
 
-def _find_text(
-    fields: Sequence[Field],
-    records: Records,
-    names: FieldNames,
-    given: Collection[str],
-    found: Roles,
-) -> None:
-    if _given("text", given):
+def _find_text(found: Roles) -> None:
+    fields, records, names, given = found.fields, found.records, found.names, found.given
+    if {*SETTLED["text"]} & set(given):
         found.roles |= dict.fromkeys(names.texts, "text")
         found.body = names.texts[0]
         return
@@ -343,7 +321,8 @@ def _find_text(
         body, longest = ranked[0], _weight(texts[ranked[0]])
         rivals = [name for name in ranked[1:] if longest < _CLEARLY_LONGER * _weight(texts[name])]
     found.body = body
-    if EACH not in body and _are_mails(records, body):
+    some = [one for one in _values(records[:_LOOKED_AT], body) if isinstance(one, str)]
+    if EACH not in body and some and sum(map(is_mail, some)) >= MOST * len(some):
         text = (
             f"the texts of {body!r} are mails, with their headers: each is read as a mail, or not."
         )
@@ -360,7 +339,7 @@ def _find_text(
     rivals = [name for name in rivals if name not in titles]
     chosen = [name for name in texts if name == body or name in titles]
     if rivals:
-        found.questions.append(_ask_rivals(fields, records, texts, body, rivals))
+        found.questions.append(_ask_rivals(found, texts, rivals))
         return
     if f"{EACH}." in body:
         text = f"the text {body!r} is in an array: its elements are documents, or one text."
@@ -378,11 +357,6 @@ def _filled(records: Records, names: Sequence[str]) -> float:
     full = ([value for value in each if value is not None] for each in values)
     having = sum(bool(each) and all(isinstance(one, str) for one in each) for each in full)
     return having / max(len(records), 1)
-
-
-def _are_mails(records: Records, body: str) -> bool:
-    some = [one for one in _values(records[:_LOOKED_AT], body) if isinstance(one, str)]
-    return bool(some) and sum(map(is_mail, some)) >= MOST * len(some)
 
 
 def _within(path: str) -> str:
@@ -436,13 +410,8 @@ def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records
     )
 
 
-def _find_time(
-    fields: Sequence[Field],
-    records: Records,
-    names: FieldNames,
-    given: Collection[str],
-    found: Roles,
-) -> None:
+def _find_time(found: Roles) -> None:
+    fields, records, names, given = found.fields, found.records, found.names, found.given
     if "time_from" in given:
         return
     times = _nearest([one for one in fields if one.type == "time" and one.filled >= MOST], found)
@@ -453,10 +422,12 @@ def _find_time(
     if chosen not in times and isinstance(given, Mapping) and "timestamp_field" not in given:
         chosen = _of_form(fields, records, given.get("timestamp_format", "")) or chosen
     if chosen is None:
-        _without_time(fields, records, times, given, found)
+        _without_time(times, found)
         return
-    if not _given("time", given) and (first := _first_version(chosen, fields)):
-        found.questions.append(_ask_version(first, chosen.name))
+    if not {*SETTLED["time"]} & set(given) and (first := _first_version(chosen, fields)):
+        names_of = f"the time {chosen.name!r} is that of the last change, and {first!r} that of"
+        both = (option("timestamp_field", first), option("timestamp_field", chosen.name))
+        found.questions.append(Question(SETTLED["time"], f"{names_of} the first.", both))
         return
     found.roles[chosen.name] = "time"
     if chosen.name != names.timestamp:
@@ -486,12 +457,6 @@ def _is_buddhist(time: Field, records: Records) -> bool:
     times = [one for one in times_of(records[:_LOOKED_AT], time) if one is not None]
     years = [int(to_iso(one)[:4]) for one in times]
     return sum(year in _BUDDHIST for year in years) >= MOST * max(len(years), 1)
-
-
-def _ask_version(first: str, last: str) -> Question:
-    text = f"the time {last!r} is that of the last change, and {first!r} that of the first."
-    both = (option("timestamp_field", first), option("timestamp_field", last))
-    return Question(SETTLED["time"], text, both)
 
 
 def _first_version(chosen: Field, fields: Sequence[Field]) -> str:
@@ -575,14 +540,8 @@ def times_of(records: Records, time: Field, form: str = "", zone: str = "UTC") -
     return [read(value) for value in _values(records, time.name)]
 
 
-def _without_time(
-    fields: Sequence[Field],
-    records: Records,
-    times: Sequence[Field],
-    given: Collection[str],
-    found: Roles,
-) -> None:
-    some = times or _nearest([one for one in fields if one.type == "time"], found)
+def _without_time(times: Sequence[Field], found: Roles) -> None:
+    some = times or _nearest([one for one in found.fields if one.type == "time"], found)
     if some:
         what = f"the time may be in {listed(one.name for one in some)}"
         choices = [option("timestamp_field", one.name) for one in some]
@@ -591,12 +550,12 @@ def _without_time(
             choices += ORDER
         found.questions.append(Question(SETTLED["time"], f"{what}.", tuple(choices)))
         return
-    if "timestamp_format" in given:
+    if "timestamp_format" in found.given:
         text = "no field has times of --timestamp_format, or several have. Leave it out."
         found.questions.append(Question(("time_from",), text, ORDER))
         return
-    others = [one for one in fields if one.name not in found.roles]
-    unread = next((one for one in others if _may_be_time(one, records)), None)
+    others = [one for one in found.fields if one.name not in found.roles]
+    unread = next((one for one in others if _may_be_time(one, found.records)), None)
     if unread is not None:
         found.questions.append(_unread(unread))
     else:
@@ -623,13 +582,8 @@ def _unread(time: Field) -> Question:
     return Question(("timestamp_format", "time_from"), text, ORDER)
 
 
-def _find_id(
-    fields: Sequence[Field],
-    records: Records,
-    names: FieldNames,
-    given: Collection[str],
-    found: Roles,
-) -> None:
+def _find_id(found: Roles) -> None:
+    fields, records, names, given = found.fields, found.records, found.names, found.given
     if "id_from" in given:
         return
     default = next((one for one in fields if one.name == names.id), None)
@@ -648,7 +602,7 @@ def _find_id(
 
 def _is_id(one: Field, records: Records) -> bool:
     """Return whether a field has the name of an id, and another value in each record."""
-    if one.type not in ("number", "words") or one.filled < 1 or not is_id_name(one.name):
+    if one.type not in ("number", "words") or one.filled < 1 or not ID_NAME.search(one.name):
         return False
     values = _values(records, one.name)
     return len({value for value in values if isinstance(value, (str, int))}) == len(values)
@@ -657,13 +611,7 @@ def _is_id(one: Field, records: Records) -> bool:
 def _candidate(one: Field, records: int) -> str:
     """Return what a field that is not used may be: a label, or an author or other group."""
     count = round(one.different * one.filled * min(records, _LOOKED_AT))
-    if one.type not in ("words", "number", "text") or one.filled < 0.5 or count < 2:
-        return ""
-    if one.different > 0.5:
+    rare = one.filled < 0.5 or count < 2 or one.different > 0.5
+    if one.type not in ("words", "number", "text") or rare:
         return ""
     return "label?" if count <= _MOST_CLASSES else "author?" if one.type != "number" else ""
-
-
-def with_roles(fields: Iterable[Field], roles: Mapping[str, str]) -> tuple[Field, ...]:
-    """Return the fields with their roles."""
-    return tuple(replace(one, role=roles.get(one.name, "")) for one in fields)

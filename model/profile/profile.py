@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,6 @@ from beam_topics.model.profile.fields import (
     option,
     roles_of,
     times_of,
-    with_roles,
 )
 from beam_topics.model.profile.sampling import FileSample, Samples, sample_file
 from beam_topics.model.reading.delimited import Layout
@@ -243,14 +242,7 @@ def profile_of(
     given: Mapping[str, str],
     with_language: bool = True,
 ) -> Profile:
-    """Return the profile of an input.
-
-    Args:
-        samples: what was read of it.
-        settings: how it is read, by the options that are given.
-        given: the options that are given, by name.
-        with_language: whether the languages of its texts are found, which takes most of the time.
-    """
+    """Return the profile of an input."""
     options, questions, remarks = _written(samples, settings, given)
     records = _deciding(samples)[0]
     if questions or not records:
@@ -261,7 +253,7 @@ def profile_of(
     dated = _of_paths(samples, roles, settings, given)
     if not {"text_field", "records"} & set(given) and "id_from" in roles.options:
         roles.questions += _pieces(samples, roles)
-    fields = list(with_roles(fields, roles.roles))
+    fields = [replace(one, role=roles.roles.get(one.name, "")) for one in fields]
     form, span = _times(fields, samples, roles, settings, given)
     if dated and not roles.questions:
         form, span = _PATHS, span_of(dated)
@@ -269,7 +261,13 @@ def profile_of(
     markup, language = find_markup(texts), language_of(texts) if with_language else None
     strip, lost = stripping(texts, markup, given.get("strip"))
     repeated, told = _repeated(samples, fields)
-    remarks += [*_of_fields(fields, records), *_of_times(span, records), *told, lost]
+    remarks += _of_fields(fields, records)
+    if span is not None and span.outliers:
+        remarks.append(
+            f"{len(span.outliers):,} of {len(records):,} times are far from all others:"
+            f" {_named(span.outliers)}. The lengths of time are those of the others."
+        )
+    remarks += [*told, lost]
     learning = learning_options(strip, language, span, given)
     return Profile(
         samples,
@@ -322,14 +320,7 @@ def learning_options(
     span: Span | None,
     given: Collection[str],
 ) -> dict[str, str]:
-    """Return the options of words and of time that fit some documents.
-
-    Args:
-        strip: what is removed from their texts, of :mod:`beam_topics.model.words.cleaning`.
-        language: the languages of their texts.
-        span: how their times lie; None for no lengths.
-        given: the names of the options that are given.
-    """
+    """Return the options of words and of time that fit some documents."""
     found = {} if span is None or {"window", "publish_every"} & set(given) else lengths_of(span)
     if strip:
         found["strip"] = strip
@@ -389,15 +380,12 @@ def _pieces(samples: Samples, roles: Roles) -> list[Question]:
     if len(inner) < 2 or roles.questions or roles.options.get("time_from") != "order":
         return []
     whole = json.loads(Path(inner[0].path).read_bytes())
-    array = max((name for name in whole if isinstance(whole[name], list)), key=_size_in(whole))
+    sizes = {n: len(json.dumps(found)) for n, found in whole.items() if isinstance(found, list)}
+    array = max(sizes, key=lambda name: sizes[name])
     text = f"the elements of {array!r} in each file are documents, or one text."
     names = names_in(roles.options.get("text_field", roles.body))
     one = option("text_field", names_text([f"{array}[].{name}" for name in names]))
     return [Question(("text_field", "records"), text, (one, option("records", array)))]
-
-
-def _size_in(whole: Record) -> Callable[[str], int]:
-    return lambda name: len(json.dumps(whole[name]))
 
 
 def _lines(samples: Samples, given: Collection[str]) -> list[Question]:
@@ -570,15 +558,6 @@ def _of_fields(fields: Sequence[Field], records: Sequence[Record]) -> list[str]:
                 f" another form, for example {one.form.example!r}. They become dead letters."
             )
     return found
-
-
-def _of_times(span: Span | None, records: Sequence[Record]) -> list[str]:
-    if span is None or not span.outliers:
-        return []
-    return [
-        f"{len(span.outliers):,} of {len(records):,} times are far from all others:"
-        f" {_named(span.outliers)}. The lengths of time are those of the others."
-    ]
 
 
 def _named(times: Sequence[int]) -> str:

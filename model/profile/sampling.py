@@ -106,13 +106,7 @@ class FileSample:
 
 @dataclass
 class Samples:
-    """Samples of some of the files of an input.
-
-    Attributes:
-        files: all files.
-        size: the bytes of all files.
-        sampled: the samples, in the order of the files.
-    """
+    """Samples of some of the files of an input."""
 
     files: Sequence[str]
     size: int
@@ -140,16 +134,7 @@ class Samples:
 
 
 def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection[str]) -> Samples:
-    """Return samples of files; of many files, evenly spread ones.
-
-    Args:
-        files: the files, in their order.
-        settings: how they are read.
-        given: the names of options that are given. What they do not say is found.
-
-    Raises:
-        OptionError: the name of a file does not say its format.
-    """
+    """Return samples of files; of many files, evenly spread ones."""
     check_formats_known(files, settings)
     count = min(len(files), _FILES)
     chosen = [files[number * (len(files) - 1) // max(count - 1, 1)] for number in range(count)]
@@ -160,17 +145,7 @@ def take_samples(files: Sequence[str], settings: ReadSettings, given: Collection
 def sample_file(
     path: str, settings: ReadSettings, given: Collection[str], part: float = 1.0
 ) -> FileSample:
-    """Return a sample of a file.
-
-    Args:
-        path: the file.
-        settings: how it is read.
-        given: the names of options that are given. What they do not say is found.
-        part: the part of the whole sample that this one may be.
-
-    Raises:
-        OptionError: the name of the file does not say its format.
-    """
+    """Return a sample of a file."""
     sample = FileSample(path, format_of(path, settings), Path(path).stat().st_size)
     with Path(path).open("rb") as stream:
         if sample.format in ("csv", "jsonl"):
@@ -193,37 +168,28 @@ def _sample_text(
     part: float,
 ) -> None:
     most, places = max(round(WHOLE * part), LAYOUT_BYTES), max(round(_WINDOWS * part), 1)
-    if _is_zipped(stream):
+    is_zipped = stream.read(len(_GZIP)) == _GZIP
+    stream.seek(0)
+    if is_zipped:
         head, windows, total = _zipped(stream, sample.size, most, places)
     else:
-        head, windows, total = _plain(stream, most, places)
+        head, total = stream.read(most), stream.seek(0, io.SEEK_END)
+        windows = [] if total <= most else list(_windows(stream, total, places))
     sample.whole = total <= most
     sample.encoding = settings.encoding
     if "encoding" not in given:
         sample.encoding = find_encoding([head, *windows])
-    if windows and not _has_bytes_of_ascii(sample.encoding or "utf-8"):
-        windows = []
+    # Line ends are found in the bytes of most encodings.
+    if windows and not is_utf_8(code := sample.encoding or "utf-8"):
+        windows = windows if "\n,".encode(code) == b"\n," else []
     read = _read_parts(sample, head, windows, settings, given)
     sample.count = len(sample.records) + sample.unread
     if not sample.whole:
         sample.count = round(sample.count * total / max(read, 1))
 
 
-def _is_zipped(stream: BinaryIO) -> bool:
-    begin = stream.read(len(_GZIP))
-    stream.seek(0)
-    return begin == _GZIP
-
-
-def _plain(stream: BinaryIO, most: int, places: int) -> tuple[bytes, list[bytes], int]:
-    """Return the beginning of a file, windows of a large one, and its size."""
-    head = stream.read(most)
-    size = stream.seek(0, io.SEEK_END)
-    return head, [] if size <= most else list(_windows(stream, size, places)), size
-
-
 def _zipped(stream: BinaryIO, size: int, most: int, places: int) -> tuple[bytes, list[bytes], int]:
-    """Return the same of a file that is unzipped, with its size or an estimate of it."""
+    """Return the beginning and windows of a file, unzipped, with its size or an estimate of it."""
     windows: list[bytes] = []
     head, total = bytearray(), 0
     try:
@@ -246,11 +212,6 @@ def _windows(stream: BinaryIO, size: int, places: int) -> Iterator[bytes]:
     for number in range(1, places + 1):
         stream.seek(LAYOUT_BYTES + (size - LAYOUT_BYTES - _WINDOW) * number // places)
         yield stream.read(_WINDOW)
-
-
-def _has_bytes_of_ascii(encoding: str) -> bool:
-    """Return whether line ends can be found in the bytes of an encoding."""
-    return is_utf_8(encoding) or "\n,".encode(encoding) == b"\n,"
 
 
 def _read_parts(
@@ -301,14 +262,11 @@ def _items(
     sample: FileSample, part: bytes, settings: ReadSettings, *, is_window: bool
 ) -> Iterator[Any]:
     most = settings.parse.max_document_bytes
-    if sample.layout is None:
-        if is_window:
-            return _objects(part, settings)
-        return JsonFile([part], sample.path, settings).records()
-    layout = sample.layout
+    if (layout := sample.layout) is None:
+        whole = JsonFile([part], sample.path, settings)
+        return _objects(part, settings) if is_window else whole.records()
     columns = layout.names if is_window or not layout.header else ()
-    if is_window:
-        part = _from_a_row(part, layout)
+    part = _from_a_row(part, layout) if is_window else part
     try:
         rows = CsvFile(
             [part],
@@ -409,12 +367,7 @@ def check_formats_known(files: Sequence[str], settings: ReadSettings) -> None:
 
 
 def formats_of(path: str, files: int = 1) -> tuple[str, ...]:
-    """Return the options of the formats that the beginning of a file fits, the most likely first.
-
-    Args:
-        path: the file.
-        files: the number of files. Lines of many files are not looked at.
-    """
+    """Return the options of the formats that a file begins like, the most likely first."""
     try:
         with Path(path).open("rb") as stream:
             head = peeked(unzipped(stream), LAYOUT_BYTES)[0]

@@ -137,13 +137,7 @@ def path_in(key: str, rest: str) -> str:
 def create_named(
     blobs: Blobs, path: str, data: bytes, same: Callable[[bytes], bool] | None = None
 ) -> None:
-    """Write bytes that are named by their content.
-
-    Args:
-        blobs: Where the path is.
-        path: The path.
-        data: The bytes.
-        same: A test for other bytes with the same content; None if there are no such bytes.
+    """Write bytes that are named by their content; ``same`` tests others with the same content.
 
     Raises:
         DamagedDataError: The path holds other content.
@@ -159,11 +153,6 @@ def create_named(
 
 def read_verified(blobs: Blobs, path: str, digest: str) -> bytes:
     """Return the bytes of a path and check their SHA-256.
-
-    Args:
-        blobs: Where the path is.
-        path: The path.
-        digest: The expected SHA-256, hex.
 
     Raises:
         DamagedDataError: The path is missing, or its bytes have another digest.

@@ -33,7 +33,7 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflictError
-from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified
+from beam_topics.model.publishing.blobs import create_named, path_in, read_verified
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.stored import checks
@@ -99,11 +99,7 @@ class Catalogue:
         return replace(self, entries=self.entries | changed)
 
     def with_automatic(self, names: Mapping[int, str]) -> Catalogue:
-        """Return a catalogue in which topics have these names, unless people named them.
-
-        Args:
-            names: Names by topic.
-        """
+        """Return a catalogue in which topics have these names, unless people named them."""
         found = self
         for topic, name in sorted(names.items()):
             entry = self.of(topic)
@@ -181,7 +177,7 @@ class CatalogueStore:
         pointer = self._pointer(key)
         if pointer is None:
             return None, Catalogue()
-        name = self._blobs.where(f"{_folder(key)}/LATEST")
+        name = self._blobs.where(path_in(key, "catalogue/LATEST"))
         digest = checks.hexadecimal(f"field digest of {name}", unseal(pointer, name).get("digest"))
         return digest, self.get(key, digest)
 
@@ -191,7 +187,8 @@ class CatalogueStore:
         Raises:
             DamagedDataError: It is missing, or does not have the content that was written.
         """
-        path = f"{_folder(key)}/{checks.hexadecimal('the digest of a catalogue', digest)}.json"
+        checks.hexadecimal("the digest of a catalogue", digest)
+        path = path_in(key, f"catalogue/{digest}.json")
         data = read_verified(self._blobs, path, digest)
         return Catalogue.from_bytes(data, self._blobs.where(path))
 
@@ -211,10 +208,6 @@ class CatalogueStore:
     def put(self, key: str, catalogue: Catalogue) -> str:
         """Write a catalogue as the newest one and return its digest, hex.
 
-        Args:
-            key: The model key.
-            catalogue: It follows from the newest one; its ``parent`` is set here.
-
         Raises:
             StoreConflictError: Another catalogue was written meanwhile.
         """
@@ -222,27 +215,21 @@ class CatalogueStore:
         parent, _ = self.latest(key)
         data = replace(catalogue, parent=parent).to_bytes()
         digest = hashlib.sha256(data).hexdigest()
-        create_named(self._blobs, f"{_folder(key)}/{digest}.json", data)
+        create_named(self._blobs, path_in(key, f"catalogue/{digest}.json"), data)
         target = seal({"digest": digest})
-        if not self._blobs.replace_pointer(f"{_folder(key)}/LATEST", pointer, target):
+        if not self._blobs.replace_pointer(path_in(key, "catalogue/LATEST"), pointer, target):
             raise StoreConflictError(
                 f"the catalogue of key {key!r} in {self.root} was changed meanwhile. Run again."
             )
         return digest
 
     def _pointer(self, key: str) -> bytes | None:
-        path = f"{_folder(key)}/LATEST"
+        path = path_in(key, "catalogue/LATEST")
         return self._blobs.read(path) if self._blobs.exists(path) else None
 
 
 def name_topics(root: str, key: str, names: Sequence[str]) -> None:
-    """Name the first topics of a model that has no catalogue yet.
-
-    Args:
-        root: The model store.
-        key: The model key.
-        names: The names of the topics 0, 1, ...
-    """
+    """Name the first topics of a model that has no catalogue yet."""
     store, catalogue = CatalogueStore(root), Catalogue()
     if store.latest(key)[0] is not None:
         return
@@ -251,10 +238,6 @@ def name_topics(root: str, key: str, names: Sequence[str]) -> None:
     # If this conflicts, somebody has just made a catalogue, which stays.
     with suppress(StoreConflictError):
         store.put(key, catalogue)
-
-
-def _folder(key: str) -> str:
-    return f"{escape_key(key)}/catalogue"
 
 
 @dataclass(frozen=True)
@@ -278,27 +261,14 @@ class Curves:
 
 
 class Came(NamedTuple):
-    """What came with a version.
-
-    Attributes:
-        tokens: float64[T], the tokens that came to each topic.
-        elsewhere: The tokens that came to topics that died later.
-    """
+    """The tokens that came to each topic, float64[T], and to topics that died later."""
 
     tokens: FloatArray
     elsewhere: float
 
 
 def came_to(manifest: Manifest, ids: Sequence[int]) -> Came | None:
-    """Return what came with a version to the topics of a later one; None if it is not known.
-
-    Args:
-        manifest: the version.
-        ids: the ids of the later version's topics.
-
-    Raises:
-        DamagedDataError: a version has another number of topics.
-    """
+    """Return what came with a version to the topics of a later one; None if it is not known."""
     if manifest.topic_tokens is None:
         return None
     name = f"field topic_tokens of version {manifest.version}"

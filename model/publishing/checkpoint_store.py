@@ -82,8 +82,7 @@ class CheckpointStore:
     def has_checkpoint(self, entry: CheckpointEntry) -> bool:
         """Return whether there is a checkpoint of this place, whatever its digest."""
         names = self._entries(entry.key).get(entry.sequence, [])
-        places = [replace(one, digest="") for one in self._read_entries(entry.key, names)]
-        return entry in places
+        return entry in (replace(self._read_entry(entry.key, n), digest="") for n in names)
 
     def has_checkpoints(self, key: str) -> bool:
         """Return whether a key has a checkpoint."""
@@ -91,11 +90,8 @@ class CheckpointStore:
 
     def checkpoints(self, key: str) -> list[CheckpointEntry]:
         """Return all checkpoints of a key, by sequence and island."""
-        return [
-            entry
-            for names in self._entries(key).values()
-            for entry in self._read_entries(key, names)
-        ]
+        entries = self._entries(key).values()
+        return [self._read_entry(key, name) for names in entries for name in names]
 
     def resume_point(
         self,
@@ -176,11 +172,7 @@ class CheckpointStore:
         return sorted(found)
 
     def _path_of(self, key: str, digest: str) -> str:
-        """Return the path of the file that has the state with this digest.
-
-        Raises:
-            DamagedDataError: This is no digest.
-        """
+        """Return the path of the file that has the state with this digest."""
         short = checks.hexadecimal("the digest of a checkpoint", digest)[:16]
         folder = path_in(key, "checkpoints")
         names = [
@@ -197,9 +189,6 @@ class CheckpointStore:
             if ENTRY.fullmatch(name):
                 found.setdefault(sequence_in(name), []).append(name)
         return found
-
-    def _read_entries(self, key: str, names: list[str]) -> list[CheckpointEntry]:
-        return [self._read_entry(key, name) for name in names]
 
     def _read_entry(self, key: str, name: str) -> CheckpointEntry:
         """Read the entry of a checkpoint, without its state."""
@@ -226,7 +215,7 @@ class CheckpointStore:
         one more version. It is the one that is returned.
         """
         chains: dict[str, dict[int, CheckpointEntry]] = {}
-        found = self._read_entries(key, names)
+        found = [self._read_entry(key, name) for name in names]
         if digests:
             found = [entry for entry in found if entry.settings_digest in digests]
             found.sort(key=lambda entry: digests.index(entry.settings_digest))

@@ -59,15 +59,7 @@ class Rival:
 
     @classmethod
     def from_json(cls, values: object, name: str) -> Rival:
-        """Read what :meth:`to_json` returned.
-
-        Args:
-            values: parsed JSON.
-            name: the name of the field, for messages.
-
-        Raises:
-            DamagedDataError: a field is missing or impossible.
-        """
+        """Read what :meth:`to_json` returned."""
         found = cls(**checks.record(cls, values, name, ignore_unknown=True))
         checks.whole(f"number in {name}", found.number)
         checks.whole(f"versions in {name}", found.versions, 1)
@@ -156,36 +148,23 @@ def rivals_from_json(values: Sequence[Any], name: str) -> tuple[Rival, ...]:
 class Candidate:
     """The offer of one island.
 
+    Other fields are those of :class:`beam_topics.model.publishing.manifest.Manifest`, with the
+    offer before in the place of the parent.
+
     Attributes:
-        key: The model key.
-        island: The number of the island.
-        sequence: The minibatch after which the snapshot was made.
         previous: The sequence of the previous offer of this learner, 0 for the first.
-        event_time: The end of the window of the minibatch, in microseconds.
         at: The event time that the reference travels with. It is later only at the end of the
             stream, and where a job sends the offers of an earlier job again.
-        snapshot: The digest of the snapshot, hex.
-        chain: h_n, hex.
-        fingerprint: The fingerprint of the learner, hex.
         witness: The witness of the learner, hex.
         evidence: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides which
             island is published.
         posterior: A :class:`beam_topics.model.scaled.Scaled` in hex, which decides between
             equal evidence.
-        documents: As in :class:`beam_topics.model.learners.base.Summary`, like the fields up to
-            in_sample_nmi.
-        prequential_perplexity: Over the tokens scored since the previous offer; None for the first
-            offer, and without such tokens.
-        particle: The particle of the island that is offered; 0 where particles are resampled.
         rivals: Particles that are better (:class:`Rival`).
         replaced: The particle that was offered before, if it was another one.
-        topic_tokens: The number of tokens of each topic that came since the previous offer.
-        topic_documents: The same for documents, by the topic with most of their tokens.
-        events: What the stream did since the previous offer
-            (:class:`beam_topics.model.publishing.events.Event` as JSON), with the topic numbers of
-            the snapshot.
+        events: As :class:`beam_topics.model.publishing.events.Event`, with the topic numbers of the
+            snapshot.
         base: The newest version of the store when the run of the learner began, "" for none.
-        times: The times of the earliest and the latest document so far, in microseconds.
     """
 
     key: str

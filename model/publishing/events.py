@@ -81,16 +81,7 @@ class Event:
 
     @classmethod
     def from_json(cls, values: object, name: str, ignore_unknown: bool = False) -> Event:
-        """Read what :meth:`to_json` returned.
-
-        Args:
-            values: Parsed JSON.
-            name: The name of the field, for messages.
-            ignore_unknown: Whether fields of another release are ignored.
-
-        Raises:
-            DamagedDataError: A field is missing or impossible.
-        """
+        """Read what :meth:`to_json` returned."""
         found = cls(**checks.record(cls, values, name, ignore_unknown=ignore_unknown))
         for what in ("particle", "sequence"):
             checks.whole(f"{what} in {name}", getattr(found, what))
@@ -109,11 +100,6 @@ def events_from_json(
     values: Sequence[object], name: str, ignore_unknown: bool = False
 ) -> list[Event]:
     """Read a list of events.
-
-    Args:
-        values: Parsed JSON of each event.
-        name: The name of the field, for messages.
-        ignore_unknown: Whether fields of another release are ignored.
 
     Raises:
         DamagedDataError: An event is damaged, or there are more than a head collects.

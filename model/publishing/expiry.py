@@ -30,9 +30,9 @@ from beam_topics.model.publishing.checkpoint_store import ENTRY, sequence_in
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import Brief, Keep
-from beam_topics.model.publishing.snapshots import header_of
+from beam_topics.model.publishing.snapshots import MAGIC
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.stored.wire import seal, unseal
+from beam_topics.model.stored.wire import header_of, seal, unseal
 
 _ENDING, _POINTER = ".json", ".latest"
 # The length of the name of a file that is named by its digest.
@@ -79,24 +79,14 @@ def _path(key: str, version: str) -> str:
 
 
 class Removal(NamedTuple):
-    """A file that can go.
-
-    Attributes:
-        path: Its path in the store.
-        stamp: Its stamp when it was listed.
-    """
+    """The path of a file that can go, and its stamp when it was listed."""
 
     path: str
     stamp: Stamp
 
 
 class Expiry:
-    """The expiry of one model store.
-
-    Args:
-        root: The root of the store.
-        keep: What is kept.
-    """
+    """The expiry of one model store."""
 
     def __init__(self, root: str, keep: Keep) -> None:
         self._store, self._blobs, self._keep = ModelStore(root), blobs_at(root), keep
@@ -236,7 +226,7 @@ class _Plan:
         """Return whether a snapshot is of a minibatch up to the newest version."""
         path = path_in(self._key, f"snapshots/{digest}")
         try:
-            sequence = header_of(self._blobs.read(path)).get("sequence")
+            sequence = header_of(MAGIC, self._blobs.read(path)).get("sequence")
         except (FileNotFoundError, DamagedDataError):
             return False
         return isinstance(sequence, int) and sequence <= self._newest

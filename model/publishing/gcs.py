@@ -104,9 +104,7 @@ class GcsBlobs:
     def list(self, prefix: str) -> list[str]:
         folder = f"{self._folder}{prefix}/" if prefix else self._folder
         with self._explained():
-            found = self._bucket().client.list_blobs(
-                self._bucket(), prefix=folder, delimiter="/", retry=DEFAULT_RETRY
-            )
+            found = self._listed(folder)
             # The folders are known only after the last page of names.
             names = [*(blob.name for blob in found), *found.prefixes]
         return sorted(
@@ -130,9 +128,7 @@ class GcsBlobs:
     def stamps(self, prefix: str) -> dict[str, Stamp]:
         folder = f"{self._folder}{prefix}/"
         with self._explained():
-            found = self._bucket().client.list_blobs(
-                self._bucket(), prefix=folder, delimiter="/", retry=DEFAULT_RETRY
-            )
+            found = self._listed(folder)
             named = {blob.name.removeprefix(folder): _stamp(blob) for blob in found}
         return {name: stamp for name, stamp in named.items() if name and name[0] != "."}
 
@@ -189,6 +185,10 @@ class GcsBlobs:
                 return winner is not None and (winner.metadata or {}).get(_MARK) == mark
             return True
 
+    def _listed(self, folder: str) -> Any:
+        given = {"prefix": folder, "delimiter": "/", "retry": DEFAULT_RETRY}
+        return self._bucket().client.list_blobs(self._bucket(), **given)
+
     def _bucket(self) -> storage.Bucket:
         return _client(os.getpid()).bucket(self._bucket_name)
 
@@ -206,12 +206,8 @@ class GcsBlobs:
                 " account of this job the role roles/storage.objectUser. The service says:"
                 f" {_message(error)}"
             )
-            raise OptionError(
-                "--model_store",
-                self._root,
-                "a bucket that is there and that you may read and write",
-                remedy,
-            ) from error
+            allowed = "a bucket that is there and that you may read and write"
+            raise OptionError("--model_store", self._root, allowed, remedy) from error
 
 
 def _stamp(blob: storage.Blob) -> Stamp:

@@ -32,11 +32,7 @@ Name = tuple[str, str, str]
 
 
 class Held:
-    """Models by the root of their store, their key, and their version or digest.
-
-    Args:
-        most: The bytes that the models may take in all, about.
-    """
+    """Models by the root of their store, their key, and their version or digest."""
 
     def __init__(self, most: int = _MOST_BYTES) -> None:
         self._most, self._size = most, 0
@@ -78,11 +74,7 @@ class Held:
 
 
 class _Narrow:
-    """A copy of a model with narrow entries.
-
-    Attributes:
-        size: The bytes that it takes in memory, about.
-    """
+    """A copy of a model with narrow entries."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         entries = np.diff(snapshot.offsets), snapshot.topics, snapshot.counts

@@ -98,11 +98,8 @@ class LocalBlobs:
                 Path(new).unlink(missing_ok=True)
 
     def stamps(self, prefix: str) -> dict[str, Stamp]:
-        found = {}
-        for name in self.list(prefix):
-            if not name.endswith("/") and (stamp := self._stamp(f"{prefix}/{name}")) is not None:
-                found[name] = stamp
-        return found
+        files = (name for name in self.list(prefix) if not name.endswith("/"))
+        return {name: stamp for name in files if (stamp := self._stamp(f"{prefix}/{name}"))}
 
     def touch(self, path: str) -> bool:
         if not self.exists(path):
@@ -174,16 +171,10 @@ class LocalBlobs:
                 raise OutputError(
                     f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}"
                 ) from error
-            remedy = (
-                "The system says:"
-                f" {error.strerror}{f': {error.filename}' if error.filename else ''}."
-            )
-            raise OptionError(
-                "--model_store",
-                str(self._root),
-                "a folder that this user may read and write",
-                remedy,
-            ) from error
+            where = f": {error.filename}" if error.filename else ""
+            remedy = f"The system says: {error.strerror}{where}."
+            allowed = "a folder that this user may read and write"
+            raise OptionError("--model_store", str(self._root), allowed, remedy) from error
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

@@ -24,7 +24,6 @@ from beam_topics.model.stored.wire import seal, unseal
 from beam_topics.model.times import to_iso
 from beam_topics.model.words.settings import TokeniserSettings
 
-# The end of a window may lie outside the years 1 to 9999. Up to this bound it can be printed.
 # Fields for people to read. Their last bits depend on the C library.
 _LOGARITHMS = frozenset({"log_evidence", "posterior", "prequential_perplexity", "in_sample_nmi"})
 _LAST_BITS = 1e-9
@@ -253,9 +252,6 @@ class Manifest(_Sealed):
     def ids(self, topics: int) -> list[int]:
         """Return the id of the topic in each place.
 
-        Args:
-            topics: T.
-
         Raises:
             DamagedDataError: The version has ids for another number of topics.
         """
@@ -397,9 +393,6 @@ def topics_in_use(tokens: Sequence[float] | None) -> int | None:
     With shares s_t of the tokens that came since the parent, exp(- sum s_t ln s_t) is the effective
     number of topics. A topic is in use if its share is at least :data:`PART` of what each of so
     many equal topics would have.
-
-    Args:
-        tokens: The tokens of each topic that came (``Manifest.topic_tokens``).
     """
     total = math.fsum(tokens or ())
     if tokens is None or not total:

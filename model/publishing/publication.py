@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 from beam_topics.model import __version__
 from beam_topics.model.documents.pending import Bag
@@ -21,22 +22,22 @@ from beam_topics.model.publishing.catalogue import name_topics
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose
 from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import Succession
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
+# What a version has as its candidate has it.
+_AS_OFFERED = (
+    *("sequence", "event_time", "snapshot", "island", "particle", "fingerprint", "chain"),
+    *("documents", "tokens", "words", "log_evidence", "prequential_perplexity", "ess"),
+    "in_sample_nmi",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PublishHead:
-    """The last version of a key, and how many candidates wait.
-
-    Attributes:
-        sequence: The sequence of the version, 0 before the first.
-        version: Its name.
-        waiting: The number of candidates in the bag.
-    """
+    """The last version of a key, and how many candidates wait."""
 
     sequence: int = 0
     version: str = ""
@@ -66,15 +67,7 @@ def _replaced(last: Manifest | None, standing: Standing, best: Candidate) -> dic
 
 
 class Publisher:
-    """Make the versions of one key.
-
-    Args:
-        options: The options of the run.
-        key: The model key.
-        store: The model store.
-        on_superseded: See :meth:`beam_topics.model.publishing.store.ModelStore.publish`.
-        held: The models of the newest versions in this process.
-    """
+    """Make the versions of one key."""
 
     def __init__(
         self,
@@ -91,11 +84,6 @@ class Publisher:
         self, head: PublishHead, candidate: Candidate, bag: Bag
     ) -> tuple[PublishHead, list[tuple[int, Manifest]]]:
         """Take a candidate.
-
-        Args:
-            head: The head before.
-            candidate: The candidate.
-            bag: The bag of waiting candidates.
 
         Returns:
             The head afterwards, and the versions that can be used now, in order, each with its
@@ -169,10 +157,6 @@ class Publisher:
     def _publish(self, group: list[Candidate], parent: str | None) -> tuple[int, Manifest]:
         """Publish the version after ``parent``.
 
-        Args:
-            group: The candidates of all islands.
-            parent: The version before; None for the first.
-
         Returns:
             The event time at which the version travels, and the version.
         """
@@ -187,8 +171,11 @@ class Publisher:
         offered = CANDIDATES.get(
             self._name(best.snapshot), lambda: self._store.get_candidate(self._key, best.snapshot)
         )
-        before = self._model(last) if last else None
-        topics = Succession.of(before, last.ids(offered.topic_count) if last else None, offered)
+        before, ids = None, None
+        if last is not None:
+            name, read = self._name(last.version), partial(self._store.get_snapshot, last)
+            before, ids = self._held.get(name, read), last.ids(offered.topic_count)
+        topics = Succession.of(before, ids, offered)
         manifest = self._manifest(best, standing, topics, last)
         # Before the version, so that no reader finds it without its settings and names.
         if parent is None:
@@ -198,7 +185,10 @@ class Publisher:
         published = self._store.publish(manifest, best.base, self._on_superseded)
         for candidate in group:
             CANDIDATES.drop(self._name(candidate.snapshot))
-        self._keep(published, topics.after, parent)
+        # The model of the newest version is held in place of its parent's.
+        if parent:
+            self._held.drop(self._name(parent))
+        self._held.put(self._name(published.version), topics.after)
         return best.at, published
 
     def _manifest(
@@ -206,29 +196,16 @@ class Publisher:
     ) -> Manifest:
         """Return the manifest of the version that a candidate becomes after ``last``."""
         return Manifest(
+            **{name: getattr(best, name) for name in _AS_OFFERED},
             key=self._key,
-            sequence=best.sequence,
-            event_time=best.event_time,
             parent=last.version if last else None,
-            snapshot=best.snapshot,
-            island=best.island,
             islands=self._options.settings.islands,
-            fingerprint=best.fingerprint,
-            chain=best.chain,
             settings=self._options.manifest_settings,
             topic_order=topics.order,
             new_words=topics.new_words(),
-            documents=best.documents,
-            tokens=best.tokens,
-            words=best.words,
-            log_evidence=best.log_evidence,
-            prequential_perplexity=best.prequential_perplexity,
             posterior=Scaled.from_hex(best.posterior).log(),
-            ess=best.ess,
-            in_sample_nmi=best.in_sample_nmi,
             release=__version__,
             publish_every=dict([self._options.run.publish_every]),
-            particle=best.particle,
             rivals=[rival.to_json() for rival in standing.rivals],
             replaced=_replaced(last, standing, best),
             topic_tokens=topics.placed(best.topic_tokens),
@@ -237,18 +214,6 @@ class Publisher:
             topic_ids=topics.stored_ids(),
             times=list(best.times),
         )
-
-    def _model(self, version: Manifest) -> Snapshot:
-        """Return the model of a version, from memory where it is held."""
-        return self._held.get(
-            self._name(version.version), lambda: self._store.get_snapshot(version)
-        )
-
-    def _keep(self, published: Manifest, snapshot: Snapshot, parent: str | None) -> None:
-        """Hold the model of the newest version in place of its parent's."""
-        if parent:
-            self._held.drop(self._name(parent))
-        self._held.put(self._name(published.version), snapshot)
 
     def _name(self, name: str) -> tuple[str, str, str]:
         return self._store.root, self._key, name

@@ -64,14 +64,7 @@ DAY = 86_400_000_000
 
 
 class Brief(NamedTuple):
-    """What an expiry needs of a manifest.
-
-    Attributes:
-        version: The name of the version.
-        event_time: Its event time, in microseconds.
-        snapshot: The digest of its snapshot.
-        parent: The version before it; None for the first.
-    """
+    """What an expiry needs of a manifest: its name, its snapshot's digest, and its parent."""
 
     version: str
     event_time: int

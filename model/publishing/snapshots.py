@@ -18,6 +18,7 @@ machine.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -78,14 +79,8 @@ class Facts:
         return (*sizes, self.characters)
 
 
-@dataclass(frozen=True)
-class SnapshotFile:
-    """The file of a snapshot.
-
-    Attributes:
-        digest: The SHA-256 of its contents, hex, which names it.
-        data: The bytes of the file.
-    """
+class SnapshotFile(NamedTuple):
+    """The bytes of a snapshot's file, and the SHA-256 of its contents, hex, which names it."""
 
     digest: str
     data: bytes
@@ -151,22 +146,11 @@ def snapshot_from_bytes(data: bytes, name: str = "the snapshot", digest: str = "
     return _assemble(facts, contents, name)
 
 
-def header_of(data: bytes) -> dict[str, Any]:
-    """Return the header of the file of a snapshot, without a look at its columns.
-
-    Raises:
-        DamagedDataError: The bytes do not begin with one.
-    """
-    return wire.header_of(MAGIC, data)
-
-
 def has_digest(data: bytes, digest: str) -> bool:
     """Return whether bytes are the file of a snapshot with this digest."""
-    try:
-        snapshot_from_bytes(data, digest=digest)
-    except DamagedDataError:
-        return False
-    return True
+    with suppress(DamagedDataError):
+        return bool(snapshot_from_bytes(data, digest=digest))
+    return False
 
 
 def _digest(header: dict[str, Any], contents: Sequence[Content]) -> str:
@@ -195,23 +179,8 @@ def _topics(steps: Array, first: LongArray) -> Array:
     return np.cumsum(found, out=found)
 
 
-def _check_order(
-    topics: Array, steps: Array, offsets: LongArray, first: LongArray, facts: Facts, name: str
-) -> None:
-    """Refuse topics of a word that do not ascend: a later step that is 0."""
-    if np.count_nonzero(steps == 0) > np.count_nonzero(steps[first] == 0):
-        words = np.repeat(np.arange(facts.words), np.diff(offsets))
-        # The offset makes the topics of the next word larger.
-        apart = words * facts.topics + topics
-        checks.ascending(f"topics of a word of {name}", apart, strictly=True)
-
-
 def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
-    """Check every field and return the snapshot.
-
-    Raises:
-        DamagedDataError: A field is wrong.
-    """
+    """Check every field and return the snapshot."""
     text, spelling = contents[0].body, contents[-1].body
     base, lengths, steps, counts, alpha, strength = (one.values for one in contents[1:-1])
     words = WordList.from_bytes(text)
@@ -223,12 +192,18 @@ def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
     checks.number(f"unseen of {name}", facts.unseen, 0.0, 1.0 + _ROUNDING)
     checks.measures(f"counts of {name}", counts)
     checks.whole(f"buckets of {name}", facts.buckets, 0, facts.words + 1)
-    offsets = _offsets(lengths, facts, name)
+    offsets = np.zeros(facts.words + 1, np.int64)
+    np.cumsum(_whole(lengths, f"entries of the words of {name}"), out=offsets[1:])
+    checks.equal(f"entries of the words of {name}", int(offsets[-1]), facts.entries)
     # The first entries of the words that have some.
     first = offsets[:-1][lengths > 0]
     topics = _topics(_whole(steps, f"topics of {name}"), first)
     checks.within(f"topics of {name}", topics, 0, facts.topics)
-    _check_order(topics, steps, offsets, first, facts, name)
+    # A later step of a word that is 0: its topics do not ascend.
+    if np.count_nonzero(steps == 0) > np.count_nonzero(steps[first] == 0):
+        owners = np.repeat(np.arange(facts.words), np.diff(offsets))
+        apart = owners * facts.topics + topics
+        checks.ascending(f"topics of a word of {name}", apart, strictly=True)
     return Snapshot(
         key=facts.key,
         sequence=facts.sequence,
@@ -249,14 +224,6 @@ def _assemble(facts: Facts, contents: Sequence[Content], name: str) -> Snapshot:
         buckets=facts.buckets,
         joins_phrases=facts.joins_phrases,
     )
-
-
-def _offsets(lengths: Array, facts: Facts, name: str) -> LongArray:
-    """Return the offsets of the words' entries."""
-    offsets = np.zeros(facts.words + 1, np.int64)
-    np.cumsum(_whole(lengths, f"entries of the words of {name}"), out=offsets[1:])
-    checks.equal(f"entries of the words of {name}", int(offsets[-1]), facts.entries)
-    return offsets
 
 
 def _whole(values: Array, name: str) -> Array:

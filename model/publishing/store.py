@@ -100,11 +100,6 @@ def check_bound(bound: dict[str, Any], binding: Binding, name: str) -> None:
 
     Fields of the file beside the settings and their digest are ignored (docs/formats.md).
 
-    Args:
-        bound: The contents of the file of settings.
-        binding: The settings of this run.
-        name: The name of the file.
-
     Raises:
         StoreConflictError: The settings differ; the error lists the first differences.
         DamagedDataError: The file holds no settings.
@@ -188,13 +183,12 @@ def _differences(theirs: dict[str, str], ours: dict[str, str], flags: Flags) -> 
         for at in differing
         if not any(at.startswith(part) and at != f"{part}kind" for part in parts)
     ]
-    return [_difference(at, theirs.get(at), ours.get(at), flags) for at in shown]
-
-
-def _difference(at: str, theirs: str | None, ours: str | None, flags: Flags) -> str:
-    option = flags[at].option if at in flags else None
-    name = at if option is None else option.flag
-    return f"{name} is {_shown(theirs, option)} there and {_shown(ours, option)} here"
+    options = {at: flags[at].option for at in shown if at in flags}
+    names = {at: option.flag for at, option in options.items() if option is not None}
+    values = {at: [_shown(one.get(at), options.get(at)) for one in (theirs, ours)] for at in shown}
+    return [
+        f"{names.get(at, at)} is {values[at][0]} there and {values[at][1]} here" for at in shown
+    ]
 
 
 def _shown(text: str | None, option: Option | None) -> str:
@@ -280,11 +274,6 @@ class ModelStore(CheckpointStore):
     def check_start(self, newest: Manifest, learned: int, every: tuple[str, int]) -> None:
         """Check that a run can continue or repeat what is published, before it learns anything.
 
-        Args:
-            newest: The newest version.
-            learned: As in :func:`check_rhythm`.
-            every: How often the run publishes.
-
         Raises:
             StoreConflictError: The run would publish at other times than the store has versions.
             DamagedDataError: The newest version has a form of another release.
@@ -345,16 +334,7 @@ class ModelStore(CheckpointStore):
         return self.get_model(manifest.key, manifest.version, ModelFile.of(manifest))
 
     def get_model(self, key: str, version: str, file: ModelFile) -> Snapshot:
-        """Return the model of a version whose manifest was read before.
-
-        Args:
-            key: The model key.
-            version: The name of the version, for messages.
-            file: What the manifest says of the model.
-
-        Raises:
-            DamagedDataError: As :meth:`get_snapshot`.
-        """
+        """Return the model of a version whose manifest was read before."""
         return file.published(self.get_candidate(key, file.snapshot), version)
 
     def publish(
@@ -440,11 +420,7 @@ class ModelStore(CheckpointStore):
         return self._blobs.exists(path_in(manifest.key, f"snapshots/{manifest.snapshot}"))
 
     def with_models(self, last: Manifest) -> list[Manifest]:
-        """Return a version after those before it whose models have not expired; see :meth:`up_to`.
-
-        Args:
-            last: The version.
-        """
+        """Return a version after those before it that have a model; see :meth:`up_to`."""
         return [one for one in self.up_to(last) if one == last or self.has_model(one)]
 
     def roll_back(self, manifest: Manifest) -> list[str]:
@@ -534,14 +510,9 @@ class ModelStore(CheckpointStore):
             raise self._conflict(key, newest, named, sequence, follows)
 
     def check_history(self, known: Manifest, chain: str) -> None:
-        """Check that the documents of an input up to a version are those that it was made from.
+        """Refuse an input whose documents up to a version are not those that it was made from.
 
-        Args:
-            known: The version.
-            chain: h_n of the input, hex: after the minibatch of the version, or at its end.
-
-        Raises:
-            StoreConflictError: They are not.
+        ``chain`` is h_n of the input, hex: after the minibatch of the version, or at its end.
         """
         if known.chain != chain:
             raise StoreConflictError(
@@ -644,11 +615,7 @@ class ModelStore(CheckpointStore):
             return None
 
     def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
-        """Return the manifest of a version.
-
-        Raises:
-            DamagedDataError: The file holds another version.
-        """
+        """Return the manifest of a version."""
         name = self._blobs.where(path_in(key, f"manifests/{version}.json"))
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:

@@ -198,13 +198,7 @@ Ranks = dict[str, dict[str, int]]
 
 
 def ranks_of(snapshot: Snapshot, words: Iterable[str], ids: Sequence[int]) -> Ranks:
-    """Return the rank of each word in each topic that has it.
-
-    Args:
-        snapshot: The model.
-        words: The words.
-        ids: The ids of the topics by place.
-    """
+    """Return the rank of each word in each topic that has it."""
     rows = {word: snapshot.row_of(word) for word in words}
     ranks = {word: [_rank(snapshot, row, z) for z in range(len(ids))] for word, row in rows.items()}
     return {
@@ -230,11 +224,6 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
 
     A topic that only changed the order of its first words is left out.
 
-    Args:
-        before: The previous version.
-        after: The new version.
-        count: The number of first words to compare.
-
     Returns:
         For each such topic: ``topic``; ``entered``, {word: rank now}; and ``left``, {word: rank
         now, or None if the topic does not have the word any more}.
@@ -257,10 +246,6 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
 
 def new_words(before: Snapshot, after: Snapshot) -> list[dict[str, Any]]:
     """Return the new words of a version by the topic that has most of their tokens.
-
-    Args:
-        before: The previous version.
-        after: The new version.
 
     Returns:
         For each topic with such words: ``topic``; at most :data:`TOP_WORDS` ``words``, those first
@@ -319,10 +304,7 @@ def _row(snapshot: Snapshot, word: str, likely: int) -> int:
 
 
 def topic_of(ranks: Mapping[str, int]) -> str | None:
-    """Return the topic in which a word ranks highest, of equals the one with the smallest id.
-
-    It is None if no topic has the word.
-    """
+    """Return the topic in which a word ranks highest, the first of equals; None if none has it."""
     return min(ranks, key=lambda topic: (ranks[topic], int(topic)), default=None)
 
 
@@ -349,13 +331,7 @@ class Succession:
     def of(
         cls, before: Snapshot | None, ids: Sequence[int] | None, offered: Snapshot
     ) -> Succession:
-        """Match the topics of a candidate.
-
-        Args:
-            before: The model of the parent; None for the first version.
-            ids: The ids of the parent's topics; None for the first version.
-            offered: The model of the candidate.
-        """
+        """Match the topics of a candidate."""
         if before is None or ids is None:
             first = list(range(offered.topic_count))
             return cls(None, offered, [], Turnover(first, [], []))
@@ -427,18 +403,13 @@ class Succession:
         return [event for event in (birth, death) if event.topics]
 
     def _with_words(self, event: Event) -> Event:
-        places = [topic % self.after.topic_count for topic in event.topics]
-        return replace(
-            event,
-            words=[] if event.kind == DEATH else _first_words(self.after, places),
-            words_before=_first_words(self.before, places) if self.before else [],
-        )
+        def first_words(of: Snapshot | None) -> list[list[str]]:
+            words = of.top_words(FIRST_WORDS) if of and event.topics else []
+            return [list(words[topic % len(words)]) for topic in event.topics if words]
+
+        after = None if event.kind == DEATH else self.after
+        return replace(event, words=first_words(after), words_before=first_words(self.before))
 
 
 def _sum(counts: Sequence[N], topics: Sequence[int]) -> N:
     return sum(counts[topic % len(counts)] for topic in topics)
-
-
-def _first_words(snapshot: Snapshot, places: Sequence[int]) -> list[list[str]]:
-    words = snapshot.top_words(FIRST_WORDS) if places else []
-    return [list(words[place]) for place in places]

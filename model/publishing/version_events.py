@@ -43,10 +43,18 @@ def events_of(manifest: Manifest) -> list[Event]:
     name = f"field events of version {manifest.version}"
     noted = events_from_json(manifest.events, name, ignore_unknown=True)
     found = [some for event in noted if (some := _with_documents(manifest, event))]
-    if manifest.replaced is not None:
-        found.append(_of_chain(manifest, manifest.replaced))
+    at, time = manifest.sequence, manifest.event_time
+    about = Event("", particle=manifest.particle, sequence=at, time=time)
+    documents, tokens = manifest.topic_documents, manifest.topic_tokens
+    if (before := manifest.replaced) is not None:
+        figures = {name: before[name] for name in ("island", "particle", "versions", "since")}
+        counts = {"documents": _sum(documents), "tokens": _sum(tokens)}
+        found.append(replace(about, kind=CHAIN_REPLACED, figures=figures, **counts))
     if manifest.new_words:
-        found.append(_of_words(manifest))
+        topics = [one["topic"] for one in manifest.new_words]
+        words = [list(one["words"]) for one in manifest.new_words]
+        counts = {"documents": _sum(documents, topics), "tokens": _sum(tokens, topics)}
+        found.append(replace(about, kind=WORDS_CHANGED, topics=topics, words=words, **counts))
     return found
 
 
@@ -67,32 +75,6 @@ def _with_documents(manifest: Manifest, event: Event) -> Event | None:
     return replace(event, topics=topics, words=words, words_before=before) if kept else None
 
 
-def _of_chain(manifest: Manifest, before: Mapping[str, Any]) -> Event:
-    return Event(
-        CHAIN_REPLACED,
-        _sum(manifest.topic_documents),
-        _sum(manifest.topic_tokens),
-        figures={name: before[name] for name in ("island", "particle", "versions", "since")},
-        particle=manifest.particle,
-        sequence=manifest.sequence,
-        time=manifest.event_time,
-    )
-
-
-def _of_words(manifest: Manifest) -> Event:
-    topics = [one["topic"] for one in manifest.new_words]
-    return Event(
-        WORDS_CHANGED,
-        _sum(manifest.topic_documents, topics),
-        _sum(manifest.topic_tokens, topics),
-        topics,
-        particle=manifest.particle,
-        sequence=manifest.sequence,
-        time=manifest.event_time,
-        words=[list(one["words"]) for one in manifest.new_words],
-    )
-
-
 def _sum(counts: list[Any] | None, topics: list[int] | None = None) -> Any:
     """Return the sum of the counts of some ids, or of all; None where they are not known."""
     if counts is None or (topics and not counts):
@@ -111,12 +93,7 @@ def superseding(manifest: Manifest, names: Sequence[str]) -> Event:
 
 
 def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
-    """Return one JSON object for each event; ``version`` and ``number`` name the event.
-
-    Args:
-        manifest: The version.
-        more: Events of the version that do not follow from the manifest.
-    """
+    """Return one JSON object for each event; ``version`` and ``number`` name the event."""
     return [
         record_of(manifest.key, manifest.version, number, event)
         for number, event in enumerate([*events_of(manifest), *more])
@@ -172,12 +149,7 @@ def text_of(record: Mapping[str, Any]) -> str:
 
 
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
-    """Return all events of a version in one line; "" if there is none.
-
-    Args:
-        manifest: The version.
-        more: Events of the version that do not follow from the manifest.
-    """
+    """Return all events of a version in one line; "" if there is none."""
     told = "; ".join(line_of(manifest, event) for event in (*events_of(manifest), *more))
     begin = f"{to_iso(manifest.until)[:10]}, {_number(manifest.documents, 'document')}"
     return f"{begin}: {told}" if told else ""

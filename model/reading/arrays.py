@@ -157,12 +157,6 @@ def _read_inner(
         yield from _read_array(following, name, max_bytes, is_inner=True)
 
 
-def _after_commas(chunk: bytes, position: int) -> int:
-    """Return the position behind a run of commas with nothing but blanks between them."""
-    found = _COMMAS.match(chunk, position)
-    return position if found is None else found.end()
-
-
 class _Items(HeldRecord):
     """Cut chunks into the items of an array, or into objects that follow each other.
 
@@ -206,7 +200,8 @@ class _Items(HeldRecord):
             elif self._depth == self._outer == 1 and mark in b",]":
                 self._hold(chunk[start : position - 1])
                 if mark == b"," and not self.held.strip():
-                    begin, position = position, _after_commas(chunk, position)
+                    begin, more = position, _COMMAS.match(chunk, position)
+                    position = position if more is None else more.end()
                     yield self._empty(chunk.count(b",", begin, position) + 1)
                 yield from self.end()
                 start = position

@@ -97,7 +97,8 @@ class AvroFile:
             header = fastavro.schemaless_reader(stream, _HEADER, None)
             metadata = {key: value.decode() for key, value in header["meta"].items()}
             schema = json.loads(metadata["avro.schema"])
-            types = _field_types(schema)
+            is_record = isinstance(schema, dict) and schema.get("type") == "record"
+            types = {one["name"]: one["type"] for one in schema["fields"]} if is_record else {}
             self._schema = fastavro.parse_schema(_without_logical_types(schema))
             if endless := _recursive(self._schema, always=True):
                 raise DamagedDataError(f"each {endless} of its schema holds another one, for ever")
@@ -230,13 +231,6 @@ class AvroFile:
         return self._size
 
 
-def _field_types(schema: Any) -> dict[str, Any]:
-    """Return the types of the fields of a record by name; a schema of another kind has none."""
-    if not isinstance(schema, dict) or schema.get("type") != "record":
-        return {}
-    return {field["name"]: field["type"] for field in schema["fields"]}
-
-
 def _recursive(schema: Any, always: bool) -> str | None:
     """Return the name of a record that may hold another one of itself, or always does."""
     records: dict[str, list[Any]] = {}
@@ -264,11 +258,9 @@ def _recursive(schema: Any, always: bool) -> str | None:
 
 
 def _time_unit(declared: Any) -> str | None:
-    for option in declared if isinstance(declared, list) else [declared]:
-        named = option.get("logicalType") if isinstance(option, dict) else None
-        if isinstance(named, str) and named in _TIME_UNITS:
-            return _TIME_UNITS[named]
-    return None
+    each = declared if isinstance(declared, list) else [declared]
+    named = (str(one.get("logicalType")) for one in each if isinstance(one, dict))
+    return next((_TIME_UNITS[name] for name in named if name in _TIME_UNITS), None)
 
 
 def _without_logical_types(schema: Any) -> Any:

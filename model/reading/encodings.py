@@ -41,11 +41,7 @@ _MOST_FAULTS = 0.05
 
 
 def check_encoding(encoding: str) -> None:
-    """Check that Python knows an encoding of text.
-
-    Raises:
-        OptionError: It does not.
-    """
+    """Check that Python knows an encoding of text."""
     try:
         "".encode(encoding)
     except (LookupError, ValueError) as error:

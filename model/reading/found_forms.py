@@ -139,12 +139,7 @@ def has_time_name(name: str) -> bool:
 
 
 def find_form(name: str, values: Sequence[object]) -> FoundForm | None:
-    """Return the forms of the values of a field; None if they are no times.
-
-    Args:
-        name: The name of the field.
-        values: Its values in the order of the records.
-    """
+    """Return the forms of the values of a field; None if they are no times."""
     filled = [value for value in values if value is not None and str(value).strip()]
     named = has_time_name(name)
     possible: Possible = {
@@ -418,17 +413,11 @@ def _part(text: str, before: Sequence[str], clock: bool) -> str:
 
 _MOST_FIELDS = 12
 _MOST_SHOWN = 40
-_ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
+ID_NAME = re.compile(r"(?i:(^|[^a-z])(id|uid|uuid|guid|doi|url|uri|key|number|no)$)|[a-z]I[dD]$")
 
 
 def missing(what: str, lacking: Mapping[str, str], names: Iterable[str]) -> str:
-    """Return what is missing, what is there, and the options that name it.
-
-    Args:
-        what: "the record", or "the file".
-        lacking: The fields that are missing, each with its remedy.
-        names: The names of the fields that are there.
-    """
+    """Return what is missing, what is there, and the options that name it."""
     remedies = " ".join(dict.fromkeys(lacking.values()))
     return (
         f"{what} has no field {listed(lacking)}; it has {listed(names) or 'no fields'}. {remedies}"
@@ -441,8 +430,3 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(each[:_MOST_FIELDS]) + (
         f" and {len(each) - _MOST_FIELDS} more" if len(each) > _MOST_FIELDS else ""
     )
-
-
-def is_id_name(name: str) -> bool:
-    """Return whether a field has the name of an id."""
-    return _ID_NAME.search(name) is not None

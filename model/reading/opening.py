@@ -76,12 +76,10 @@ def opened(source: Source) -> Table | DeadLetter | None:
     try:
         return _OPENERS[source.kind](source)
     except DamagedDataError as error:
+        if not source.stream.seek(0, 2):
+            return None
         reason = TOO_LARGE if isinstance(error, LimitError) else DAMAGED
-        return (
-            dead_letter(source.path, reason, f"the file cannot be read: {error}", b"")
-            if source.stream.seek(0, 2)
-            else None
-        )
+        return dead_letter(source.path, reason, f"the file cannot be read: {error}", b"")
 
 
 def checked(source: Source) -> Table | DeadLetter | None:

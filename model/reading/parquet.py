@@ -103,10 +103,6 @@ def _row(place: str, columns: Sequence[tuple[str, Callable[[int], Any]]], at: in
         return place, "the row cannot be read", error
 
 
-def _is_text(kind: Any) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
 def _unit(kind: Any) -> str | None:
     if pa.types.is_timestamp(kind):
         unit: str = kind.unit
@@ -125,7 +121,7 @@ def _reader(column: Any) -> Callable[[int], Any]:
         column = column.view(pa.int32() if pa.types.is_date32(column.type) else pa.int64())
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not _is_text(column.type):
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return lambda row: column[row].as_py()
 
     def text(row: int) -> str | None:

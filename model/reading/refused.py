@@ -42,12 +42,8 @@ class Example:
     @classmethod
     def of(cls, letter: DeadLetter) -> Example:
         """Cut a dead letter. The end of a long source is kept, because the place is there."""
-        return cls(
-            letter.source[-_SOURCE:],
-            letter.reason,
-            _cut(letter.detail, _DETAIL),
-            _cut(letter.record, _RECORD),
-        )
+        detail, record = _cut(letter.detail, _DETAIL), _cut(letter.record, _RECORD)
+        return cls(letter.source[-_SOURCE:], letter.reason, detail, record)
 
     def to_json(self) -> str:
         """Return the example as JSON, for a metric of strings."""
@@ -107,23 +103,13 @@ def refused(counted: Mapping[str, int], examples: Iterable[str]) -> Refused | No
         examples: Results of :meth:`Example.to_json`.
     """
     by_reason = {reason: counted.get(f"dead_{reason}", 0) for reason in (*REASONS, REPEATED_ID)}
-    total, elsewhere, read = (
-        sum(by_reason.values()),
-        counted.get(f"dead_{UNKNOWN_KEY}", 0),
-        counted.get("records_read", 0),
-    )
-    by_reason[UNKNOWN_KEY] = elsewhere
+    total, read = sum(by_reason.values()), counted.get("records_read", 0)
+    by_reason[UNKNOWN_KEY] = elsewhere = counted.get(f"dead_{UNKNOWN_KEY}", 0)
     if not total + elsewhere or not read:
         return None
     reason = min(by_reason, key=lambda name: (-by_reason[name], name))
-    return Refused(
-        read,
-        total,
-        read - total - elsewhere,
-        reason,
-        by_reason[reason],
-        first_example(reason, examples),
-    )
+    used, example = read - total - elsewhere, first_example(reason, examples)
+    return Refused(read, total, used, reason, by_reason[reason], example)
 
 
 def most_refused(
@@ -138,13 +124,10 @@ def most_refused(
     total: Counter[str] = Counter()
     for counters in counted.values():
         total.update(counters)
-    inputs = [
-        refused(counters, examples.get(step, ())) for step, counters in sorted(counted.items())
-    ]
-    everything = refused(total, [example for each in examples.values() for example in each])
-    return next(
-        (found for found in (everything, *inputs) if found is not None and found.is_failure), None
-    )
+    steps = [(counters, examples.get(step, ())) for step, counters in sorted(counted.items())]
+    everything = (total, [example for each in examples.values() for example in each])
+    found = (refused(*each) for each in (everything, *steps))
+    return next((one for one in found if one is not None and one.is_failure), None)
 
 
 def first_example(reason: str, examples: Iterable[str]) -> Example | None:

@@ -43,21 +43,13 @@ def in_order(paths: Iterable[str], option: str = "--input") -> list[str]:
         found = _NAME.fullmatch(re.split(r"[/\\]", path)[-1])
         if found is None:
             allowed = "files of an archive, archive-<start>-<content>.avro, when --source=replay"
-            raise OptionError(
-                option,
-                path,
-                allowed,
-                "beam-topics archive makes one of any files.",
-            )
+            remedy = "beam-topics archive makes one of any files."
+            raise OptionError(option, path, allowed, remedy)
         other = by_start.setdefault(found[1], path)
         if other != path:
             allowed = f"one file for each period, and {other} is of the same one"
-            raise OptionError(
-                option,
-                path,
-                allowed,
-                "Remove the older of the two, or write the archive again into an empty folder.",
-            )
+            remedy = "Remove the older of the two, or write the archive again into an empty folder."
+            raise OptionError(option, path, allowed, remedy)
     return [by_start[start] for start in sorted(by_start)]
 
 
@@ -72,12 +64,6 @@ def read_archive(
     """Yield every item from ``start`` on, with its position.
 
     A file that cannot be read costs one dead letter, and so does a damaged block.
-
-    Args:
-        paths: The files in order.
-        settings: How they are read.
-        start: The position to begin at.
-        open_file: A function that opens a path.
     """
     for file in range(start[0], len(paths)):
         with open_file(paths[file]) as stream:

@@ -97,13 +97,7 @@ def _texts(names: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ParseSettings(Record):
-    """How a record is parsed.
-
-    Attributes:
-        fields: The names of the fields.
-        max_document_bytes: The size of the largest text, and of the longest line, in UTF-8 bytes.
-        id_from: ``field``, or ``place``: the id is the place of the record.
-    """
+    """How a record is parsed."""
 
     fields: FieldNames = nested(FieldNames())
     max_document_bytes: int = option(
@@ -128,27 +122,7 @@ class ParseSettings(Record):
 
 @dataclass(frozen=True)
 class ReadSettings(Record):
-    """How sources are read.
-
-    Attributes:
-        parse: Names of the fields, largest document, form of times, and where ids come from.
-        format: ``jsonl`` (also one array of records, or one object that holds it), ``csv``,
-            ``avro``, ``parquet``, ``txt`` (each file is a document), ``lines`` (each line is one),
-            ``chat`` (each message of a chat in lines is one), ``doc`` (each ``<doc>`` of
-            wikiextractor is one), ``mail`` (a mail or a mailbox),
-            ``xlsx``, or ``auto``, which goes by the ending of the file name. All but
-            ``avro``, ``parquet`` and ``xlsx`` may be gzipped.
-        time_from: ``field``; ``order``: the source has no times, and its order (files by name, then
-            place) takes their place; or ``path``: the date in the path of its file.
-        encoding: The encoding of files of text, JSON and CSV.
-        chats: Whether a conversation of a chat export is a document, or each of its turns.
-        delimiter: What is between two fields of a CSV file.
-        columns: The names of the columns of CSV files without a header, or of the words that begin
-            the lines of ``lines``; the last one is the rest of the line.
-        unquoted_field: The column whose texts contain delimiters without quotes.
-        records: The path of an array whose elements are the records, or of a text that is a mail,
-            which is the record; None for the records.
-    """
+    """How sources are read; ``docs/running.md`` describes the formats."""
 
     parse: ParseSettings = nested(ParseSettings())
     format: Format = option("auto", "format of the files; auto: by the ending of each name")

@@ -55,8 +55,11 @@ class SheetTable:
         warnings.simplefilter("ignore")
         try:
             book = load_workbook(stream, read_only=True, data_only=True)
-            sheet = max(book.worksheets, key=lambda one: _size(book, one))
-            self._rows = _filled(_Parser.of(book, sheet).parse())
+            info = book._archive.getinfo
+            sheet = max(book.worksheets, key=lambda one: info(one._worksheet_path).file_size)
+            formats = book._date_formats, book._timedelta_formats
+            source, strings = sheet._get_source(), sheet._shared_strings
+            self._rows = _filled(_Parser(source, strings, True, book.epoch, *formats).parse())
             _, header = next(self._rows, (0, {}))
             if isinstance(header, Exception):
                 raise header
@@ -88,22 +91,10 @@ class SheetTable:
             yield self._place, f"the rows after {number} cannot be read", error
 
 
-def _size(book: Any, sheet: Any) -> int:
-    """Return the unpacked bytes of a sheet."""
-    size: int = book._archive.getinfo(sheet._worksheet_path).file_size
-    return size
-
-
 class _Parser(WorkSheetParser):
     """The parser of a sheet, for which a bad cell costs its row and not the rows after it."""
 
     row_counter: int
-
-    @classmethod
-    def of(cls, book: Any, sheet: Any) -> Any:
-        """Return the parser of a sheet of a book."""
-        formats = book._date_formats, book._timedelta_formats
-        return cls(sheet._get_source(), sheet._shared_strings, True, book.epoch, *formats)
 
     def parse_row(self, row: Any) -> tuple[int, Row]:
         """Return the number of a row, and the values of its cells or what is wrong with it."""

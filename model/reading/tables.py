@@ -98,10 +98,6 @@ class TableFile(Table):
         names: The names of the fields of its records.
         count: The number of its records if the request is a sample.
 
-    Args:
-        stream: The bytes. A stream that is no file is copied to one.
-        request: What is read.
-
     Raises:
         DamagedDataError: The beginning of the file, or its footer, cannot be read.
         LimitError: That takes more than the limits allow.

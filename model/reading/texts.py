@@ -108,14 +108,7 @@ def time_of_path(name: str, folder: str, settings: ReadSettings) -> int | None:
 
 
 class TextFile(Table):
-    """A file that is one document, with the fields ``id``, ``text`` and ``timestamp``.
-
-    Args:
-        chunks: The bytes in UTF-8. They may raise DamagedDataError.
-        name: The name of the file.
-        path: Its path within the folder that is read.
-        settings: How it is read.
-    """
+    """A file that is one document, with the fields ``id``, ``text`` and ``timestamp``."""
 
     def __init__(
         self, chunks: Iterable[bytes], name: str, path: str, settings: ReadSettings

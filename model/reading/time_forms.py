@@ -295,7 +295,9 @@ def _text_reader(form: str, zone: str) -> Callable[[object], int]:
         if hour is not None or minute is not None:
             micros += _clock(hour, minute, half)
         if second is not None:
-            micros += _second(second)
+            if (whole := int(second[:2])) > 59:
+                raise ValueError(_NO_CLOCK)
+            micros += whole * MICROSECONDS_PER_SECOND + _micros(second[3:])
         if fraction is not None:
             micros += _micros(fraction)
         if offset is not None:
@@ -307,13 +309,10 @@ def _text_reader(form: str, zone: str) -> Callable[[object], int]:
 
 def _pattern(form: str) -> str:
     """Return the regular expression of a form of ``strptime``."""
-    found = []
-    for part in re.findall(r"%.|\s+|[^%\s]+", form.strip()):
-        if part.startswith("%"):
-            found.append(DIRECTIVES[part[1]])
-        else:
-            found.append(r"\s+" if part.isspace() else re.escape(part))
-    return "".join(found)
+    parts = re.findall(r"%.|\s+|[^%\s]+", form.strip())
+    plain = (r"\s+" if part.isspace() else re.escape(part) for part in parts)
+    each = zip(parts, plain, strict=True)
+    return "".join(DIRECTIVES[part[1]] if part[0] == "%" else other for part, other in each)
 
 
 @lru_cache(2**14)
@@ -346,13 +345,6 @@ def _clock(hour: str | None, minute: str | None, half: str | None) -> int:
     if hours > 23 or minutes > 59:
         raise ValueError(_NO_CLOCK)
     return (hours * 60 + minutes) * 60 * MICROSECONDS_PER_SECOND
-
-
-def _second(text: str) -> int:
-    whole = int(text[:2])
-    if whole > 59:
-        raise ValueError(_NO_CLOCK)
-    return whole * MICROSECONDS_PER_SECOND + (_micros(text[3:]) if len(text) > 2 else 0)
 
 
 def _micros(fraction: str) -> int:

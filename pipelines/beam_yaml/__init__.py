@@ -33,24 +33,9 @@ from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.reporting.encoding import mixture_fields
 from beam_topics.model.settings.options import plain_options
 from beam_topics.model.times import to_iso
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import names_of, settings_of
-from beam_topics.pipelines.cli.options import (
-    CoverageOptions,
-    FunctionOptions,
-    InferenceOptions,
-    KeepOptions,
-    LearnerOptions,
-    MethodOptions,
-    ModelCacheOptions,
-    ModelVersionOptions,
-    RecordOptions,
-    SequenceOptions,
-    StoreOptions,
-    StreamOptions,
-    TokeniserOptions,
-    TrainingOptions,
-)
 from beam_topics.pipelines.cli.settings_from_options import (
     inference_settings_of,
     learn_options_of,
@@ -66,26 +51,27 @@ from beam_topics.transforms.infer import InferByKey, InferLabelled
 from beam_topics.transforms.label import Label
 from beam_topics.transforms.read import Documents, ParseMessages
 
-_METHOD = (MethodOptions, InferenceOptions, ModelCacheOptions, CoverageOptions)
-LEARNING = (TokeniserOptions, SequenceOptions, LearnerOptions, TrainingOptions, KeepOptions)
-LABELLING = (ModelVersionOptions, FunctionOptions, *_METHOD)
-STREAMING = (*LEARNING, StreamOptions, *_METHOD)
+_METHOD = (
+    group.MethodOptions,
+    group.InferenceOptions,
+    group.ModelCacheOptions,
+    group.CoverageOptions,
+)
+LEARNING = (
+    group.TokeniserOptions,
+    group.SequenceOptions,
+    group.LearnerOptions,
+    group.TrainingOptions,
+    group.KeepOptions,
+)
+LABELLING = (group.ModelVersionOptions, group.FunctionOptions, *_METHOD)
+STREAMING = (*LEARNING, group.StreamOptions, *_METHOD)
 # The pipeline writes what comes out of the transforms.
 _NOT_HERE = ("events", "coverage")
 
 
 def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
-    """Return the checked options of a transform.
-
-    Args:
-        name: The name of the transform, for messages.
-        groups: The groups of its options; those of records are added.
-        model_store: The folder of the model store.
-        options: Options by name; None for none.
-
-    Raises:
-        OptionError: An option does not exist, or has a value that is not allowed.
-    """
+    """Return the checked options of a transform."""
     given = {} if options is None else options
     if not isinstance(given, Mapping):
         allowed = "a mapping such as {window: 1d, topics: 50}"
@@ -98,7 +84,9 @@ def parsed(name: str, groups: Any, model_store: str, options: Any) -> Any:
             raise OptionError(f"options of {name}", option, "the name of an option", remedy)
     argv = [f"--model_store={model_store}"]
     argv += [f"--{key}={written(value)}" for key, value in given.items() if value is not None]
-    return parse(argv, name, "", (StoreOptions, RecordOptions, *groups), {}, graph=False)
+    return parse(
+        argv, name, "", (group.StoreOptions, group.RecordOptions, *groups), {}, graph=False
+    )
 
 
 def names(groups: Any) -> tuple[str, ...]:
@@ -172,20 +160,10 @@ def _text(value: Any) -> str:
     return to_iso(value.micros) if isinstance(value, Timestamp) else str(value)
 
 
-def version_rows(references: beam.PCollection) -> beam.PCollection:
-    """Return a row for each version."""
-    return references | "Versions" >> beam.Map(_version).with_output_types(VersionRow)
-
-
 def _version(reference: tuple[bytes, bytes]) -> VersionRow:
     found = Manifest.from_json(reference[1], "a reference to a version")
     counts = found.documents, found.tokens, found.words
     return VersionRow(found.key, found.version, to_iso(found.event_time), *counts)
-
-
-def event_rows(events: beam.PCollection) -> beam.PCollection:
-    """Return a row for each event."""
-    return events | "Events" >> beam.Map(_event).with_output_types(EventRow)
 
 
 def _event(record: bytes) -> EventRow:
@@ -194,20 +172,10 @@ def _event(record: bytes) -> EventRow:
     return EventRow(*named, record.decode())
 
 
-def mixture_rows(blocks: beam.PCollection) -> beam.PCollection:
-    """Return a row for each document of blocks of mixtures."""
-    return blocks | "Mixtures" >> beam.FlatMap(_mixtures).with_output_types(MixtureRow)
-
-
 def _mixtures(block: bytes) -> Iterable[MixtureRow]:
     for mixture in MixtureBlock.from_bytes(block).mixtures():
         fields = mixture_fields(mixture) | {"timestamp": to_iso(mixture.timestamp)}
         yield MixtureRow(**fields | {"topics": [TopicShare(**one) for one in fields["topics"]]})
-
-
-def dead_letter_rows(letters: beam.PCollection) -> beam.PCollection:
-    """Return a row for each dead letter."""
-    return letters | "Refused" >> beam.Map(_letter).with_output_types(DeadLetterRow)
 
 
 def _letter(record: bytes) -> DeadLetterRow:
@@ -215,6 +183,11 @@ def _letter(record: bytes) -> DeadLetterRow:
     return DeadLetterRow(found["source"], found["reason"], record.decode())
 
 
+# What makes rows of each kind, as a transform.
+_VERSIONS = "Versions" >> beam.Map(_version).with_output_types(VersionRow)
+_EVENTS = "Events" >> beam.Map(_event).with_output_types(EventRow)
+_MIXTURES = "Mixtures" >> beam.FlatMap(_mixtures).with_output_types(MixtureRow)
+_REFUSED = "Refused" >> beam.Map(_letter).with_output_types(DeadLetterRow)
 Outputs = dict[str, beam.PCollection]
 # The name of the input in dead letters.
 _SOURCE = "rows"
@@ -243,9 +216,9 @@ class TrainTopics(beam.PTransform):
             check_words(found.documents, learned.references)
         dead = (found.dead_letters, learned.dead_letters) | "Dead letters" >> beam.Flatten()
         return {
-            "versions": version_rows(learned.references),
-            "events": event_rows(learned.events),
-            "dead_letters": dead_letter_rows(dead),
+            "versions": learned.references | _VERSIONS,
+            "events": learned.events | _EVENTS,
+            "dead_letters": dead | _REFUSED,
         }
 
 
@@ -271,7 +244,7 @@ class LabelTopics(beam.PTransform):
         models = served_models(serving.store, chosen, self._settings)
         inferred = found.documents | "Infer" >> InferByKey(serving, models)
         dead = (found.dead_letters, inferred.dead_letters) | "Dead letters" >> beam.Flatten()
-        return {"mixtures": mixture_rows(inferred.blocks), "dead_letters": dead_letter_rows(dead)}
+        return {"mixtures": inferred.blocks | _MIXTURES, "dead_letters": dead | _REFUSED}
 
 
 class StreamTopics(beam.PTransform):
@@ -303,10 +276,10 @@ class StreamTopics(beam.PTransform):
         inferred = labelled.documents | "Infer" >> InferLabelled(serving)
         dead = (found.dead_letters, learned.dead_letters, labelled.dead_letters)
         return {
-            "mixtures": mixture_rows(inferred.blocks),
-            "versions": version_rows(learned.references),
-            "events": event_rows(learned.events),
-            "dead_letters": dead_letter_rows(dead | "Dead letters" >> beam.Flatten()),
+            "mixtures": inferred.blocks | _MIXTURES,
+            "versions": learned.references | _VERSIONS,
+            "events": learned.events | _EVENTS,
+            "dead_letters": dead | "Dead letters" >> beam.Flatten() | _REFUSED,
         }
 
 

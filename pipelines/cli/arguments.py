@@ -85,17 +85,7 @@ def is_run(path: str) -> bool:
 def of_learner(
     files: Sequence[str], folder: str, given: Collection[str], own: Collection[str]
 ) -> dict[str, str]:
-    """Return the options of a program that learns: the input, and where everything goes.
-
-    Args:
-        files: the arguments without a name that are no folder of a run.
-        folder: the folder of the run.
-        given: the names of the options that are given.
-        own: the names of the options that the program has.
-
-    Raises:
-        UsageError: an input is not on this machine.
-    """
+    """Return the options of a program that learns: the input, and where everything goes."""
     if far := [path for path in files if "://" in path]:
         raise UsageError(
             f"{far[0]}: a folder beside the input is made on this machine only. Give --input,"
@@ -110,11 +100,7 @@ def of_learner(
 
 
 def run_to_continue(prog: str, bare: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Return the folder of the run that learns more documents, if there is one, and the files.
-
-    Raises:
-        UsageError: there are several such folders, or no file.
-    """
+    """Return the folder of the run that learns more documents, if there is one, and the files."""
     runs = [path for path in bare if is_run(path)]
     files = [path for path in bare if path not in runs]
     if len(runs) > 1:
@@ -167,11 +153,7 @@ def _pattern_of(path: str) -> str:
 
 
 def _check_levels(path: str, folder: str, ending: str) -> None:
-    """Check that the folders in a folder have no files of the ending that its own files have.
-
-    Raises:
-        UsageError: they have.
-    """
+    """Check that the folders in a folder have no files of the ending that its own files have."""
     inner = local_files(f"{folder}/*/*{ending}", "--input") if ending else []
     if inner:
         deep, flat = (shlex.quote(f"{folder}/{one}{ending}") for one in ("**/*", "*"))
@@ -229,24 +211,16 @@ def of_reader(
 ) -> list[tuple[str, str]]:
     """Return the options of a program that uses a model: where it is, and what else is there.
 
-    Args:
-        prog: the name of the program, for example ``show``.
-        bare: the arguments without a name: the folder of a run, and files or texts.
-        given: the names of the options that are given.
-        own: the names of the options that the program has.
-        known: the names of the options of all programs.
-
     Returns:
         Names and values; a name may be repeated.
-
-    Raises:
-        UsageError: an argument is neither the folder of a run nor anything that the program takes.
     """
     runs = [path for path in bare if "model_store" in own and is_run(path)]
     takes = next((name for name in _TAKES if name in own), None)
     wrong = runs[1:]
     if not runs and "model_store" in own and "model_store" not in given:
-        runs = _only_run() if prog == "label" else []
+        # The one folder of a run in the working directory.
+        here = [str(path) for path in sorted(Path().glob(f"*{ENDING}")) if is_run(str(path))]
+        runs = here if prog == "label" and len(here) == 1 else []
         wrong = [path for path in bare if _is_misspelt(path, takes, bool(runs))]
     others = [path for path in bare if path not in runs]
     if takes is None:
@@ -279,13 +253,7 @@ def _why_wrong(prog: str, path: str) -> str:
 
 
 def _is_misspelt(path: str, takes: str | None, has_run: bool) -> bool:
-    """Return whether an argument seems to be meant as the folder of a run, and is none.
-
-    Args:
-        path: the argument.
-        takes: what else an argument of the program may be.
-        has_run: whether the program has a run without it.
-    """
+    """Return whether an argument seems to be meant as the folder of a run, and is none."""
     if takes == "text":
         return len(path.split()) == 1 and bool(_near(path) or not has_run)
     return takes is None or not (Path(path).exists() or any(mark in path for mark in "*?[:,"))
@@ -309,12 +277,6 @@ def _remedy(prog: str, path: str) -> str:
         f"{shown('train')} data.csv makes the folder data.topics, and {shown(prog)} takes"
         " it; --help lists the options."
     )
-
-
-def _only_run() -> list[str]:
-    """Return the folder of a run in the working directory, if there is exactly one."""
-    found = [str(path) for path in sorted(Path().glob(f"*{ENDING}")) if is_run(str(path))]
-    return found if len(found) == 1 else []
 
 
 # What an argument without a name may be, beside the folder of a run.
@@ -348,12 +310,7 @@ def _of_run(
 
 
 def as_yaml(options: Mapping[str, str], head: str) -> str:
-    """Return the text of a file for ``--config``; the values are quoted, so that they are text.
-
-    Args:
-        options: by name.
-        head: a line that says what the file is.
-    """
+    """Return the text of a file for ``--config``; the values are quoted, so that they are text."""
     lines = [f"{name}: '{value.replace(chr(39), chr(39) * 2)}'" for name, value in options.items()]
     return "\n".join([f"# {head}", *lines, ""])
 
@@ -392,11 +349,6 @@ class Arranged:
 
 def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
     """Return a command line with options only.
-
-    Args:
-        argv: the command line as it was given.
-        prog: the name of the program, for example ``train``.
-        groups: the groups of options that the program has.
 
     Raises:
         UsageError: an argument without a name is nothing that the program takes, or the input

@@ -61,9 +61,6 @@ def interruptible() -> Iterator[None]:
     """Turn an interrupt into an error of this project.
 
     Where the caller handles signals, or this is not the main thread, nothing is changed.
-
-    Raises:
-        InterruptedRunError: an interrupt came.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -126,13 +123,7 @@ def _check_text(argv: Sequence[str]) -> None:
 
 
 def how_to_go_on(error: InterruptedRunError, start: str, argv: Sequence[str]) -> str:
-    """Return the command that goes on, or begins again, as the end of a message.
-
-    Args:
-        error: the error.
-        start: the words that start the program.
-        argv: the command line.
-    """
+    """Return the command that goes on, or begins again, as the end of a message."""
     if error.again is None:
         return ""
     names = [one.partition("=")[0] for one in error.again]
@@ -160,14 +151,7 @@ class _Help(argparse.HelpFormatter):
 def parser_for(
     prog: str, description: str, groups: Groups, required: Mapping[str, str]
 ) -> argparse.ArgumentParser:
-    """Make a parser of a program's groups.
-
-    Args:
-        prog: the name of the program, for example ``train``.
-        description: one line of help.
-        groups: the groups of options that the pipeline has.
-        required: options that must be given, each with an example.
-    """
+    """Make a parser of a program's groups."""
     usage = " ".join([shown(prog), *(f"--{name}=..." for name in required), "[options]"])
     if required and {"learner", "input"} <= set(names_of(groups)) - set(required):
         usage = f"{shown(prog)} data.csv [options]\n       {usage}"
@@ -207,14 +191,6 @@ def parse(
     """Parse a command line into checked options.
 
     Beam is imported where the program runs a graph, and to tell what an unknown option means.
-
-    Args:
-        argv: the command line, without the name of the program.
-        prog: the name of the program, for example ``train``.
-        description: one line of help.
-        groups: the groups of options that the program has.
-        required: options that must be given, each with an example.
-        graph: whether the program runs a graph.
 
     Raises:
         UsageError: an unknown option, a value of the wrong form, or a missing option.
@@ -295,12 +271,7 @@ def _refuse_unknown(
 
 
 def later(name: str) -> Callable[[Any], None]:
-    """Return a function that imports another one and calls it, because --help needs no Beam.
-
-    Args:
-        name: a module of :mod:`beam_topics.pipelines.graphs` and its function, for example
-            ``train.stream``.
-    """
+    """Return a function that imports another one and calls it, because --help needs no Beam."""
     module, _, function = name.partition(".")
     return lambda options: getattr(
         importlib.import_module(f"beam_topics.pipelines.graphs.{module}"), function

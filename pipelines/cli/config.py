@@ -32,12 +32,6 @@ _DEEPEST = 8
 def mapping_of(text: str, option: str, path: str, allowed: str) -> dict[str, Any]:
     """Return the mapping that the text of a file holds.
 
-    Args:
-        text: the text.
-        option: the option that names the file.
-        path: the file.
-        allowed: what the file should be, as a phrase.
-
     Raises:
         OptionError: it is not YAML, is no mapping, has an alias or a key twice, or nests deeper
             than eight levels.
@@ -110,31 +104,17 @@ CONFIG_HELP = "YAML file of options, name: value; options of the command line wi
 
 
 def expanded(argv: Sequence[str], own: Collection[str], known: Collection[str]) -> list[str]:
-    """Return a command line with the options of its ``--config`` before the others.
-
-    Args:
-        argv: the command line.
-        own: the names of the options of the program.
-        known: the names of the options of all programs.
-
-    Raises:
-        OptionError: the file cannot be read, or has no options.
-        UsageError: it has a key that no program has.
-    """
+    """Return a command line with the options of its ``--config`` before the others."""
     rest, path = _taken(argv)
     if path is None:
         return list(argv)
     found = read_config(path, known)
     return [
         *(f"--{name}={value}" for name, value in found.items() if name in own),
-        *(_of_beam(name, value) for name, value in found.items() if name not in known),
+        # Beam's switches take no value.
+        *(f"--{n}={v}".removesuffix("=true") for n, v in found.items() if n not in known),
         *rest,
     ]
-
-
-def _of_beam(name: str, value: str) -> str:
-    """Return an option of Beam's. Its switches take no value."""
-    return f"--{name}" if value == "true" else f"--{name}={value}"
 
 
 def _taken(argv: Sequence[str]) -> tuple[list[str], str | None]:
@@ -151,12 +131,7 @@ def _taken(argv: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def read_config(path: str, known: Collection[str]) -> dict[str, str]:
-    """Return the options of a file.
-
-    Raises:
-        OptionError: the file cannot be read, or is not a mapping of names to values.
-        UsageError: it has a key that is not known.
-    """
+    """Return the options of a file."""
     text = read_text(FLAG, path, "a YAML file of options, UTF-8")
     found = options_of_text(text, path)
     for name in found:
@@ -168,11 +143,7 @@ def read_config(path: str, known: Collection[str]) -> dict[str, str]:
 
 
 def options_of_text(text: str, path: str) -> dict[str, str]:
-    """Return the options of the text of a file.
-
-    Raises:
-        OptionError: it is not a mapping of names to values.
-    """
+    """Return the options of the text of a file."""
     allowed = "a YAML file that maps names of options to values, as in: topics: 50"
     found = mapping_of(text, FLAG, path, allowed)
     return {name: _written(name, value, path) for name, value in found.items()}

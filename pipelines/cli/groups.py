@@ -87,14 +87,7 @@ class Options(argparse.Namespace):
 
 @dataclass(frozen=True, eq=False)
 class OptionGroup:
-    """A group of options.
-
-    Attributes:
-        title: its title in the help.
-        add: declares its options.
-        records: the records whose options it declares.
-        choice: the choice whose options it declares, or None.
-    """
+    """A group of options."""
 
     title: str
     add: Callable[[argparse._ActionsContainer], None]
@@ -126,11 +119,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parsed(flags: Sequence[str], groups: Groups) -> Options:
-    """Return the options of some groups on a command line; others are passed over.
-
-    Raises:
-        UsageError: a value has the wrong form.
-    """
+    """Return the options of some groups on a command line; others are passed over."""
     return _parser(groups).parse_known_args(list(flags), Options())[0]
 
 
@@ -147,12 +136,7 @@ def _parser(groups: Groups) -> argparse.ArgumentParser:
 
 
 def flags(title: str, /, **declared: Mapping[str, Any]) -> OptionGroup:
-    """Make a group of options that are no settings.
-
-    Args:
-        title: the title in the help.
-        declared: the keyword arguments of argparse's ``add_argument``, by name of the option.
-    """
+    """Make a group of options that are no settings."""
 
     def add(parser: argparse._ActionsContainer) -> None:
         for name, facts in declared.items():
@@ -191,30 +175,14 @@ def group(
 
 
 def settings_of(options: Options, record: type[R]) -> R:
-    """Make a record of the options that are given.
-
-    Args:
-        options: the parsed command line.
-        record: a record that a group declares.
-
-    Raises:
-        OptionError: a value is not allowed.
-    """
-    found: dict[str, Any] = {}
-    for item in options_of(record):
-        if item.nested:
-            found[item.field] = settings_of(options, item.value_type)  # type: ignore[type-var]
-        elif (value := options.get(item.name)) is not None:
-            found[item.field] = tuple(value) if isinstance(value, list) else value
-    return record(**found)
+    """Make a record of the options that are given."""
+    parts = {item.field: item.value_type for item in options_of(record) if item.nested}
+    nested = {name: settings_of(options, part) for name, part in parts.items()}  # type: ignore[type-var]
+    return record(**nested, **fields_given(options, record))
 
 
 def check_settings(options: Options, groups: Groups) -> None:
-    """Check the records that the groups declare, but for those with a file of words.
-
-    Raises:
-        OptionError: a value is not allowed.
-    """
+    """Check the records that the groups declare, but for those with a file of words."""
     for group in groups:
         for record in group.records:
             if not any(item.file for item in plain_options(record)):
@@ -239,12 +207,9 @@ def add_options(parser: argparse._ActionsContainer, options: Iterable[Option]) -
     for option in declared.values():
         if option.shared and option.flag in parser._option_string_actions:
             continue
-        if option.value_type is bool:
-            action = parser.add_argument(
-                option.flag, **SWITCH, metavar="true", help=described(option)
-            )
-        else:
-            action = parser.add_argument(option.flag, type=_type_of(option), help=described(option))
+        is_switch = option.value_type is bool
+        how = {**SWITCH, "metavar": "true"} if is_switch else {"type": _type_of(option)}
+        action = parser.add_argument(option.flag, help=described(option), **how)
         # For the short help.
         action.first = option.first  # type: ignore[attr-defined]
 
@@ -269,12 +234,7 @@ def _type_of(option: Option) -> Callable[[str], Any]:
 
 
 def described(option: Option, brief: bool = True) -> str:
-    """Return the line of help: the description, the unit, the allowed values and the default.
-
-    Args:
-        option: what to describe.
-        brief: name the kinds of a part only; otherwise describe each of them.
-    """
+    """Return the line of help: the description, the unit, the allowed values and the default."""
     facts = []
     if option.unit and option.unit not in _PARSERS_OF_UNITS and option.value_type is not tuple:
         facts.append(f"in {option.unit}")
@@ -299,8 +259,9 @@ def _kinds(kinds: Mapping[str, type[Record]]) -> Iterator[str]:
 
 def fields_given(options: Options, record: type[Record]) -> dict[str, Any]:
     """Return the options of a record that are given, by field."""
-    given = options.given(item.name for item in options_of(record))
-    return {item.field: given[item.name] for item in options_of(record) if item.name in given}
+    given = {item.field: options.get(item.name) for item in options_of(record) if not item.nested}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    return {name: value for name, value in (given | lists).items() if value is not None}
 
 
 def settings_of_choice(

@@ -37,14 +37,7 @@ def help_text(
     given: argparse.Namespace,
     required: Collection[str],
 ) -> str:
-    """Return the help that the command line asks for.
-
-    Args:
-        parser: with the pipeline's own options in groups.
-        groups: the groups of options.
-        given: the parsed command line.
-        required: options that are always shown.
-    """
+    """Return the help that the command line asks for."""
     asked = [
         (choice, found)
         for group in groups
@@ -52,38 +45,27 @@ def help_text(
     ]
     shown: list[Section] = []
     if given.help == ALL or not asked:
-        every = (
-            given.help == ALL
-            or sum(len(group._group_actions) for group in parser._action_groups) <= FEW
-        )
-        for group in parser._action_groups:
-            shown += _of_group(group, groups, every=every, required=required)
+        few = sum(len(group._group_actions) for group in parser._action_groups) <= FEW
+        shown = every_section(parser, groups, every=given.help == ALL or few, required=required)
     for choice, found in asked if given.help != ALL else ():
         shown += [*_sections(choice, found), _shared(parser, choice, found)]
     return _formatted(parser, shown, given.help == ALL)
 
 
-def every_section(parser: argparse.ArgumentParser, groups: Groups) -> list[Section]:
-    """Return all options in sections, as ``--help=all`` shows them.
-
-    Args:
-        parser: with the pipeline's own options in groups.
-        groups: the groups of options.
-    """
-    shown: list[Section] = []
-    for group in parser._action_groups:
-        shown += _of_group(group, groups, every=True, required=())
-    return shown
+def every_section(
+    parser: argparse.ArgumentParser,
+    groups: Groups,
+    every: bool = True,
+    required: Collection[str] = (),
+) -> list[Section]:
+    """Return all options in sections, as ``--help=all`` shows them, or those that matter."""
+    of_groups = (_of_group(group, groups, every, required) for group in parser._action_groups)
+    return [section for sections in of_groups for section in sections]
 
 
 def _of_group(
-    group: argparse._ArgumentGroup,
-    groups: Groups,
-    *,
-    every: bool,
-    required: Collection[str],
+    group: argparse._ArgumentGroup, groups: Groups, every: bool, required: Collection[str]
 ) -> list[Section]:
-    """Return the sections of a group of options: all of them, or those that matter."""
     title = group.title or ""
     choice = next((one.choice for one in groups if one.title == title), None)
     if choice is None:
@@ -99,11 +81,7 @@ def _of_group(
 
 
 def _given(choice: Choice[Any], given: argparse.Namespace) -> dict[str, str]:
-    """Return the kinds that the command line chooses, without those that it does not name.
-
-    Raises:
-        OptionError: one belongs to what is not chosen.
-    """
+    """Return the kinds that the command line chooses, without those that it does not name."""
     names = {
         choice.name,
         *(place.option.name for place in placements(choice) if place.option.kinds is not None),
@@ -186,16 +164,16 @@ def _own_action(places: list[Placement], brief: bool = True) -> argparse.Action:
 
 def _marked(action: argparse.Action, found: Iterable[Choice[Any] | None]) -> argparse.Action:
     """Return the action of a group's option with the kinds that need it."""
-    needing = [
-        f"--{choice.name}={choices(kinds)}"
-        for choice in found
-        if choice is not None and (kinds := _needing(choice, action.dest))
-    ]
+    kinds = {
+        choice.name: [
+            kind
+            for kind, made in choice.kinds.items()
+            if action.dest in getattr(made, "needed", ())
+        ]
+        for choice in filter(None, found)
+    }
+    needing = [f"--{name}={choices(some)}" for name, some in kinds.items() if some]
     return _noted(action, f"required with {' or '.join(needing)}") if needing else action
-
-
-def _needing(choice: Choice[Any], name: str) -> tuple[str, ...]:
-    return tuple(kind for kind, made in choice.kinds.items() if name in getattr(made, "needed", ()))
 
 
 def noted(text: str, note: str) -> str:

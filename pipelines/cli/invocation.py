@@ -22,11 +22,7 @@ _COMMAND: ContextVar[str] = ContextVar("command", default="")
 
 
 def shown(prog: str) -> str:
-    """Return the words that start a program.
-
-    Args:
-        prog: its name, for example ``train``.
-    """
+    """Return the words that start a program."""
     command = _COMMAND.get()
     return f"{command} {prog}" if command else f"python -m beam_topics.pipelines.{prog}"
 
@@ -43,11 +39,7 @@ def as_subcommand(command: str) -> Iterator[None]:
 
 @contextmanager
 def quiet_pipes() -> Iterator[None]:
-    """End the process as other filters end if the reader of its output, such as head, goes away.
-
-    Raises:
-        SystemExit: it went.
-    """
+    """End the process as other filters end if the reader of its output, such as head, goes away."""
     try:
         try:
             yield

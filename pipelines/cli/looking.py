@@ -75,7 +75,7 @@ def as_input_is(
     if named or stored:
         return {**kept, **profile.options}
     # The fields of an input that an option names have the names of the options.
-    found = profiling.of_files(profile)
+    found = {n: value for n, value in profile.options.items() if n in profiling.OF_FILES}
     say(prog, found, f"how {files[0]} is written")
     return {**kept, **found}
 
@@ -97,7 +97,7 @@ def look(
         The options that are found; files to keep for the programs that follow, by name.
     """
     # Imported here, because --help reads no file.
-    from beam_topics.model.profile.profile import chooses_words
+    from beam_topics.model.profile.profile import chooses_words, few_documents
     from beam_topics.pipelines.cli import profiling
 
     files = profiling.files_of(patterns)
@@ -119,7 +119,9 @@ def look(
     say(prog, read, f"how {files[0]} is written, and its fields")
     say(prog, chosen, about)
     say(prog, lengths, why)
-    for remark in profiling.remarks_of(profile, values.get("topics")) * (not before):
+    number = values.get("topics", "")
+    few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""
+    for remark in filter(None, [*profile.remarks, few] * (not before)):
         inform(f"{shown(prog)}: {remark}")
     text = json.dumps(profile.to_json(), ensure_ascii=False) + "\n"
     return {**read, **chosen, **lengths}, {} if before else {PROFILE_FILE: text}

@@ -141,11 +141,7 @@ def is_elsewhere(name: str, place: str | None) -> bool:
 
 
 def check_place(option: str, place: str | None) -> None:
-    """Check that a place that begins with ``kafka:`` names a topic.
-
-    Raises:
-        OptionError: it does not.
-    """
+    """Check that a place that begins with ``kafka:`` names a topic."""
     if kafka_topic(place) == "":
         allowed = "a folder, or kafka: with the name of a topic"
         raise OptionError(option, place, allowed, f"Name it, for example {option}=kafka:topics.")
@@ -283,11 +279,7 @@ _KINDS = ("versions", "checkpoints", "grace")
 
 
 def keep(text: str) -> Keep:
-    """Parse the value of ``--keep``.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not such a value.
-    """
+    """Parse the value of ``--keep``."""
     found: dict[str, list[str]] = {}
     kind = ""
     for part in text.split(","):

@@ -11,7 +11,7 @@ from typing import Any
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.files import is_local, matching_files
-from beam_topics.model.profile.profile import Profile, few_documents, profile_of
+from beam_topics.model.profile.profile import Profile, profile_of
 from beam_topics.model.profile.sampling import take_samples
 from beam_topics.model.publishing.store import ModelStore, rhythm_text
 from beam_topics.model.reading.paths import value_of
@@ -23,7 +23,7 @@ from beam_topics.pipelines.cli.groups import UsageError, parsed, settings_of
 from beam_topics.pipelines.cli.options import RecordOptions
 
 # Options that an earlier run chose for its own files.
-_OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
+OF_FILES = ("encoding", "delimiter", "columns", "unquoted_field")
 _LENGTHS = ("window", "publish_every")
 # Options that are chosen by the texts.
 _OF_TEXTS = ("strip", "stop_words", "segmenter", "key_from")
@@ -32,11 +32,7 @@ _OF_FIELDS = ("text_field", "timestamp_field", "id_field", "label_field", "key_f
 
 
 def files_of(patterns: Sequence[str]) -> list[str]:
-    """Return the files of this machine that the patterns match; none for another file system.
-
-    Raises:
-        OptionError: a pattern of this machine matches nothing.
-    """
+    """Return the files of this machine that the patterns match; none for another file system."""
     if not all(map(is_local, patterns)):
         return []
     return sorted({path for pattern in patterns for path in matching_files(pattern, "--input")})
@@ -48,18 +44,7 @@ def look_at(
     stored: Mapping[str, str] | None = None,
     with_language: bool = False,
 ) -> tuple[Profile, dict[str, str]]:
-    """Return the profile of files, and the options of an earlier run that fit them.
-
-    Args:
-        files: the files.
-        flags: the command line. What it says is not looked for.
-        stored: the options of reading of an earlier run.
-        with_language: whether the languages of the texts are found.
-
-    Raises:
-        OptionError: the name of a file does not say its format, or an option has a wrong value.
-        UsageError: no file has a record.
-    """
+    """Return the profile of files, and the options of an earlier run that fit them."""
     pairs = (one.removeprefix("--").partition("=") for one in flags)
     given = {name: value for name, _, value in pairs}
     settings = settings_of(parsed(flags, [RecordOptions]), ReadSettings)
@@ -80,7 +65,7 @@ def _kept(
 ) -> dict[str, str]:
     """Return the options of an earlier run that are not given and fit the fields of the input."""
     # The columns of lines are how they are told apart from lines that are texts.
-    left_out = {*_OF_FILES} - {"columns" if stored.get("format") == "lines" else ""}
+    left_out = {*OF_FILES} - {"columns" if stored.get("format") == "lines" else ""}
     found = {
         name: value
         for name, value in stored.items()
@@ -98,33 +83,15 @@ def _kept(
 
 
 def check_clear(profile: Profile, given: Collection[str], where: str) -> None:
-    """Ask the first question that the options that are given do not answer.
-
-    Args:
-        profile: what was found.
-        given: the names of the options that are given.
-        where: the input, as messages name it.
-
-    Raises:
-        UsageError: there is one.
-    """
+    """Ask the first question that the options that are given do not answer."""
     for question in profile.questions:
         if not set(question.settles) & set(given):
             said = str(question)
             raise UsageError(said if said.startswith(where) else f"{where}: {said}")
 
 
-def of_files(profile: Profile) -> dict[str, str]:
-    """Return the options of a profile that say how files are written, and not what they hold."""
-    return {name: value for name, value in profile.options.items() if name in _OF_FILES}
-
-
 def learning_of(profile: Profile, own: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the lengths of time and the options of words for a program that learns.
-
-    Raises:
-        UsageError: the words of the language need a package that is not installed.
-    """
+    """Return the lengths of time and the options of words for a program that learns."""
     found = {name: value for name, value in profile.learning.items() if name in own}
     language = profile.language
     if language is not None and language.missing and language.options.items() & found.items():
@@ -165,15 +132,3 @@ def why_lengths(profile: Profile) -> str:
         return f"{number}, a second apart"
     first, last = (to_iso(time)[:10] for time in (profile.span.first, profile.span.last))
     return f"{number} from {first} to {last}"
-
-
-def remarks_of(profile: Profile, topics: str | None) -> list[str]:
-    """Return what to say of a profile before documents are learned.
-
-    Args:
-        profile: what was found.
-        topics: the number of topics, or ``auto``, as it is given; None if the documents choose.
-    """
-    number = topics or ""
-    few = few_documents(profile.samples.documents, int(number)) if number.isdigit() else ""
-    return [*profile.remarks, *([few] if few else [])]

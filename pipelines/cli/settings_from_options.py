@@ -23,11 +23,7 @@ from beam_topics.pipelines.cli.word_files import NO_WORDS, Words, tokeniser_sett
 
 
 def read_settings_of(options: Options) -> ReadSettings:
-    """Return the settings of reading.
-
-    Raises:
-        OptionError: a value cannot be used, or has no effect beside another option.
-    """
+    """Return the settings of reading."""
     settings = settings_of(options, ReadSettings)
     given = options.given(item.name for item in plain_options(ReadSettings))
     _refuse_beside("id_from", "place", given, ["id_field"])
@@ -45,12 +41,7 @@ def _refuse_beside(option: str, value: str, given: Mapping[str, Any], names: lis
 
 
 def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSettings:
-    """Return the settings of the learner; files of words are read here.
-
-    Args:
-        options: the parsed command line.
-        words: lists of words by option, in place of files.
-    """
+    """Return the settings of the learner; files of words are read here."""
     found = [LEARNER.option(), *(placement.option for placement in placements(LEARNER))]
     given = options.given(item.name for item in found)
     # Before a file is read that does not belong here.
@@ -62,15 +53,7 @@ def learner_settings_of(options: Options, words: Words = NO_WORDS) -> LearnerSet
 
 
 def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
-    """Return the checked options of learning.
-
-    Args:
-        options: the parsed command line.
-        words: lists of words by option, in place of files.
-
-    Raises:
-        OptionError: a value cannot be used, or needs another option.
-    """
+    """Return the checked options of learning."""
     settings = learner_settings_of(options, words)
     tokeniser, parse = tokeniser_settings_of(options, words), read_settings_of(options).parse
     fields = parse.fields
@@ -97,12 +80,5 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
 
 def inference_settings_of(options: Options) -> InferenceSettings:
     """Return the settings of the inference method that ``--method`` names."""
-    return compose(
-        METHOD,
-        {**options.given([METHOD.name]), **inference_options_of(options)},
-    )
-
-
-def inference_options_of(options: Options) -> dict[str, Any]:
-    """Return the options of inference that are given, by name, without the method."""
-    return options.given(placement.option.name for placement in placements(METHOD))
+    names = [METHOD.name, *(placement.option.name for placement in placements(METHOD))]
+    return compose(METHOD, options.given(names))

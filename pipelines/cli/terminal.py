@@ -125,12 +125,7 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 
 
 def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
-    """Make a table of the words that entered and left each topic's first words, with their ranks.
-
-    Args:
-        title: a line above the table.
-        changed: the result of :func:`beam_topics.model.publishing.succession.changes`.
-    """
+    """Make a table of the words that entered and left the first words of topics, with ranks."""
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
     for column in ("entered", "left"):
@@ -169,11 +164,6 @@ def coherence_table(row: Mapping[str, Any]) -> Group:
 
 def mixed_table(judged: Sequence[Judged], ids: Sequence[int], documents: int) -> Group | str:
     """Make a table of the topics that are judged mixed, with their characteristic words.
-
-    Args:
-        judged: the topics.
-        ids: their ids.
-        documents: how many documents they were judged by.
 
     Returns:
         The table; only its title where no topic is mixed.

@@ -1,5 +1,7 @@
 """Parsers of option values: durations, publications, patterns, numbers, webhooks.
 
+A parser raises ``argparse.ArgumentTypeError`` for a text of another form.
+
 >>> duration("15min")
 900000000
 >>> publication("4windows")
@@ -30,36 +32,25 @@ _WHOLE = re.compile(rf"(?:{_PART.pattern})+")
 DURATION = "a length of time such as 15min, 1h, 1h30min, 7d or 52w (units: w, d, h, min, s, ms, us)"
 
 
+def _wrong(
+    text: str, allowed: str, remedy: str = "Correct the value."
+) -> argparse.ArgumentTypeError:
+    said = f"{text!r} was given; allowed is {allowed}. {remedy}"
+    return argparse.ArgumentTypeError(said.rstrip())
+
+
 def duration(text: str) -> int:
-    """Parse a length of time such as ``1h30min``.
-
-    Returns:
-        Microseconds.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a length of time, or is zero.
-    """
+    """Return the microseconds of a length of time such as ``1h30min``."""
     if not _WHOLE.fullmatch(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is {DURATION}. A number needs its unit."
-        )
+        raise _wrong(text, DURATION, "A number needs its unit.")
     total = sum(int(number) * DURATION_UNITS[unit] for number, unit in _PART.findall(text))
     if not 0 < total < 2**62:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is {DURATION}, above nothing and below 100,000 years."
-        )
+        raise _wrong(text, f"{DURATION}, above nothing and below 100,000 years", "")
     return total
 
 
 def durations(text: str) -> tuple[int, ...]:
-    """Parse lengths of time, separated by commas; ``none`` is 0.
-
-    Returns:
-        Microseconds; none for ``auto``.
-
-    Raises:
-        argparse.ArgumentTypeError: one of them is not a length of time.
-    """
+    """Return the microseconds of lengths with commas; 0 for ``none``, and none for ``auto``."""
     if text == "auto":
         return ()
     parts = (part.strip() for part in text.split(","))
@@ -67,118 +58,67 @@ def durations(text: str) -> tuple[int, ...]:
 
 
 def publication(text: str) -> Publication:
-    """Parse ``30d`` as a period of event time, and ``4windows`` as a number of windows.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is neither of the two.
-    """
+    """Parse ``30d`` as a period of event time, and ``4windows`` as a number of windows."""
     if found := re.fullmatch(r"([1-9]\d*)windows?", text):
         return Publication("windows", int(found[1]))
     try:
         return Publication("period", duration(text))
     except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a number of windows such as 4windows, or {DURATION}."
-            " Correct the value."
-        ) from error
+        raise _wrong(text, f"a number of windows such as 4windows, or {DURATION}") from error
 
 
 def speed(text: str) -> float:
-    """Parse event seconds in one second: ``3600x``, or ``0.5x``.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a number above 0 with an x behind it.
-    """
+    """Parse event seconds in one second: ``3600x``, or ``0.5x``."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)x", text)
     if found is None or not 0 < float(found[1]) < float("inf"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a number above 0 with an x, such as 3600x. Correct the"
-            " value."
-        )
+        raise _wrong(text, "a number above 0 with an x, such as 3600x")
     return float(found[1])
 
 
 def patterns(text: str) -> list[str]:
-    """Parse paths or globs, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Parse paths or globs, separated by commas."""
     return _parts(text, "paths or globs", "Name the files.")
 
 
 def names(text: str) -> list[str]:
-    """Parse names, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Parse names, separated by commas."""
     return _parts(text, "names", "Give at least one.")
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Parse words, separated by commas; a repeated word counts once.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Parse words, separated by commas; a repeated word counts once."""
     return tuple(dict.fromkeys(_parts(text, "words", "Name the words.")))
 
 
 def _parts(text: str, what: str, remedy: str) -> list[str]:
     found = names_in(text)
     if not found:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is one or more {what}, separated by commas. {remedy}"
-        )
+        raise _wrong(text, f"one or more {what}, separated by commas", remedy)
     return found
 
 
 def whole(text: str) -> int:
-    """Parse a whole number, for example 200000 or 200_000.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a whole number.
-    """
+    """Parse a whole number, for example 200000 or 200_000."""
     if not re.fullmatch(r"[+-]?\d[\d_]*", text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a whole number. Correct the value."
-        )
+        raise _wrong(text, "a whole number")
     return int(text.replace("_", ""))
 
 
 def topics(text: str) -> tuple[int, ...]:
-    """Parse ids of topics, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none, or one of them is not a whole number.
-    """
+    """Parse ids of topics, separated by commas."""
     found = [whole(part) for part in _parts(text, "whole numbers", "Name the topics.")]
     return tuple(dict.fromkeys(found))
 
 
 def positive(text: str) -> int:
-    """Parse a whole number of 1 or more.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not such a number.
-    """
+    """Parse a whole number of 1 or more."""
     if (number := whole(text)) < 1:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a whole number of 1 or more. Correct the value."
-        )
+        raise _wrong(text, "a whole number of 1 or more")
     return number
 
 
 def megabytes(text: str) -> int:
-    """Parse a whole number of megabytes, 1 or more.
-
-    Returns:
-        Bytes.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not such a number.
-    """
+    """Return the bytes of a whole number of megabytes, 1 or more."""
     return positive(text) * MEGABYTE
 
 
@@ -195,51 +135,30 @@ def or_word(parser: Callable[[str], Any], word: str) -> Callable[[str], Any]:
 
 
 def number(text: str) -> float:
-    """Parse a finite number.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is not a finite number.
-    """
+    """Parse a finite number."""
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not abs(value) < float("inf"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is a number. Correct the value."
-        )
+        raise _wrong(text, "a number")
     return value
 
 
 def numbers(text: str) -> tuple[float, ...]:
-    """Parse finite numbers, separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: one of them is not a finite number.
-    """
+    """Parse finite numbers, separated by commas."""
     return tuple(number(part.strip()) for part in text.split(","))
 
 
 def switch(text: str) -> bool:
-    """Parse ``true`` or ``false``, as a template's launcher writes an option that may stand alone.
-
-    Raises:
-        argparse.ArgumentTypeError: the text is neither of the two.
-    """
+    """Parse ``true`` or ``false``, as a template's launcher writes what may stand alone."""
     if text not in ("true", "false"):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} was given; allowed is true or false. Leave the value out for true."
-        )
+        raise _wrong(text, "true or false", "Leave the value out for true.")
     return text == "true"
 
 
 def choices(allowed: Sequence[str], **notes: str) -> str:
-    """Return the values of an option as a phrase for a help text.
-
-    Args:
-        allowed: the values, for example ``get_args`` of a ``Literal``.
-        notes: remarks on some of the values.
-    """
+    """Return the values of an option as a phrase for a help text."""
     named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
     return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]
 

@@ -38,18 +38,7 @@ _ALLOWED = "a YAML file that maps names of topics to words, as in: space: [nasa,
 
 
 def lines_of_text(text: str, option: str, path: str, tokeniser: Tokeniser) -> tuple[str, ...]:
-    """Return a line ``name: word word`` for each topic of a file.
-
-    Args:
-        text: the text of the file.
-        option: the option that names the file.
-        path: the file.
-        tokeniser: cuts the words.
-
-    Raises:
-        OptionError: it is no such file, or has a word that the tokeniser does not return as one
-            word.
-    """
+    """Return a line ``name: word word`` for each topic of a file."""
     found = mapping_of(text, option, path, _ALLOWED)
     if not found:
         raise OptionError(option, path, _ALLOWED, "Correct the file.")
@@ -80,17 +69,11 @@ def _cut(option: str, word: str, tokeniser: Tokeniser) -> str:
 
 
 def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> TokeniserSettings:
-    """Return the settings of the tokeniser; a file of stop words is read here.
-
-    Args:
-        options: the parsed command line.
-        words: lists of words by option, in place of files.
-    """
+    """Return the settings of the tokeniser; a file of stop words is read here."""
     # Imported here, because --help needs no tokeniser.
     from beam_topics.model.words.tokeniser import tokeniser_settings
 
     given = fields_given(options, TokeniserSettings)
-    given |= {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     if stop_list := words.get("stop_words_file"):
         made = tokeniser_settings(**{**given, "stop_words": TokeniserSettings.stop_words})
         return replace(made, stop_words="file", stop_list=stop_list)

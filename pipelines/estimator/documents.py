@@ -43,11 +43,7 @@ _A_DAY, _NAMED = 86_400, 5
 
 
 def listed(documents: Any) -> list[Any]:
-    """Return the documents as a list.
-
-    Raises:
-        OptionError: they are one text, or no iterable.
-    """
+    """Return the documents as a list."""
     if isinstance(documents, (str, bytes, Mapping)):
         given = type(documents).__name__ if isinstance(documents, Mapping) else documents
         remedy = (
@@ -94,9 +90,6 @@ def columns(
             is a second later.
         first: the number that is the id of the first document where no ids are given.
         given: ``ids``, ``times`` and ``labels``, or None for each.
-
-    Raises:
-        OptionError: one of them has another length than the documents.
     """
     step = MICROSECONDS_PER_SECOND
     found: dict[str, Sequence[Any]] = {
@@ -213,14 +206,15 @@ def to_label(documents: Sequence[Any], ids: Iterable[Any] | None, tokeniser: Tok
         more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
         warnings.warn(f"{places}{more}: None in place of a text has no topic.", stacklevel=4)
         documents = ["" if _is_missing(document) else document for document in documents]
-    names = [_digest(one, at) for at, one in enumerate(documents)] if ids is None else list(ids)
-    if len(names) != len(documents):
-        allowed = f"as many values as there are documents ({len(documents)})"
-        raise OptionError("ids", f"{len(names)} values", allowed, "Correct one of them.")
     given = [
         document if isinstance(document, str) else _tokens(document, place)
         for place, document in enumerate(documents)
     ]
+    digests = (content_id([one] if isinstance(one, str) else one) for one in given)
+    names = list(digests if ids is None else ids)
+    if len(names) != len(documents):
+        allowed = f"as many values as there are documents ({len(documents)})"
+        raise OptionError("ids", f"{len(names)} values", allowed, "Correct one of them.")
     texts = [document if isinstance(document, str) else "" for document in documents]
     read = [Document(str(name), 0, text) for name, text in zip(names, texts, strict=True)]
     return _block(read, given, tokeniser)
@@ -279,10 +273,6 @@ def _tokens(given: Any, place: int) -> list[str]:
         raise OptionError(f"X[{place}]", wrong, allowed, "Correct the token.")
     allowed = "texts, or lists of tokens"
     raise OptionError(f"X[{place}]", given, allowed, "Give an iterable of one of the two.")
-
-
-def _digest(document: Any, place: int) -> str:
-    return content_id([document] if isinstance(document, str) else _tokens(document, place))
 
 
 def _check_words(count: int, without: Sequence[str], tokeniser: Tokeniser) -> None:

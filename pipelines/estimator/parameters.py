@@ -24,27 +24,19 @@ from beam_topics.model.settings.compositions import placements
 from beam_topics.model.settings.options import Record, options_of, plain_options
 from beam_topics.model.words.functions import check_allowed
 from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import Options, UsageError, names_of
-from beam_topics.pipelines.cli.options import (
-    InferenceOptions,
-    LearnerOptions,
-    MethodOptions,
-    SequenceOptions,
-    StoreOptions,
-    TokeniserOptions,
-    TrainingOptions,
-)
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of, learn_options_of
 from beam_topics.pipelines.cli.values import written
 
 GROUPS = (
-    TokeniserOptions,
-    SequenceOptions,
-    LearnerOptions,
-    TrainingOptions,
-    MethodOptions,
-    InferenceOptions,
+    group.TokeniserOptions,
+    group.SequenceOptions,
+    group.LearnerOptions,
+    group.TrainingOptions,
+    group.MethodOptions,
+    group.InferenceOptions,
 )
 # partial_fit continues a model, and versions have their events.
 _NOT_HERE = ("add_documents", "resume_from", "events", "silent_after", "key_from")
@@ -68,11 +60,7 @@ def signature() -> inspect.Signature:
 
 
 def check_names(given: Mapping[str, Any]) -> None:
-    """Refuse a parameter that does not exist.
-
-    Raises:
-        UsageError: there is one; the message has the nearest name.
-    """
+    """Refuse a parameter that does not exist."""
     for name in given:
         if name == "key_from":
             remedy = "Use beam-topics train --key_from=language."
@@ -89,9 +77,6 @@ def learning_of(parameters: Mapping[str, Any], store: str) -> LearnOptions:
     Args:
         parameters: by name; None stands for the default.
         store: the root of the model store.
-
-    Raises:
-        OptionError: a value is not allowed, or has no effect beside another one.
     """
     given = {name: value for name, value in parameters.items() if name not in OWN}
     words = {
@@ -103,11 +88,7 @@ def learning_of(parameters: Mapping[str, Any], store: str) -> LearnOptions:
 
 
 def inference_of(parameters: Mapping[str, Any]) -> InferenceSettings:
-    """Return the checked settings of the inference method.
-
-    Raises:
-        OptionError: a value is not allowed, or belongs to another method.
-    """
+    """Return the checked settings of the inference method."""
     own = {place.option.name for place in placements(METHOD)} | {METHOD.name}
     return inference_settings_of(
         _parsed({name: value for name, value in parameters.items() if name in own})
@@ -176,4 +157,4 @@ def _parsed(given: Mapping[str, Any]) -> Options:
     # No way at all is written so.
     given = {**given, "strip": "none"} if given.get("strip", "none") in ((), []) else given
     argv = [f"--{name}={written(value)}" for name, value in given.items() if value is not None]
-    return parse(argv, "TopicModel", "", (StoreOptions, *GROUPS), {}, graph=False)
+    return parse(argv, "TopicModel", "", (group.StoreOptions, *GROUPS), {}, graph=False)

@@ -16,11 +16,7 @@ _TOPICS, _WORDS, _HEIGHT = 20, 8, 720
 
 @dataclass(frozen=True)
 class Page:
-    """A page of HTML.
-
-    Attributes:
-        html: The whole page, for a file or a browser.
-    """
+    """A page of HTML."""
 
     html: str
 
@@ -34,12 +30,7 @@ class Page:
 
 
 def topics_table(shown: Shown, words: int) -> list[dict[str, Any]]:
-    """Return a row for each topic with tokens that is not hidden, the largest first.
-
-    Args:
-        shown: The version.
-        words: How many words of each topic.
-    """
+    """Return a row for each topic with tokens that is not hidden, the largest first."""
     shares, top = topic_shares(shown.snapshot).tolist(), shown.snapshot.top_words(words)
     rows = [
         {

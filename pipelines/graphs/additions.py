@@ -10,7 +10,7 @@ it. Documents of windows before join that one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from beam_topics.model.errors import (
     OptionError,
@@ -51,7 +51,10 @@ def check_store(options: Options, learning: LearnOptions) -> None:
     keys = keys_to_add_to(store, keyed) if adds else []
     if keyed:
         if adds:
-            print_keys(keys)
+            tell(
+                f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any"
+                " other key starts a new model."
+            )
         elif run.start and not any(map(store.has_checkpoints, store.keys())):
             allowed = f"nothing with {store.root}, where no key has a checkpoint"
             raise OptionError(
@@ -75,15 +78,7 @@ def check_store(options: Options, learning: LearnOptions) -> None:
 
 
 def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:
-    """Return the model keys that have a version and a checkpoint.
-
-    Args:
-        store: the model store.
-        keyed: whether the records name the model keys, which are then unknown before the run.
-
-    Raises:
-        OptionError: there is no such key.
-    """
+    """Return the model keys that have a version and a checkpoint."""
     found = [key for key in (store.keys() if keyed else [""]) if store.has_checkpoints(key)]
     keys = [key for key in found if store.has_versions(key)]
     if not keys:
@@ -112,21 +107,8 @@ def additions_began(options: Options) -> int | None:
     return store.resume_point("", run.start, learning.settings.islands)[0].sequence
 
 
-def print_keys(keys: Sequence[str]) -> None:
-    """Print where the run continues, if there is a model for each key."""
-    tell(
-        f"--add_documents: {len(keys):,} keys continue from their newest checkpoint; any other key"
-        " starts a new model."
-    )
-
-
 def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:
     """Print where the run continues, if there is one model.
-
-    Args:
-        store: the model store.
-        entry: the entry of the checkpoint.
-        point: ``latest``, or the number of the checkpoint, to repeat a run that was interrupted.
 
     Raises:
         StoreConflictError: the store has a version that the newest checkpoint does not know.

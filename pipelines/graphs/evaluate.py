@@ -87,7 +87,10 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         | "Versions" >> beam.Create([version.to_json() for version in versions])
         | "Evaluate" >> Evaluate(plan, *read)
     )
-    write_figures(lines, options)
+    # One file, --json.
+    _ = lines | "Write" >> beam.io.WriteToText(
+        settings_of(options, FigureSettings).json, num_shards=1, shard_name_template=""
+    )
 
 
 def evaluate_versions(options: Options) -> None:
@@ -125,27 +128,15 @@ def show(lines: list[dict[str, Any]], options: Options) -> None:
         )
 
 
-def write_figures(lines: beam.PCollection, options: Options) -> None:
-    """Write JSON lines into the one file ``--json``."""
-    _ = lines | "Write" >> beam.io.WriteToText(
-        settings_of(options, FigureSettings).json, num_shards=1, shard_name_template=""
-    )
-
-
 def run_for_figures(
     build: Callable[[beam.Pipeline, Options], Any],
     options: Options,
     show: Callable[[list[dict[str, Any]]], None],
 ) -> None:
-    """Run a graph that ends in :func:`write_figures`, and show its lines.
+    """Run a graph that writes the one file ``--json``, and show its lines.
 
     Without ``--json`` the lines are in a temporary file. Nothing is shown where the job is only
     submitted: ``--json`` will have the lines.
-
-    Args:
-        build: builds the graph.
-        options: the parsed command line.
-        show: prints the lines, which come in any order.
 
     Raises:
         OptionError: the workers of another runner have no file to write to.

@@ -6,9 +6,8 @@ import apache_beam as beam
 
 from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference import InferenceSettings, inference_for
+from beam_topics.model.inference import inference_for
 from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import TrainingInputSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
@@ -21,25 +20,6 @@ from beam_topics.pipelines.graphs.sources import read_source, source_settings_of
 from beam_topics.pipelines.graphs.sources.files import read_files
 from beam_topics.transforms.coverage import Coverage
 from beam_topics.transforms.infer import InferByKey, InferTogether, check_training
-from beam_topics.transforms.read import Documents
-
-
-def training_documents(
-    pipeline: beam.Pipeline,
-    options: Options,
-    settings: InferenceSettings,
-    tokeniser: TokeniserSettings,
-) -> Documents | None:
-    """Read the documents of ``--training``, or return None where the method needs none.
-
-    Raises:
-        OptionError: the method needs them and they are not given, or the other way round.
-    """
-    patterns = settings_of(options, TrainingInputSettings).training
-    check_training(settings, patterns)
-    if patterns is None:
-        return None
-    return pipeline | "Read training" >> read_files(options, tokeniser, patterns, "--training")
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:
@@ -58,23 +38,23 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
     together = inference_for(settings).needs_all_documents
-    documents, unreadable = read_source(
-        pipeline, options, tokeniser, blocks=None if together else Blocks()
-    )
-    training = training_documents(pipeline, options, settings, tokeniser)
+    blocks = None if together else Blocks()
+    documents, unreadable = read_source(pipeline, options, tokeniser, blocks=blocks)
+    patterns = settings_of(options, TrainingInputSettings).training
+    check_training(settings, patterns)
+    learned, dead = None, [unreadable]
+    if patterns is not None:
+        read = read_files(options, tokeniser, patterns, "--training")
+        learned, unread = pipeline | "Read training" >> read
+        dead.append(unread)
     serving = serving_of(options, 0)
-    if together:
-        learned = None if training is None else training.documents
-        infer: beam.PTransform = InferTogether(serving, models, learned)
-    else:
-        infer = InferByKey(serving, models)
+    by_key = InferByKey(serving, models)
+    infer = InferTogether(serving, models, learned) if together else by_key
     inferred = documents | "Infer" >> infer
     write_mixtures(inferred.blocks, options, streams(options))
     known = Coverage(serving.window, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
-    dead = [unreadable, inferred.dead_letters]
-    dead += [] if training is None else [training.dead_letters]
-    write_dead_letters(dead, options)
+    write_dead_letters([*dead, inferred.dead_letters], options)
 
 
 def run_graph(options: Options) -> None:

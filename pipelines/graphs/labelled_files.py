@@ -29,18 +29,7 @@ def labelled_of(
     typical: int,
     sample: int,
 ) -> Labelled:
-    """Return what the mixtures of some versions say.
-
-    Args:
-        patterns: the value of ``--mixtures``.
-        history: the versions.
-        shown: the groups of topics that are shown as one.
-        typical: the number of typical documents of each group.
-        sample: the size of the sample.
-
-    Raises:
-        OptionError: there is no mixture of these versions.
-    """
+    """Return what the mixtures of some versions say."""
     paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
     found = read_mixtures(
         lambda: _rows(paths),
@@ -74,9 +63,6 @@ def documents_of(
 
     Where texts have keys, each document has that of the model. An id names a document already, so
     its language need not be found.
-
-    Raises:
-        OptionError: a pattern matches no file.
     """
     paths = check_patterns(patterns, settings, "--documents")
     for path in paths:
@@ -87,11 +73,7 @@ def documents_of(
 
 
 def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | None) -> None:
-    """Refuse ``--documents`` without ``--mixtures``.
-
-    Raises:
-        OptionError: so it is.
-    """
+    """Refuse ``--documents`` without ``--mixtures``."""
     if patterns is not None and mixtures is None:
         raise OptionError(
             "--documents",
@@ -101,25 +83,20 @@ def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | No
         )
 
 
-def lines_of(path: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the lines of a file, each with its place."""
-    with open_stored(path) as stream:
-        for number, line in enumerate(stream, 1):
-            yield f"{path}:{number}", line
-
-
 def refused_in(folder: str) -> list[Refused]:
     """Return the dead letters of a folder by reason."""
-    paths = matched(FileSystems.join(folder, "dead-letters-*"))
-    return refused(letter for path in paths for letter in lines_of(path))
+
+    def letters() -> Iterator[tuple[str, bytes]]:
+        for path in matched(FileSystems.join(folder, "dead-letters-*")):
+            with open_stored(path) as stream:
+                for number, line in enumerate(stream, 1):
+                    yield f"{path}:{number}", line
+
+    return refused(letters())
 
 
 def stored_files(patterns: Sequence[str], inside: str, option: str) -> list[str]:
-    """Return the files of patterns, and those of this name in folders, sorted.
-
-    Raises:
-        OptionError: there is no such file.
-    """
+    """Return the files of patterns, and those of this name in folders, sorted."""
     paths = {
         path
         for pattern in patterns

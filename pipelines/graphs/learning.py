@@ -33,14 +33,7 @@ from beam_topics.transforms.publish import Publish
 
 
 class Learned(NamedTuple):
-    """The outputs of learning.
-
-    Attributes:
-        minibatches: the numbered minibatches.
-        references: the references to the published versions.
-        events: what the stream did, as JSON.
-        dead_letters: documents with a repeated id.
-    """
+    """The outputs of learning."""
 
     minibatches: beam.PCollection
     references: beam.PCollection

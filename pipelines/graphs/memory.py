@@ -2,16 +2,12 @@
 
 glibc keeps freed memory in two ways, and both look like a leak:
 
-- Threads have arenas of their own, up to eight for each core. Freed memory stays in the arena that
-  it came from. Beam's worker has dozens of threads, so the largest need of each thread adds up:
-  over ten passes of an archive the memory of a worker grew by 8.5 %, although its live bytes did
-  not. With two arenas it does not grow (``docs/results/soak.md``). A second arena holds 15 to 20 MB
-  of free bytes and saves no time, because the threads wait for Python's lock anyway
-  (``docs/results/headlines.md``).
-- When a large array is freed, glibc raises the size from which arrays have pages of their own, up
-  to 32 MB. Later arrays of that size lie between small objects, and leave holes that are not given
-  back. A learner of 36,000 words then kept 112 MB of holes beside 190 MB of live bytes. With fixed
-  sizes it keeps 12 MB, in the same time (``docs/results/headlines.md``).
+- Threads have arenas of their own, and freed memory stays in the arena that it came from. Beam's
+  worker has dozens of threads, so the largest need of each thread adds up.
+- When a large array is freed, glibc raises the size from which arrays have pages of their own.
+  Later arrays lie between small objects, and leave holes that are not given back.
+
+``docs/results/soak.md`` and ``docs/results/headlines.md`` have the figures.
 
 The local runner and Prism run their workers in the process that was started. Setting the variables
 there has no effect, because glibc reads them before ``main``. Starting the process again would cost
@@ -19,10 +15,8 @@ a second import of everything, and break programs that call a pipeline's ``main`
 the same at run time. Processes that are started from here inherit the variables.
 
 Imports and the graph make about a million objects that stay to the end. Python's collector of
-reference cycles walks them again and again as they get more, and finds almost nothing. At the end
-of the process it walks them once more, and takes each class and function apart, although the system
-frees the memory of a process anyway. Together this took .4 of the time of ``infer`` with a few
-documents.
+reference cycles walks them again and again as they get more, and at the end of the process, which
+takes .4 of the time of ``infer`` with a few documents.
 
 So a program begins without collections. Before the job runs, what is there is set aside
 (``gc.freeze``): the collector does not walk it, and collects what the job makes as usual. When a
@@ -38,9 +32,8 @@ import ctypes
 import gc
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import NamedTuple
 
 _WAITS: ContextVar[bool] = ContextVar("collections wait", default=False)
 
@@ -76,24 +69,13 @@ def collect_now() -> None:
         gc.enable()
 
 
-class Limit(NamedTuple):
-    """A parameter of malloc.
-
-    Attributes:
-        parameter: Its number in malloc.h.
-        value: What it is set to.
-    """
-
-    parameter: int
-    value: int
-
-
+# For each variable the number of its parameter in malloc.h, and what it is set to.
 LIMITS = {
-    "MALLOC_ARENA_MAX": Limit(-8, 1),
+    "MALLOC_ARENA_MAX": (-8, 1),
     # Bytes from which an allocation has pages of its own, which are given back when it is freed.
-    "MALLOC_MMAP_THRESHOLD_": Limit(-3, 1 << 18),
+    "MALLOC_MMAP_THRESHOLD_": (-3, 1 << 18),
     # Free bytes at the end of the heap above which they are given back.
-    "MALLOC_TRIM_THRESHOLD_": Limit(-1, 4 << 20),
+    "MALLOC_TRIM_THRESHOLD_": (-1, 4 << 20),
 }
 
 
@@ -106,12 +88,6 @@ def limit_malloc() -> None:
     for variable, (parameter, value) in LIMITS.items():
         if variable not in os.environ:
             os.environ[variable] = str(value)
-            _set(parameter, value)
-
-
-def _set(parameter: int, value: int) -> None:
-    try:
-        ctypes.CDLL(None).mallopt(parameter, value)
-    except (AttributeError, OSError, TypeError):
-        # musl and macOS have no mallopt; on Windows there is no library of that name.
-        return
+            # musl and macOS have no mallopt; on Windows there is no library of that name.
+            with suppress(AttributeError, OSError, TypeError):
+                ctypes.CDLL(None).mallopt(parameter, value)

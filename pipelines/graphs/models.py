@@ -28,14 +28,7 @@ MOST_CHECKED = 100
 
 
 class ChosenModel(NamedTuple):
-    """What is kept of a manifest. A whole one is larger, and there may be thousands.
-
-    Attributes:
-        key: the model key.
-        version: the name of the version.
-        file: what names its model in the store.
-        tokeniser: the settings of its tokeniser.
-    """
+    """What is kept of a manifest. A whole one is larger, and there may be thousands."""
 
     key: str
     version: str
@@ -60,7 +53,9 @@ def chosen_models(options: Options) -> dict[str, ChosenModel]:
     which = settings_of(options, VersionSettings)
     store = ModelStore(settings_of(options, StoreSettings).root)
     field = settings_of(options, ReadSettings).parse.fields.key
-    in_texts = _keys_in_texts(store, which.key)
+    in_texts = settings_of_keys(store) is not None
+    if which.key and store.has_versions(which.key):
+        in_texts = store.manifest(which.key).tokeniser.has_keys
     if field is not None and in_texts:
         allowed = "nothing with models that were learned with --key_from"
         raise OptionError("--key_field", field, allowed, "Leave it out; texts have their keys.")
@@ -86,12 +81,6 @@ def chosen_models(options: Options) -> dict[str, ChosenModel]:
             "Label one at a time, with --model_key.",
         )
     return chosen
-
-
-def _keys_in_texts(store: ModelStore, only: str) -> bool:
-    if only and store.has_versions(only):
-        return store.manifest(only).tokeniser.has_keys
-    return settings_of_keys(store) is not None
 
 
 def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, ChosenModel]:

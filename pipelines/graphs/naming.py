@@ -37,11 +37,7 @@ _TYPICAL = 5
 def automatic_names(
     store: ModelStore, manifest: Manifest, catalogue: Catalogue, options: Options
 ) -> dict[int, str]:
-    """Return a name for each topic that is not merged into another.
-
-    Raises:
-        OptionError: an option cannot be used, or the namer fails.
-    """
+    """Return a name for each topic that is not merged into another."""
     namer = None if options.namer is None else load("--namer", options.namer, "my_names:name_topic")
     check_documents(options.documents, options.mixtures)
     if options.mixtures is not None and options.documents is None:
@@ -80,14 +76,7 @@ def _by_documents(
 def dominated(
     items: Iterable[Any], sample: Sequence[Mixture], tokeniser: Tokeniser, snapshot: Snapshot
 ) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the largest topic of each document of a sample, and its words in their order.
-
-    Args:
-        items: what the files hold; dead letters are passed over.
-        sample: the mixtures of the sample.
-        tokeniser: that of the model.
-        snapshot: the model.
-    """
+    """Yield the largest topic of each document of a sample, and its words in their order."""
     phrases = snapshot.phrases
     topics = main_topics(np.array([m.proportions for m in sample]))
     left = {m.digest: topic for m, topic in zip(sample, topics, strict=True) if topic >= 0}

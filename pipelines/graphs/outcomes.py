@@ -34,13 +34,7 @@ from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 
 
 def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
-    """Run a graph that learns, and check that it learned every minibatch.
-
-    Raises:
-        InterruptedRunError: an interrupt came.
-        BeamTopicsError: of :func:`beam_topics.pipelines.graphs.execute.run` and
-            :func:`check_learned`.
-    """
+    """Run a graph that learns, and check that it learned every minibatch."""
     began = additions_began(options)
     store = ModelStore(settings_of(options, StoreSettings).root)
     before = store.latest("")
@@ -59,10 +53,6 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
     """Keep what the learners of this process have learned, and return what to say.
 
     An addition is repeated from where it began, so its learners are not kept.
-
-    Args:
-        options: the parsed command line.
-        began: as :func:`additions_began` returns it.
     """
     learning = learn_options_of(options)
     store = ModelStore(learning.store)
@@ -96,10 +86,6 @@ def check_learned(counted: Mapping[str, int], options: Options) -> None:
     A runner that ends without that lost some. If a learner was restored, a runner may have counted
     twice, and the numbers say nothing.
 
-    Args:
-        counted: the counters by name.
-        options: the parsed command line.
-
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.
         RefusedInputError: no document has a word.
@@ -131,14 +117,7 @@ def tell_repeats(counted: Mapping[str, int], options: Options) -> None:
 
 
 def check_words(counted: Mapping[str, int]) -> None:
-    """Check that documents have words, and say why if nine of ten have none.
-
-    Args:
-        counted: the counters by name.
-
-    Raises:
-        RefusedInputError: no document has a word.
-    """
+    """Check that documents have words, and say why if nine of ten have none."""
     documents, without = counted.get("documents", 0), counted.get(WITHOUT_WORDS, 0)
     lost = {name.removeprefix(LOST): n for name, n in counted.items() if name.startswith(LOST)}
     said = wordless(documents, without, lost)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError
@@ -12,9 +12,8 @@ from beam_topics.model.files import read_text
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.figures import Sources, figures_of
-from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, shortened, shown, texts_of
+from beam_topics.model.reporting.mixtures import Limits, shortened, shown, texts_of
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.looking import PROFILE_FILE
@@ -36,11 +35,7 @@ _LINES = 20
 
 
 def report(options: Options) -> None:
-    """Write the page, once or for each version.
-
-    Raises:
-        BeamTopicsError: an option cannot be used, or something that is stored is damaged.
-    """
+    """Write the page, once or for each version."""
     check_installed()
     which, output = settings_of(options, VersionSettings), options.output
     _check(output, which.version, options)
@@ -78,13 +73,7 @@ def follow(
     write: Callable[[Manifest], None],
     wait: Callable[[], None],
 ) -> None:
-    """Write each new version, without an end.
-
-    Args:
-        newest: returns the newest version, None before the first.
-        write: writes the page of a version.
-        wait: waits before the next look.
-    """
+    """Write each new version, without an end."""
     written = None
     while True:
         found = newest()
@@ -95,14 +84,7 @@ def follow(
 
 
 def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
-    """Return the page of a version.
-
-    Args:
-        store: the model store.
-        manifest: the version.
-        options: the options of the report.
-    """
-    settings = read_settings_of(options)
+    """Return the page of a version."""
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)
     history = store.with_models(manifest)
@@ -111,29 +93,21 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     labelled = options.mixtures and labelled_of(
         options.mixtures, history, view, typical=limits.typical, sample=limits.sample
     )
+    texts = None
+    if options.documents is not None and labelled is not None:
+        wanted = {mixture.digest for mixture in shown(labelled)}
+        found = documents_of(options.documents, read_settings_of(options), manifest)
+        texts = texts_of(found, wanted, limits)
     sources = Sources(
         history,
         view,
         store.get_snapshot,
         labelled,
-        _texts(options.documents, labelled, settings, manifest, limits),
+        texts,
         dead_letters and refused_in(dead_letters),
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
     )
     return render(figures_of(sources, limits), options.title).encode()
-
-
-def _texts(
-    patterns: Sequence[str] | None,
-    labelled: Labelled | None,
-    settings: ReadSettings,
-    manifest: Manifest,
-    limits: Limits,
-) -> dict[bytes, Text] | None:
-    if patterns is None or labelled is None:
-        return None
-    wanted = {mixture.digest for mixture in shown(labelled)}
-    return texts_of(documents_of(patterns, settings, manifest), wanted, limits)
 
 
 def _profile(path: Path, limits: Limits) -> list[list[str]] | None:

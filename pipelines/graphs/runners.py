@@ -226,24 +226,16 @@ def workers_of_a_cluster(flags: Flags) -> None:
             "DOCKER, PROCESS or EXTERNAL on a cluster",
             "With LOOPBACK the job's workers live in the process that submits it, and die with it.",
         )
-    if (
-        kind == "EXTERNAL"
-        and not flags.get("environment_config")
-        and not flags.get("environment_options")
-    ):
+    given = flags.get("environment_config") or flags.get("environment_options")
+    if kind == "EXTERNAL" and not given:
         raise OptionError(
             "--environment_config",
             None,
             "the worker pool's host:port with --environment_type=EXTERNAL",
             "Give it, as localhost:50000.",
         )
-    if kind == "DOCKER":
-        image = (
-            flags.get("environment_config")
-            or flags.get("environment_options")
-            or flags.get("sdk_container_image")
-        )
-        _installed_on_workers(flags, image)
+    if kind == "DOCKER" and not given:
+        installed_on_workers(flags)
 
 
 def installed_on_workers(flags: Flags) -> None:
@@ -251,11 +243,7 @@ def installed_on_workers(flags: Flags) -> None:
 
     Steps are pickled by the names of their modules, which workers must be able to import.
     """
-    _installed_on_workers(flags, flags.get("sdk_container_image"))
-
-
-def _installed_on_workers(flags: Flags, image: Any) -> None:
-    if not image and not flags.get("setup_file") and not flags.get("extra_packages"):
+    if not any(map(flags.get, ("sdk_container_image", "setup_file", "extra_packages"))):
         raise OptionError(
             "--setup_file",
             None,
@@ -394,11 +382,7 @@ RUNNERS: dict[str, tuple[Rule, ...]] = {
 
 
 def check_name(runner: str | None) -> None:
-    """Refuse a runner that Beam does not know; Beam checks the full name of a class.
-
-    Raises:
-        OptionError: the name is misspelt.
-    """
+    """Refuse a runner that Beam does not know; Beam checks the full name of a class."""
     if runner is None or "." in runner:
         return
     from apache_beam.options.pipeline_options import StandardOptions
@@ -428,10 +412,6 @@ def is_local(runner: str | None) -> bool:
 
 def complete(argv: Sequence[str], known: argparse.Namespace) -> list[str]:
     """Return the command line with what its runner needs.
-
-    Args:
-        argv: the command line.
-        known: the options that our parser and Beam's found in it.
 
     Raises:
         OptionError: a combination would lose records, or cannot work.

@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.settings.options import options_of
-from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli.groups import (
     Options,
     UsageError,
-    fields_given,
     settings_of,
 )
 from beam_topics.pipelines.cli.options import (
@@ -44,12 +42,6 @@ def shared_by_sinks(options: Options) -> tuple[str, ...]:
 
 def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> beam.PTransform:
     """Return the transform that sends elements to a topic of ``--kafka_servers``.
-
-    Args:
-        topic: the topic.
-        options: the parsed command line.
-        messages: what the elements are.
-        option: the option that asks for Kafka.
 
     Raises:
         UsageError: the brokers are missing.
@@ -81,13 +73,9 @@ def write_mixtures(
         blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
         options: the parsed command line.
         streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-
-    Raises:
-        UsageError: the brokers are missing.
-        OptionError: an option has a value that cannot be used.
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
-    return write_trends(blocks, options, streams)
+    return _write_trends(blocks, options, streams)
 
 
 def _sink(options: Options, streams: bool) -> beam.PTransform:
@@ -107,24 +95,13 @@ def _sink(options: Options, streams: bool) -> beam.PTransform:
     )
 
 
-def write_trends(
+def _write_trends(
     blocks: beam.PCollection, options: Options, streams: bool
 ) -> beam.PCollection | None:
-    """Write the trends of mixtures, if they are wanted.
-
-    Returns:
-        The rows; None where they are not wanted.
-
-    Args:
-        blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
-        options: the parsed command line.
-        streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-
-    Raises:
-        OptionError: an option has no effect here, or a value cannot be used.
-    """
+    """Write the trends of mixtures, if they are wanted."""
     wanted = settings_of(options, TrendSettings)
-    if not check_trends(wanted, options):
+    _check_trends(wanted, options)
+    if wanted.trends is None:
         return None
     # Imported here, because --help needs no Beam.
     from beam_topics.model.reporting.encoding import json_lines
@@ -142,25 +119,8 @@ def write_trends(
     return rows
 
 
-def check_trends(wanted: TrendSettings, options: Options) -> bool:
-    """Return whether trends are wanted anywhere.
-
-    Raises:
-        OptionError: an option has no effect, or a value cannot be used.
-    """
-    names = {option.field: option.name for option in options_of(TrendSettings)}
-    given = fields_given(options, TrendSettings)
-    _check_groups(wanted, options)
-    if wanted.trends is None:
-        for field, value in given.items():
-            allowed = "nothing without --trends"
-            shown = duration_text(value) if field == "window" else value
-            raise OptionError(f"--{names[field]}", shown, allowed, "Leave it out.")
-        return False
-    return True
-
-
-def _check_groups(wanted: TrendSettings, options: Options) -> None:
+def _check_trends(wanted: TrendSettings, options: Options) -> None:
+    """Refuse options that have no effect here."""
     field = read_settings_of(options).parse.fields.group
     if field is not None and wanted.by != "group":
         allowed = "nothing without --trends_by=group"
@@ -168,3 +128,7 @@ def _check_groups(wanted: TrendSettings, options: Options) -> None:
     if field is None and wanted.by == "group":
         allowed = "group beside --group_field"
         raise OptionError("--trends_by", "group", allowed, "Name the field, for example region.")
+    for item in options_of(TrendSettings) if wanted.trends is None else ():
+        if (value := options.get(item.name)) is not None:
+            allowed = "nothing without --trends"
+            raise OptionError(item.flag, item.shown(value), allowed, "Leave it out.")

@@ -9,7 +9,6 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.settings import VersionSettings
 from beam_topics.model.reporting.course import Burst, bursts_of
@@ -26,13 +25,11 @@ _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
 
 
 def trends(options: Options) -> None:
-    """Print the table of topics and the bursts.
-
-    Raises:
-        BeamTopicsError: an option cannot be used, or a file is damaged.
-    """
+    """Print the table of topics and the bursts."""
     key = settings_of(options, VersionSettings).key
-    names, shown = named(options)
+    shown = Shown.stored(*opened(options))
+    names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
+    names.append("none")
     rows = [row for row in _rows(options.rows) if row["key"] == key]
     if options.trends_group is not None:
         rows = [row for row in rows if row["group"] == options.trends_group]
@@ -45,13 +42,6 @@ def trends(options: Options) -> None:
     out.print(_table(table, names))
     out.print()
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
-
-
-def named(options: Options) -> tuple[list[str], Shown]:
-    """Return the ids and names of the groups of topics, and of no topic, and the groups."""
-    shown = Shown.stored(*opened(options))
-    names = [f"{topic}  {name}" for topic, name in zip(shown.ids, shown.names, strict=True)]
-    return [*names, "none"], shown
 
 
 def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
@@ -94,19 +84,13 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], shown: Shown) -> list[dict[st
     return [found[place] for place in sorted(found)]
 
 
-def share_matrix(rows: Sequence[Mapping[str, Any]], topics: int) -> tuple[list[int], FloatArray]:
-    """Return the starts of windows, and mean shares float64[windows, topics]."""
-    starts = sorted({row["window_start"] for row in rows})
-    place = {start: number for number, start in enumerate(starts)}
-    shares = np.full((len(starts), topics), np.nan)
-    for row in rows:
-        shares[place[row["window_start"]], row["topic"]] = row["mean_share"]
-    return starts, shares
-
-
 def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     """Return a table of topics: mean share, curve over the windows, typical documents."""
-    starts, shares = share_matrix(rows, len(names))
+    starts = sorted({row["window_start"] for row in rows})
+    place = {start: number for number, start in enumerate(starts)}
+    shares = np.full((len(starts), len(names)), np.nan)
+    for row in rows:
+        shares[place[row["window_start"]], row["topic"]] = row["mean_share"]
     sizes = {row["window_start"]: row["documents"] for row in rows}
     weights = np.array([sizes[start] for start in starts], np.float64)
     means = np.nan_to_num(shares).T @ weights / weights.sum()

@@ -10,12 +10,6 @@ from beam_topics.pipelines.pages.page import render
 
 
 def page_of_store(store: ModelStore, shown: Shown, title: str = "Topics") -> str:
-    """Return the page of a version as HTML.
-
-    Args:
-        store: The model store.
-        shown: The version.
-        title: The title of the page.
-    """
+    """Return the page of a version as HTML."""
     sources = Sources(store.with_models(shown.manifest), shown, store.get_snapshot)
     return render(figures_of(sources, Limits.of(len(shown.topics))), title)

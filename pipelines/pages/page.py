@@ -37,22 +37,13 @@ _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def check_installed() -> None:
-    """Refuse to go on without Jinja2.
-
-    Raises:
-        BeamTopicsError: It is not installed.
-    """
+    """Refuse to go on without Jinja2."""
     if importlib.util.find_spec("jinja2") is None:
         raise BeamTopicsError("a report needs Jinja2. Run: pip install 'jinja2>=3.1,<4'")
 
 
 def render(figures: Mapping[str, Any], title: str) -> str:
-    """Return the page as HTML.
-
-    Args:
-        figures: What :func:`beam_topics.model.reporting.figures.figures_of` returned.
-        title: The title of the page.
-    """
+    """Return the page as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -43,11 +44,7 @@ FORM = CONTENT_TYPE_LATEST
 
 
 class Metrics:
-    """The figures of one service.
-
-    Args:
-        versions: Returns the version at hand of each key.
-    """
+    """The figures of one service."""
 
     def __init__(self, versions: Callable[[], Mapping[str, str]]) -> None:
         self._registry = CollectorRegistry()
@@ -118,9 +115,6 @@ class Reports:
 
     A page is kept until another version, or another catalogue, is at hand. One thread at a time
     calls the methods.
-
-    Args:
-        store: The model store.
     """
 
     def __init__(self, store: ModelStore) -> None:
@@ -128,11 +122,7 @@ class Reports:
         self._pages: dict[tuple[str, str, str | None], bytes] = {}
 
     def page(self, loaded: Loaded) -> bytes:
-        """Return the page of a version.
-
-        Raises:
-            HTTPException: What makes pages is not installed.
-        """
+        """Return the page of a version."""
         try:
             check_installed()
         except BeamTopicsError as error:
@@ -149,11 +139,6 @@ class Service:
     """Answers requests.
 
     One thread reads models and labels, and one makes reports, so the event loop waits for neither.
-
-    Args:
-        models: The models at hand.
-        limits: What requests may take.
-        poll: The seconds between two looks for a newer version.
     """
 
     def __init__(self, models: Models, limits: RequestLimits, poll: float) -> None:
@@ -339,27 +324,17 @@ class Hosts:
 
     A page of another site can reach a service of this machine under a name of its own (DNS
     rebinding). Its requests carry that name in ``Host``.
-
-    Args:
-        app: The application behind it.
-        names: The names, in small letters; ``*`` stands for any.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str]) -> None:
         self._app, self._names = app, names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or ANY in self._names or self._knows(scope):
+        given = Headers(scope=scope).getlist("host") if scope["type"] == "http" else []
+        names = {re.sub(":[0-9]+$", "", name).lower() for name in given}
+        known = ANY in self._names or (len(given) == 1 and names <= self._names)
+        if scope["type"] != "http" or known:
             await self._app(scope, receive, send)
             return
         told = "Host: the service has another name; name more with --allowed_hosts"
         await refusal(HTTPException(400, told))(scope, receive, send)
-
-    def _knows(self, scope: Scope) -> bool:
-        given = Headers(scope=scope).getlist("host")
-        return len(given) == 1 and _without_port(given[0]).lower() in self._names
-
-
-def _without_port(host: str) -> str:
-    name, colon, port = host.rpartition(":")
-    return name if colon and port.isdecimal() else host

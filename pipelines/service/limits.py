@@ -68,9 +68,6 @@ class Bodies:
     """The bodies that are being read, of ``most_waiting`` times ``most_bytes`` together at most.
 
     Beyond that, the one that began first makes room.
-
-    Args:
-        limits: What requests may take.
     """
 
     def __init__(self, limits: RequestLimits) -> None:
@@ -122,11 +119,7 @@ class Bodies:
 
 
 def count_of(text: str | None) -> int:
-    """Return how many words of a topic a request asks for.
-
-    Raises:
-        HTTPException: It is not a number from 1 to the most words of an answer.
-    """
+    """Return how many words of a topic a request asks for."""
     if text is None:
         return FIRST_WORDS
     short = text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_WORDS))
@@ -136,11 +129,7 @@ def count_of(text: str | None) -> int:
 
 
 def texts_of(body: bytes, limits: RequestLimits) -> list[str]:
-    """Return the texts of a body.
-
-    Raises:
-        HTTPException: The body has another form, or is over a limit.
-    """
+    """Return the texts of a body."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -160,11 +149,7 @@ def texts_of(body: bytes, limits: RequestLimits) -> list[str]:
 
 
 class Rate:
-    """The buckets of all clients.
-
-    Args:
-        rate: Requests a second; 0 for any number.
-    """
+    """The buckets of all clients."""
 
     def __init__(self, rate: float) -> None:
         self._rate, self._most = rate, max(1.0, SECONDS * rate)

@@ -35,17 +35,7 @@ _FIELDS = ("topic", "topics", "none", "words_known", "tokens")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A version that labels texts.
-
-    Attributes:
-        manifest: The version.
-        snapshot: Its model.
-        prepared: The model as the method needs it.
-        settings: The settings of the method.
-        shown: The topics as the catalogue shows them.
-        none: Computes the shares of texts that no topic explains.
-        catalogue_digest: The digest of the catalogue; None where there is none.
-    """
+    """A version that labels texts."""
 
     manifest: Manifest
     snapshot: Snapshot
@@ -70,15 +60,7 @@ class Loaded:
         return list(replace(block, none=self.none.of(documents)).mixtures())
 
     def topic(self, topic: str, count: int) -> dict[str, Any]:
-        """Return what :meth:`topics` says of one topic or part.
-
-        Args:
-            topic: Its id.
-            count: How many of its words are returned.
-
-        Raises:
-            OptionError: The version shows no such topic.
-        """
+        """Return what :meth:`topics` says of one topic or part."""
         places = {str(known): place for place, known in enumerate(self.shown.ids)}
         if topic not in places:
             allowed = f"a topic that version {self.manifest.version} shows"
@@ -86,11 +68,7 @@ class Loaded:
         return self._described(places[topic], count)
 
     def topics(self, count: int) -> list[dict[str, Any]]:
-        """Return id, name, share and first words of each topic that is shown.
-
-        Args:
-            count: How many words of each topic are returned.
-        """
+        """Return id, name, share and first words of each topic that is shown."""
         return [self._described(place, count) for place in range(len(self.shown.ids))]
 
     def _described(self, place: int, count: int) -> dict[str, Any]:
@@ -118,12 +96,6 @@ class Loaded:
 
 class Models:
     """The newest versions of the keys of a store. One thread at a time calls the methods.
-
-    Args:
-        store: The root of the model store.
-        settings: The settings of the method.
-        most_keys: The keys whose models are held. The one used least recently leaves.
-        version: The version that is read of each key.
 
     Attributes:
         store: The model store.
@@ -164,11 +136,7 @@ class Models:
             loaded.mixtures(list(loaded.snapshot.words[:1]))
 
     def get(self, key: str) -> Loaded:
-        """Return the version of a key that is at hand, or read it.
-
-        Raises:
-            OptionError: The store has no version of this key.
-        """
+        """Return the version of a key that is at hand, or read it."""
         if key in self._loaded:
             self._loaded.move_to_end(key)
             return self._loaded[key]

@@ -276,7 +276,7 @@ class FlinkCluster:
             (beside / package).mkdir(parents=True, exist_ok=True)
             (beside / package / "__init__.py").write_text("raise RuntimeError('not ours')\n")
         path = os.pathsep.join(filter(None, [str(ROOT), self._python_path]))
-        limits = {name: str(limit.value) for name, limit in LIMITS.items()}
+        limits = {name: str(value) for name, (_, value) in LIMITS.items()}
         env = {"PYTHONPATH": path, **limits}
         return self._servers.enter_context(Server(name, command, self.folder, env, beside))
 

@@ -54,19 +54,6 @@ def read_source(
     *,
     blocks: Blocks | None = None,
 ) -> Documents:
-    """Read tokenised documents from ``--source``, and what could not be read.
-
-    Args:
-        pipeline: the pipeline.
-        options: the parsed command line.
-        tokeniser: the settings of the tokeniser.
-        blocks: which documents may share a block
-            (:mod:`beam_topics.model.documents.gathering`); None for none.
-
-    Raises:
-        UsageError: an option that the source needs is missing.
-        OptionError: an option belongs to another source, or has a value that cannot be used.
-        SourceError: the source does not exist.
-    """
+    """Read tokenised documents from ``--source``, and what could not be read."""
     source = source_settings_of(options)
     return pipeline | "Read" >> source.read(options, tokeniser, blocks)

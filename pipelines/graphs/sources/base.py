@@ -43,10 +43,6 @@ class SourceSettings(Record):
             tokeniser: the settings of the tokeniser.
             blocks: which documents may share a block
                 (:mod:`beam_topics.model.documents.gathering`); None for none.
-
-        Raises:
-            OptionError: a value cannot be used.
-            SourceError: the source does not exist.
         """
         raise NotImplementedError
 

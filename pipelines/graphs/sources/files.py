@@ -48,11 +48,7 @@ def read_files(
     *,
     blocks: Blocks | None = None,
 ) -> ReadDocuments:
-    """Return the transform that reads all files that the patterns match, alone or in blocks.
-
-    Raises:
-        OptionError: a pattern of ``option`` matches nothing, or a value cannot be used.
-    """
+    """Return the transform that reads all files that the patterns match, alone or in blocks."""
     from beam_topics.transforms.read import ReadDocuments, check_patterns
 
     settings = read_settings_of(options)

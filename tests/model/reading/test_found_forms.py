@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.reading.found_forms import advice, find_form, is_id_name, listed
+from beam_topics.model.reading.found_forms import ID_NAME, advice, find_form, listed
 from beam_topics.model.reading.time_forms import read_time
 from tests.model.reading.test_time_forms import CLOCKS, DATES, OFFSETS, written
 
@@ -185,8 +185,8 @@ def test_a_late_change_of_the_form_is_seen_in_the_count():
 
 
 def test_names_of_ids():
-    assert all(map(is_id_name, ("_id", "docId", "url", "guid", "doi", "paper_id")))
-    assert not any(map(is_id_name, ("idea", "valid", "paid", "grid")))
+    assert all(map(ID_NAME.search, ("_id", "docId", "url", "guid", "doi", "paper_id")))
+    assert not any(map(ID_NAME.search, ("idea", "valid", "paid", "grid")))
 
 
 def test_many_and_long_names_are_cut():
