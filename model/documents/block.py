@@ -21,7 +21,7 @@ Notation: D is the number of documents, N the number of their tokens, W that of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any, Self
 
@@ -35,8 +35,9 @@ from beam_topics.model.times import to_iso
 from beam_topics.model.words.word_list import WordList
 
 Marks = tuple[str | None, ...]
-_NONE = np.zeros(0, np.int64)
-_NONE.flags.writeable = False
+NO_PLACES = np.zeros(0, np.int64)
+NO_PLACES.flags.writeable = False
+_ZERO = np.zeros(1, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -66,7 +67,7 @@ class Block:
     offsets: LongArray
     sources: Marks = ()
     groups: Marks = ()
-    arrived: LongArray = field(default_factory=lambda: _NONE)
+    arrived: LongArray = field(default_factory=lambda: NO_PLACES)
 
     MAGIC = b"BTd2"
 
@@ -113,7 +114,7 @@ class Block:
         return Block(
             key=key,
             ids=(),
-            timestamps=_NONE,
+            timestamps=NO_PLACES,
             labels=(),
             words=WordList.of(()),
             tokens=np.zeros(0, np.int32),
@@ -143,7 +144,7 @@ class Block:
             labels=tuple(chain.from_iterable(one.labels for one in blocks)),
             words=words,
             tokens=numbers[tokens],
-            offsets=bounds_of(np.concatenate([one.lengths for one in blocks]).tolist()),
+            offsets=np.cumsum(np.concatenate([_ZERO, *(one.lengths for one in blocks)])),
             sources=_joined([one.sources for one in blocks], blocks),
             groups=_joined([one.groups for one in blocks], blocks),
             arrived=np.concatenate([one.arrived for one in blocks]),
@@ -156,10 +157,8 @@ class Block:
             rows: int[R], places of documents.
         """
         chosen = np.asarray(rows, np.int64)
-        places, parts = chosen.tolist(), self.tokens_of(chosen)
-        used, tokens = _numbers(
-            np.concatenate(parts) if parts else self.tokens[:0], len(self.words)
-        )
+        places, (tokens, offsets) = chosen.tolist(), self.tokens_of(chosen)
+        used, tokens = _numbers(tokens, len(self.words))
         return replace(
             self,
             ids=tuple(map(self.ids.__getitem__, places)),
@@ -167,10 +166,10 @@ class Block:
             labels=tuple(map(self.labels.__getitem__, places)),
             words=self.words.taken(used),
             tokens=tokens,
-            offsets=bounds_of(map(len, parts)),
+            offsets=offsets,
             sources=_marks([self.sources[row] for row in places]) if self.sources else (),
             groups=_marks([self.groups[row] for row in places]) if self.groups else (),
-            arrived=self.arrived[chosen] if len(self.arrived) else _NONE,
+            arrived=self.arrived[chosen] if len(self.arrived) else NO_PLACES,
         )
 
     def tokens_where(self, kept: npt.NDArray[np.bool_]) -> Self:
@@ -180,7 +179,7 @@ class Block:
             kept: bool[N].
         """
         used, tokens = _numbers(self.tokens[kept], len(self.words))
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept)])
+        before = np.concatenate([_ZERO, np.cumsum(kept)])
         words = self.words.taken(used)
         return replace(self, words=words, tokens=tokens, offsets=before[self.offsets])
 
@@ -207,10 +206,12 @@ class Block:
                 arrived=self.arrived[here],
             )
 
-    def tokens_of(self, rows: LongArray) -> list[IntArray]:
-        """Return the tokens of some documents, int32[n] for each."""
-        bounds = zip(self.offsets[rows].tolist(), self.offsets[rows + 1].tolist(), strict=True)
-        return [self.tokens[first:last] for first, last in bounds]
+    def tokens_of(self, rows: LongArray) -> tuple[IntArray, LongArray]:
+        """Return the tokens of some documents, int32[n], and their bounds, int64[R + 1]."""
+        from beam_topics.model.documents.kernels.first_uses import tokens_at
+
+        found: tuple[IntArray, LongArray] = tokens_at(self.tokens, self.offsets, rows)
+        return found
 
     def name(self, row: int) -> str:
         """Return what tells a document from those of all keys, and names its draws."""
@@ -224,7 +225,7 @@ class Block:
 
     def content(self, row: int) -> bytes:
         """Return bytes that are equal for equal documents, whatever their neighbours."""
-        return replace(self.take([row]), arrived=_NONE).to_bytes()
+        return replace(self.take([row]), arrived=NO_PLACES).to_bytes()
 
     def order(self) -> list[int]:
         """Return the rows in the order of time, id and content."""
@@ -341,7 +342,7 @@ def bounds_of(lengths: Iterable[int]) -> LongArray:
 
 def columns_of(block: Block) -> dict[str, Any]:
     """Return the columns of a block by their names."""
-    return {one.name: getattr(block, one.name) for one in fields(Block)}
+    return {name: getattr(block, name) for name in Block.__slots__}
 
 
 def _numbers(tokens: IntArray, count: int) -> tuple[IntArray, IntArray]:

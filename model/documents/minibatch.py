@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from beam_topics.model.documents.block import Block, columns_of
+from beam_topics.model.documents.block import NO_PLACES, Block, columns_of
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.stored import checks, wire
 
@@ -35,7 +35,7 @@ class Minibatch(Block):
         cls, block: Block, sequence: int, window_end: int, closes_window: bool
     ) -> Minibatch:
         """Return the documents of a block as a minibatch; they have their order from now on."""
-        columns = {**columns_of(block), "arrived": Block.empty().arrived}
+        columns = {**columns_of(block), "arrived": NO_PLACES}
         return cls(**columns, sequence=sequence, window_end=window_end, closes_window=closes_window)
 
     def to_bytes(self) -> bytes:

@@ -151,7 +151,7 @@ class Mirror:
 
     def put(self, due: int, payload: bytes) -> int:
         """Add an entry and return its hash."""
-        mark = _mark(_entry(due, payload))
+        mark = _mark(due, payload)
         if due not in self._payloads:
             self._payloads[due], self._marks[due] = [], 0
             insort(self._dues, due, self._first)
@@ -192,7 +192,7 @@ def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -
     else:
         # An empty mirror matches no head with entries, so it stays empty until the bag is read.
         mirror.clear()
-        mark = _mark(_entry(due, payload))
+        mark = _mark(due, payload)
     bag.add(_entry(due, payload))
     earliest = due if head.due is None else min(due, head.due)
     return PendingHead(
@@ -255,5 +255,7 @@ def _entry(due: int, payload: bytes) -> bytes:
     return _DUE.pack(due) + payload
 
 
-def _mark(entry: bytes) -> int:
-    return int.from_bytes(hashlib.blake2b(entry, digest_size=_MARK_BYTES).digest(), "little")
+def _mark(due: int, payload: bytes) -> int:
+    state = hashlib.blake2b(_DUE.pack(due), digest_size=_MARK_BYTES)
+    state.update(payload)
+    return int.from_bytes(state.digest(), "little")

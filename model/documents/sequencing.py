@@ -33,6 +33,7 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -316,16 +317,15 @@ def split_repeated_ids(window: Block, on_repeat: str = "first") -> tuple[LongArr
         content = hashlib.sha256(window.content(row)).digest()
         return int(window.arrived[row]), int(window.timestamps[row]), content
 
-    rows_of: dict[str, list[int]] = {}
-    for row, name in enumerate(window.ids):
-        rows_of.setdefault(name, []).append(row)
-    stay, repeated = [], dict[int, int]()
-    for name in sorted(rows_of):
-        rows = rows_of[name]
-        if len(rows) > 1:
-            rows.sort(key=arrival, reverse=on_repeat == "last")
-            repeated |= dict.fromkeys(rows[1:], rows[0])
-        stay.append(rows[0])
+    id_of, repeated = window.ids.__getitem__, dict[int, int]()
+    stay = sorted(range(len(window)), key=id_of)
+    if len(set(window.ids)) < len(window):
+        groups = [list(rows) for _, rows in groupby(stay, id_of)]
+        for rows in groups:
+            if len(rows) > 1:
+                rows.sort(key=arrival, reverse=on_repeat == "last")
+                repeated |= dict.fromkeys(rows[1:], rows[0])
+        stay = [rows[0] for rows in groups]
     by_time = np.argsort(window.timestamps[stay], kind="stable")
     return np.array(stay, np.int64)[by_time], repeated
 

@@ -108,7 +108,7 @@ def tally_documents(documents: NumberedDocuments, windows: LongArray) -> dict[in
 def _tally(documents: NumberedDocuments, chosen: LongArray) -> Tally:
     """Return the tally of some documents, which are of one window."""
     block, snapshot = documents.block, documents.snapshot
-    tokens = np.concatenate(block.tokens_of(chosen))
+    tokens, _ = block.tokens_of(chosen)
     known = documents.rows >= 0
     tally = Tally(len(chosen), len(tokens), int(np.count_nonzero(known[tokens])))
     used = np.unique(tokens)

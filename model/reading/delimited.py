@@ -364,11 +364,16 @@ class _Source:
             at = len(BYTE_ORDER_MARK) if is_first and chunk.startswith(BYTE_ORDER_MARK) else 0
             is_first = False
             while at < len(chunk):
-                if not self.size and not length and (blank := _BLANK.match(chunk, at)):
+                begins_blank = not self.size and not length and chunk[at] in b"\r\n"
+                if begins_blank and (blank := _BLANK.match(chunk, at)):
                     self.blank += chunk.count(b"\n", at, blank.end())
                     at = blank.end()
                     continue
                 end = chunk.find(b"\n", at) + 1 or len(chunk)
+                if not length and chunk[end - 1] == _NEWLINE and end - at <= self._max:
+                    yield chunk[at:end], end - at
+                    at = end
+                    continue
                 held += chunk[at : min(end, at + max(self._max - length, HEAD - len(held), 0))]
                 length, at = length + end - at, end
                 if chunk[end - 1] == _NEWLINE:

@@ -26,6 +26,7 @@ HEAD = 4 * DeadLetter.RECORD_CHARACTERS
 _GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LONGEST_REPEAT = 2**31
+_BLANK = b" \t\r\v\f\n"
 
 
 def cut_lines(
@@ -120,7 +121,8 @@ class _Lines(HeldRecord):
         while (end := chunk.find(b"\n", start)) >= 0:
             # A gzip of some kilobytes can hold millions of blank lines, so a run of them is
             # skipped in one step.
-            if not self._length and (blank := self._blank_lines.match(chunk, start)):
+            is_first = not self._length and chunk[start] in _BLANK
+            if is_first and (blank := self._blank_lines.match(chunk, start)):
                 self._number += chunk.count(b"\n", start, blank.end())
                 start = blank.end()
                 continue

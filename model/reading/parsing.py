@@ -366,10 +366,10 @@ def _time(record: Mapping[str, Any], settings: ParseSettings, unit: Fraction | N
 
 def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
     """Return the text of a record: that of its field, or of several fields line by line."""
-    name, texts = settings.fields.text, []
-    for field in settings.fields.texts:
+    name, named, texts = settings.fields.text, settings.fields.texts, []
+    for field in named:
         part = value_of(record, field)
-        if part is None and len(settings.fields.texts) > 1:
+        if part is None and len(named) > 1:
             continue
         if not isinstance(part, str):
             raise _RefusedError(
@@ -378,7 +378,8 @@ def _text(record: Mapping[str, Any], settings: ParseSettings) -> str:
         _check_characters(field, part)
         texts.append(part)
     text = "\n".join(texts)
-    if (size := len(text.encode())) > (most := settings.max_document_bytes):
+    size, most = len(text if text.isascii() else text.encode()), settings.max_document_bytes
+    if size > most:
         raise _RefusedError(TOO_LARGE, too_large(size, most))
     if not text or text.isspace():
         raise _RefusedError(EMPTY_TEXT, f"the field {name!r} is empty")
@@ -401,7 +402,7 @@ def _check_characters(name: str, text: str) -> None:
     if "\0" in text:
         raise _RefusedError(NUL, f"the field {name!r} holds a NUL")
     try:
-        text.encode()
+        _ = text.isascii() or text.encode()
     except UnicodeEncodeError as error:
         # Readers represent a byte that is not UTF-8 by a character of this range.
         remedy = f"; {_OTHER_ENCODING}=latin-1" if "\udc80" <= text[error.start] <= "\udcff" else ""

@@ -150,7 +150,7 @@ def read_time(
         TimeRangeError: The year is outside 1 to 9999, or a number is too large for its unit.
         ValueError: The value is not a time of this form.
     """
-    if isinstance(value, Mapping) and set(value) == {"$date"}:
+    if type(value) is not str and isinstance(value, Mapping) and set(value) == {"$date"}:
         # MongoDB writes ISO 8601, or milliseconds.
         inner = value["$date"]
         number = inner.get("$numberLong") if isinstance(inner, Mapping) else inner
@@ -242,7 +242,8 @@ def _iso_reader(zone: str) -> Callable[[object], int]:
         if len(text) > _MOST_CHARACTERS:
             raise ValueError("it is not ISO 8601")
         try:
-            found = datetime.fromisoformat(f"{text}-01" if _MONTH.fullmatch(text) else text)
+            is_month = len(text) == len("2001-01") and _MONTH.fullmatch(text)
+            found = datetime.fromisoformat(f"{text}-01" if is_month else text)
         except ValueError as error:
             detail = "" if "isoformat" in str(error) else f": {error}"
             raise ValueError(f"it is not ISO 8601{detail}") from error

@@ -107,7 +107,11 @@ class WordList(Sequence[str]):
 
     def taken(self, places: IntArray | LongArray) -> WordList:
         """Return the words at places, int[n], in their order."""
-        return words_at(self._ended, self._begins, places)
+        count = len(places)
+        if not np.array_equal(places, np.arange(count)):
+            return words_at(self._ended, self._begins, places)
+        # Archives are sorted already, so these are often the first words, or all.
+        return self if count == len(self) else next(self.parts(np.array([0, count])))
 
     def distinct(self) -> tuple[WordList, IntArray]:
         """Return the distinct words in order of first use, and the number of each word, int32."""

@@ -1,10 +1,31 @@
-"""Number tokens by their first use, over all documents or within each."""
+"""Take the tokens of documents, and number them by first use over all documents or within each."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel
+
+
+@kernel
+def tokens_at(tokens, offsets, rows):
+    """Return the tokens of some documents.
+
+    Args:
+        tokens: int32[N].
+        offsets: int64[D + 1], the bounds of the documents.
+        rows: int64[R], from 0 to D - 1.
+
+    Returns:
+        int32[n], the tokens in the order of ``rows``; int64[R + 1], their bounds.
+    """
+    bounds = np.zeros(len(rows) + 1, np.int64)
+    for r in range(len(rows)):
+        bounds[r + 1] = bounds[r] + offsets[rows[r] + 1] - offsets[rows[r]]
+    found = np.empty(bounds[-1], np.int32)
+    for r in range(len(rows)):
+        found[bounds[r] : bounds[r + 1]] = tokens[offsets[rows[r]] : offsets[rows[r] + 1]]
+    return found, bounds
 
 
 @kernel
