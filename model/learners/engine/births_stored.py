@@ -48,7 +48,7 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
         "apart": [[*pair, at] for pair, at in nursery.apart.items()],
         "look": nursery.look,
         "pasts": len(nursery.pasts),
-        "candidates": [_figures(candidate) for candidate in pending],
+        "candidate": [_figures(candidate) for candidate in pending] or None,
     }
     header["seen"] = [past.seen for past in pasts]
     header["topics"] = [past.topics for past in pasts]
@@ -104,9 +104,10 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
     pasts = checks.whole(
         f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1
     )
-    candidates = checks.field(header, "candidates")
+    candidates = checks.field(header, "candidate")
+    candidates = [] if candidates is None else candidates
     if not isinstance(candidates, list):
-        checks.refuse(f"candidates of {_NAME}", repr(candidates), "a list")
+        checks.refuse(f"candidates of {_NAME}", repr(candidates), "null or a list")
     snapshots = pasts + len(candidates)
     wanted = _FIRST + _OF_PAST * snapshots + _OF_CANDIDATE * len(candidates)
     checks.equal(f"parts of {_NAME}", len(blobs), wanted)

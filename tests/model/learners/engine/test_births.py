@@ -183,9 +183,9 @@ def test_a_snapshot_of_topics_has_room_for_births():
         ({"seen": []}, {}),
         ({"topics": [99, 99, 99]}, {}),
         ({"a": [0.0, 0.0, 0.0]}, {}),
-        ({"candidates": None}, {}),
-        ({"candidates": []}, {}),
-        ({"candidates": [{}]}, {}),
+        ({"candidate": None}, {}),
+        ({"candidate": 1}, {}),
+        ({"candidate": [{}]}, {}),
         ({}, {0: [1]}),
         ({}, {1: [2**62]}),
         ({}, {2: list(range(1000))}),
@@ -226,7 +226,7 @@ def test_damaged_births_are_refused(planted, header, blobs):
 def test_a_damaged_candidate_is_refused(planted, name, value):
     state = _pending(planted)
     old, parts = wire.unpack(births_stored.MAGIC, nursery_to_bytes(state.nursery))
-    header = {**old, "candidates": [{**old["candidates"][0], name: value}]}
+    header = {**old, "candidate": [{**old["candidate"][0], name: value}]}
     data = wire.pack(births_stored.MAGIC, header, *parts)
     fresh = learner_for(settings_of()).init(settings_of(), "", 0)
     with pytest.raises(DamagedDataError):
