@@ -213,7 +213,6 @@ class SmallBirths(LocalBirths):
     level = 0.9
     controls = 2
     patience = 40
-    hope_after = 30
     window = 30
     least = 1
     judges = 5

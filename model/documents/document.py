@@ -41,10 +41,18 @@ class Document:
     MAGIC = b"BTt1"
 
     def arriving(self, place: int) -> Document:
-        """Give the document its place in the order of its source, and return it."""
-        # A copy takes a tenth of the time of reading. What was just read is in no other hands.
-        object.__setattr__(self, "arrived", place)
-        return self
+        """Return the document with its place in the order of its source."""
+        # dataclasses.replace takes four times as long, for each document that is read.
+        return Document(
+            self.id,
+            self.timestamp,
+            self.text,
+            self.label,
+            self.key,
+            self.source,
+            self.group,
+            place,
+        )
 
     def to_bytes(self) -> bytes:
         facts = {name: getattr(self, name) for name in ("id", "timestamp", "label", "key")}

@@ -3,11 +3,11 @@
 What one minibatch does (:func:`follow`), besides what
 :mod:`beam_topics.model.learners.engine.stream` does anyway:
 
-1. *Judge*. The pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts the
-   documents before anyone has learned them. Two wagers
+1. *Judge*. Each pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts
+   the documents before anyone has learned them. Two wagers
    (:mod:`beam_topics.model.learners.engine.wagers`): documents gain by it, and those of today hold
    it more often than those of the past.
-2. *Bear*. If it wins both, the topics that rise together are one topic with the next number, which
+2. *Bear*. If one wins both, the topics that rise together are one topic with the next number, which
    gets their tokens. It is told (``StepInfo.events``).
 3. *Learn*. Of what comes, every eighth document waits 4,000 documents: a past that nobody has
    learned. Documents that a model has learned hold a candidate less, also if nothing changes.
@@ -15,11 +15,11 @@ What one minibatch does (:func:`follow`), besides what
    that of the last minibatches, its first half proposes many topics, and its second half judges.
 5. *Watch* (:mod:`beam_topics.model.learners.engine.endings`). Topics that hardly any document is
    about any more have ended, and are told.
-6. *Propose*, every 600 documents, if nothing is pending
-   (:mod:`beam_topics.model.learners.engine.proposals`): words that come oftener than the snapshot
-   of 1,200 documents ago expects, and topics learned from documents that have two of them. Pairs of
-   topics that may be one (:mod:`beam_topics.model.learners.engine.twins`) are sought whether or not
-   a candidate is pending, and judged after it.
+6. *Propose*, every 600 documents (:mod:`beam_topics.model.learners.engine.proposals`): words that
+   come oftener than the snapshot of 1,200 documents ago expects, and topics learned from documents
+   that have two of them. Pairs of topics that may be one
+   (:mod:`beam_topics.model.learners.engine.twins`) are sought then, too, and judged after
+   candidates.
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
 500 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
@@ -49,8 +49,8 @@ from beam_topics.model.learners.engine.stream import SMALL, is_due, owe, pay, vi
 from beam_topics.model.learners.engine.twins import judge_twins, seek_twins
 from beam_topics.model.learners.engine.wagers import BLOCK
 
-# ln of the wealth of a rise below which a candidate ends; above which topics are one birth.
-HOPE, TOGETHER = 0.5, 1.0
+# ln of the wealth of a rise above which topics are one birth.
+TOGETHER = 1.0
 # Tokens of documents that wait are multiples of this, so their sums have the same bits however
 # minibatches are added up.
 GRID = 2.0**-30
@@ -86,7 +86,7 @@ def follow(stream: Stream) -> tuple[float, int]:
     revisit(stream, len(now) + len(late))
     watch(stream, now)
     remember(stream, np.concatenate([now, late]))
-    if nursery.pending is None and stream.seen >= nursery.look and live.topics < nursery.full:
+    if stream.seen >= nursery.look and live.topics < nursery.full:
         look(stream._replace(arrived=arrived[:0]))
     # Topics have one alpha between minibatches.
     live.alpha[: live.topics] = nursery.alpha
@@ -141,46 +141,40 @@ def remember(stream: Stream, learned: Array) -> None:
     nursery.due = stream.seen + law.every
     after = stream._replace(arrived=stream.arrived[:0])
     seek_twins(after)
-    if nursery.pending is None and len(nursery.pasts) == law.pasts:
+    if len(nursery.pasts) == law.pasts:
         propose(after, nursery.pasts[0])
     nursery.pasts = [*nursery.pasts, Past.of(live, stream.seen)][-law.pasts :]
 
 
 def judge(stream: Stream) -> None:
-    """Let the minibatch's documents judge the pending candidate; bear it, drop it, or go on."""
-    nursery, law, arrived = stream.nursery, stream.nursery.law, stream.arrived
-    candidate = nursery.pending
-    if candidate is None:
-        return
-    first = candidate.used
-    today = len(candidate.odd) + len(arrived)
-    blocks = min(today // BLOCK, len(candidate.controls) - first)
-    candidate.used += blocks
-    controls = stream.at(candidate.controls[first : candidate.used])
-    shares = bet(stream, candidate, np.concatenate([arrived, controls]))
-    best = max(rise.log for rise in candidate.rises)
-    limit = -float(np.log(law.level))
-    hopeless = candidate.judges >= law.hope_after and best < HOPE
-    if min(candidate.gain.log, best) > limit and candidate.gained > 0:
-        bear(stream, candidate, shares)
-    elif hopeless or candidate.judges >= law.patience or len(candidate.controls) == candidate.used:
-        nursery.pending = None
-    else:
-        marks = stream.marks[arrived]
-        more = marks[(shares > HOLDS).any(axis=1) & ~nursery.waits(marks)]
-        if len(more):
-            names = nursery.names
-            candidate.learn_on(stream.live, stream.marks, more, nursery.alpha, names)
+    """Let the minibatch's documents judge the pending candidates; bear one, and drop what ends."""
+    nursery, law, going_on = stream.nursery, stream.nursery.law, []
+    for candidate in nursery.pending:
+        shares = bet(stream, candidate)
+        best = max(rise.log for rise in candidate.rises)
+        if min(candidate.gain.log, best) > -float(np.log(law.level)) and candidate.gained > 0:
+            if bear(stream, candidate, shares):
+                return
+        elif candidate.judges < law.patience and candidate.used < len(candidate.controls):
+            marks = stream.marks[stream.arrived]
+            more = marks[(shares > HOLDS).any(axis=1) & ~nursery.waits(marks)]
+            if len(more):
+                candidate.learn_on(stream.live, stream.marks, more, nursery.alpha, nursery.names)
+            going_on.append(candidate)
+    nursery.pending = going_on
 
 
-def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
-    """Bet on the documents of today and those of the past after them.
+def bet(stream: Stream, candidate: Candidate) -> Array:
+    """Bet on the documents of today, and for each block of them on one of the past.
 
     Returns:
         float32[n, m], the shares of today's documents in the new topics.
     """
     live, nursery, today = stream.live, stream.nursery, len(stream.arrived)
-    texts, old = texts_of(live, documents), candidate.past.topics
+    first, controls = candidate.used, candidate.controls
+    candidate.used += min((len(candidate.odd) + today) // BLOCK, len(controls) - first)
+    past = stream.at(controls[first : candidate.used])
+    texts, old = texts_of(live, np.concatenate([stream.arrived, past])), candidate.past.topics
     phi, shares = candidate.past.phi(texts.ids, live), nursery.shares(texts.ids)
     new = candidate.phi(texts.ids, live)
     both = Held.of(nursery.alpha, phi, new)
@@ -200,8 +194,8 @@ def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
     return found[:today]
 
 
-def bear(stream: Stream, candidate: Candidate, shares: Array) -> None:
-    """Give an id to the topics that rise together, if there is one, and the tokens they have."""
+def bear(stream: Stream, candidate: Candidate, shares: Array) -> bool:
+    """Give an id to the topics that rise together, and the tokens they have; False without one."""
     live, logs = stream.live, [rise.log for rise in candidate.rises]
     rising = [j for j, log in enumerate(logs[:-1]) if log > TOGETHER]
     if not rising:
@@ -209,8 +203,7 @@ def bear(stream: Stream, candidate: Candidate, shares: Array) -> None:
     gain = candidate.gained / max(candidate.tokens, 1)
     born = ids_for(stream, 1, gain)
     if not born:
-        stream.nursery.pending = None
-        return
+        return False
     ids = np.full(candidate.width + candidate.count, NONE, np.uint16)
     ids[: candidate.past.topics] = np.arange(candidate.past.topics)
     # Tokens of the topic that had the id are drawn anew.
@@ -232,3 +225,4 @@ def bear(stream: Stream, candidate: Candidate, shares: Array) -> None:
     mine = shares[:, rising].sum(axis=1)
     told(stream, born, "wagers", rise.now, figures, mine)
     forget(stream.nursery)
+    return True

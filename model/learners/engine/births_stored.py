@@ -1,7 +1,8 @@
 """What births need, saved: ``BTGb``, a part of the state of ``gibbs``.
 
 What follows from other parts is not saved: the counts of a candidate from its documents and the
-topics of their tokens. A pending candidate's snapshot is one of the parts, before its documents.
+topics of their tokens. The snapshots of pending candidates are after the others, and before all
+documents.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ _MOST, _MOST_COUNT = 1e15, 2**31 - 1
 
 def nursery_to_bytes(nursery: Nursery) -> bytes:
     """Return it in canonical form."""
-    pending, pasts = nursery.pending, list(nursery.pasts)
+    pending = nursery.pending
+    pasts = nursery.pasts + [candidate.past for candidate in pending]
     blobs = [pack_numbers(nursery.waiting), *map(pack_numbers, nursery.uses)]
     blobs.append(wire.array_to_bytes(nursery.endings.figures.ravel(), "<f8"))
     header: dict[str, Any] = {
@@ -45,20 +47,16 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
         "twins": [[pair.x, pair.y, pair.judges, pair.gain.logs] for pair in nursery.twins],
         "apart": [[*pair, at] for pair, at in nursery.apart.items()],
         "look": nursery.look,
-        "pasts": len(pasts),
-        "candidate": None,
+        "pasts": len(nursery.pasts),
+        "candidate": [_figures(candidate) for candidate in pending] or None,
     }
-    if pending:
-        header["candidate"] = _figures(pending)
-        pasts.append(pending.past)
     header["seen"] = [past.seen for past in pasts]
     header["topics"] = [past.topics for past in pasts]
     header["a"] = [float(past.a) for past in pasts]
     for past in pasts:
         blobs += past.packed
-    if pending:
-        parts = pending.documents, pending.topics, pending.near.ravel(), pending.controls
-        blobs += map(pack_numbers, parts)
+    for one in pending:
+        blobs += map(pack_numbers, (one.documents, one.topics, one.near.ravel(), one.controls))
     return wire.pack(MAGIC, header, *blobs)
 
 
@@ -99,17 +97,22 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
     pasts = checks.whole(
         f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1
     )
-    is_pending = checks.field(header, "candidate") is not None
-    wanted = _FIRST + _OF_PAST * (pasts + is_pending) + _OF_CANDIDATE * is_pending
+    candidates = checks.field(header, "candidate")
+    candidates = [] if candidates is None else candidates
+    if not isinstance(candidates, list):
+        checks.refuse(f"candidates of {_NAME}", repr(candidates), "null or a list")
+    snapshots = pasts + len(candidates)
+    wanted = _FIRST + _OF_PAST * snapshots + _OF_CANDIDATE * len(candidates)
     checks.equal(f"parts of {_NAME}", len(blobs), wanted)
     found = []
-    for k in range(pasts + is_pending):
+    for k in range(snapshots):
         first = _FIRST + _OF_PAST * k
         found.append(_load_past(header, k, live, seen, blobs[first : first + _OF_PAST]))
     nursery.pasts = found[:pasts]
-    if is_pending:
-        past, figures = found[-1], header["candidate"]
-        nursery.pending = _load_candidate(past, figures, live, marks, blobs[-_OF_CANDIDATE:])
+    for k, figures in enumerate(candidates):
+        first = _FIRST + _OF_PAST * snapshots + _OF_CANDIDATE * k
+        parts = blobs[first : first + _OF_CANDIDATE]
+        nursery.pending.append(_load_candidate(found[pasts + k], figures, live, marks, parts))
 
 
 def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:

@@ -11,7 +11,7 @@ new topics have the counts n_wj of the candidate's documents and the strength mi
    the document's mixture.
 2. Five sweeps. Documents with less than .05 of their tokens in new topics leave. Ten more.
 3. New topics are one if their words are alike: the cosine of n_wj / sqrt(G_w) is above .2.
-4. Those stay that at least six of the documents hold. A document *holds* a topic if more than .2
+4. Those stay that at least six of the documents hold. A document *holds* a topic if more than .1
    of its mixture is the topic's.
 
 The many topics of a new domain begin evenly, token by token, so that they sort themselves out, and
@@ -40,7 +40,7 @@ NEAR, MOST_A = 8, 100.0
 # Sweeps: at first, then of a candidate or a domain, and after each minibatch.
 FIRST, LATER, LATER_DOMAIN, ON = 5, 10, 85, 3
 # Of a document's tokens, so that it stays; of its mixture, so that it holds a topic.
-STAYS, HOLDS = 0.05, 0.2
+STAYS, HOLDS = 0.05, 0.1
 # The cosine from which two candidates are one.
 ALIKE = 0.2
 

@@ -55,7 +55,7 @@ class Nursery:
         levels: ln p of a token in the last minibatches.
         excesses: the excess of the last times.
         changed: documents before the last birth of a domain; -1 without one.
-        pending: the candidate.
+        pending: the candidates, the oldest first.
         endings: which topics have ended.
         twins: pairs of topics that are judged.
         apart: pairs that are two topics, and documents before that was known.
@@ -76,7 +76,7 @@ class Nursery:
     levels: list[float] = field(default_factory=list)
     excesses: list[float] = field(default_factory=list)
     changed: int = -1
-    pending: Candidate | None = None
+    pending: list[Candidate] = field(default_factory=list)
     endings: Endings = field(init=False)
     twins: list[Pair] = field(default_factory=list)
     apart: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -99,13 +99,13 @@ class Nursery:
     def wanted(self, marks: Array, seen: int) -> Array:
         """Return which documents must stay at hand, bool[D]."""
         needed = [self.waiting]
-        if self.pending:
-            needed += [self.pending.documents, self.pending.controls[self.pending.used :]]
+        for candidate in self.pending:
+            needed += [candidate.documents, candidate.controls[candidate.used :]]
         return (marks >= seen - self.law.window) | np.isin(marks, np.concatenate(needed))
 
     def keep_words(self, staying: Array) -> None:
-        """Let words leave; a candidate, whose documents are others now, is given up."""
-        self.pending = None
+        """Let words leave; candidates, whose documents are others now, are given up."""
+        self.pending = []
         self.uses = self.uses[:, staying[staying < self.uses.shape[1]]]
         self.pasts = [past.of_words(staying) for past in self.pasts]
 
@@ -118,7 +118,7 @@ class Nursery:
     @property
     def nbytes(self) -> int:
         """Return the memory of the arrays."""
-        pasts = self.pasts + ([self.pending.past] if self.pending else [])
+        pasts = self.pasts + [candidate.past for candidate in self.pending]
         own = self.uses.nbytes + self.waiting.nbytes + self.endings.figures.nbytes
         return own + sum(past.counts.nbytes + past.base.nbytes for past in pasts)
 
@@ -175,7 +175,7 @@ def told(
 
 def forget(nursery: Nursery) -> None:
     """Drop what knows nothing of a birth."""
-    nursery.pending, nursery.pasts, nursery.levels, nursery.excesses = None, [], [], [0.0]
+    nursery.pending, nursery.pasts, nursery.levels, nursery.excesses = [], [], [], [0.0]
 
 
 def watch(stream: Stream, learned: Array) -> None:

@@ -7,7 +7,8 @@ its tokens. w is in excess if O_w is 5 or more and
     z = 2 [sqrt(O_w + 3/8) - sqrt(E_w + 3/8)] > 3.
 
 A stream that does not change has some such words, and so candidates are learned only if the excess,
-the sum of O_w ln((O_w + .5) / (E_w + .5)), is no less than .8 of the least of the last three.
+the sum of O_w ln((O_w + .5) / (E_w + .5)), is no less than .8 of the least of the last three. Then
+a candidate gathers all documents since the snapshot that hold it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from typing import NamedTuple
 import numpy as np
 
 from beam_topics.model.kernels.random import COMPARED, uniform
-from beam_topics.model.learners.engine.candidates import MOST_A, Candidate, Prior, learn
+from beam_topics.model.learners.engine.candidates import (
+    HOLDS,
+    MOST_A,
+    Candidate,
+    Prior,
+    held_shares,
+    learn,
+)
 from beam_topics.model.learners.engine.nursery import Stream
 from beam_topics.model.learners.engine.snapshots import Held, Past, Texts, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import Array
@@ -29,6 +37,8 @@ EXCESS, OFTEN = 3.0, 5
 UNUSUAL, TIMES = 0.8, 3
 # The most documents of a candidate, and documents for each new topic.
 MOST, PER_TOPIC = 150, 40
+# How often a candidate gathers documents: few of a subject near to others have two words in excess.
+ROUNDS = 2
 
 
 class Excess(NamedTuple):
@@ -104,4 +114,18 @@ def propose(stream: Stream, past: Past) -> None:
     rises = [Rise() for _ in range(made.new + 1)]
     candidate = Candidate(past, own, made.topics, made.near, made.new, controls, rises=rises)
     candidate.count_words(live, stream.marks)
-    nursery.pending = candidate
+    for _ in range(ROUNDS):
+        gather(stream, candidate, documents, texts, phi)
+    nursery.pending.append(candidate)
+
+
+def gather(
+    stream: Stream, candidate: Candidate, documents: Array, texts: Texts, phi: Array
+) -> None:
+    """Let a candidate learn those of the documents since its snapshot that hold it."""
+    live, nursery, old = stream.live, stream.nursery, candidate.past.topics
+    both = Held.of(nursery.alpha, phi, candidate.phi(texts.ids, live))
+    shares = held_shares(texts, both, old, candidate.count, nursery.shares(texts.ids))
+    marks = stream.marks[documents[(shares > HOLDS).any(axis=1)]]
+    if len(more := np.setdiff1d(marks, candidate.documents)):
+        candidate.learn_on(live, stream.marks, more, nursery.alpha, nursery.names)

@@ -39,7 +39,7 @@ class LocalBirths(Births):
         every, pasts: documents between two proposals, and proposals to a snapshot's age.
         level: the chance of a false alarm of each wager.
         controls: the fewest documents of the past.
-        patience, hope_after: documents that judge, and those after which a candidate needs hope.
+        patience: documents that judge a candidate.
         window: the newest documents, which stay at hand.
         least: documents of a candidate that hold it.
         judges: documents of a minibatch that can tell of a change.
@@ -55,7 +55,6 @@ class LocalBirths(Births):
     level = 0.03
     controls = 60
     patience = 1500
-    hope_after = 300
     window = 3000
     least = 6
     judges = 50

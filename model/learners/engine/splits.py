@@ -76,7 +76,7 @@ def look(stream: Stream) -> None:
     """Look at the worst documents, and give ids to children that they gain by.
 
     Args:
-        stream: the stream after its minibatch; no candidate is pending, and ids are unused.
+        stream: the stream after its minibatch; ids are unused.
     """
     live, nursery = stream.live, stream.nursery
     nursery.look = stream.seen + max(EVERY, int(LATER * stream.seen))

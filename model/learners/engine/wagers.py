@@ -37,6 +37,9 @@ STAKES = (0.05, 0.1, 0.2, 0.45)
 BOUND = 8.0
 # The documents of today in a block.
 BLOCK = 3
+# A rate is guessed as if so many more documents had held a topic, of so many. A topic that is near
+# to others is held by a hundredth of the past; if none is expected, the first costs too much.
+GUESS, GUESSED = 0.5, 20
 
 
 @dataclass
@@ -83,8 +86,8 @@ class Rise:
 
     def add(self, now: int, then: int) -> None:
         """Bet on a block, of whose documents of today ``now`` hold it, and of the past ``then``."""
-        q = (self.then + 0.05) / (self.past + 6)
-        p = max((self.now + 0.5) / (self.today + 6), q)
+        q = (self.then + GUESS) / (self.past + GUESSED)
+        p = max((self.now + GUESS) / (self.today + GUESSED), q)
         if p > q:
             m = (BLOCK * p + q) / (BLOCK + 1)
             self.log += now * math.log(p / m) + (BLOCK - now) * math.log((1 - p) / (1 - m))

@@ -26,8 +26,8 @@ def rise_twin(blocks):
     """Fractions, and a probability of each outcome under both hypotheses."""
     wealth, now, then, count = Fraction(1), 0, 0, 0
     for x, y in blocks:
-        q = (then + Fraction(1, 20)) / (count + 6)
-        p = max((now + Fraction(1, 2)) / (BLOCK * count + 6), q)
+        q = (then + Fraction(1, 2)) / (count + 20)
+        p = max((now + Fraction(1, 2)) / (BLOCK * count + 20), q)
         m = (BLOCK * p + q) / (BLOCK + 1)
         apart = p**x * (1 - p) ** (BLOCK - x) * q**y * (1 - q) ** (1 - y)
         together = m ** (x + y) * (1 - m) ** (BLOCK + 1 - x - y)
