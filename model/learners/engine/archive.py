@@ -10,8 +10,8 @@
 4. *Last sweeps* over all documents, several epochs each, which are closer to the exact law
    (:mod:`beam_topics.model.learners.engine.epoch`).
 
-alpha stays as it is until the last sweeps. Learned earlier, its sum falls before topics are good,
-documents keep few topics, and the chain sticks.
+alpha stays as it is. Learned from the start, its sum falls before topics are good, documents keep
+few topics, and the chain sticks; learned in the late sweeps, it changes no measure.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class Schedule:
         sweeps: the sweeps over all documents, the last ones apart.
         last: the last sweeps.
         parts: the epochs of each of the last sweeps.
-        learns_alpha: whether the last sweeps learn alpha.
     """
 
     start: int = 500
@@ -48,7 +47,6 @@ class Schedule:
     sweeps: int = 40
     last: int = 5
     parts: int = 10
-    learns_alpha: bool = False
 
     def __post_init__(self) -> None:
         if min(self.start, self.start_sweeps, self.parts) < 1 or min(self.sweeps, self.last) < 0:
@@ -92,8 +90,7 @@ def archive(
     if (state.z[: state.tokens] != NONE).any():
         raise ValueError("the state has learned from its documents; an archive begins with none")
     for step in steps(hashed_order(state), schedule):
-        learns_alpha = schedule.learns_alpha and step.stage == "last"
-        epoch(state, step.documents, step.shards, pool, learns_alpha=learns_alpha)
+        epoch(state, step.documents, step.shards, pool)
         if watch is not None:
             watch(step, state)
     return state

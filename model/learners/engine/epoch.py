@@ -14,10 +14,9 @@ An epoch visits some documents once. G, a, a0 and alpha are frozen in it.
    tokens one after the other, given the counts of the epoch's begin and its own changes.
 2. *Merge*. The changes of all shards are added to the counts.
 3. *Reseat*. Tables, a, a0 and G are drawn from their conditional distributions given z.
-4. alpha takes some steps of a fixed point, if wanted. It sees the epoch's documents alone.
 
 S, the list and its order are part of the law. The number of threads is not: it changes no bit.
-With S = 1 and alpha fixed, an epoch is a Gibbs step, so the law of z is the posterior. With S > 1 a
+With S = 1 an epoch is a Gibbs step, so the law of z is the posterior. With S > 1 a
 shard does not see what others change in the same epoch. The law is then another one, and the
 difference grows with the share of all tokens that an epoch visits, more than with S: two shards
 pass tokens of a rare word between their topics, so rare words stay spread over more topics, with
@@ -35,7 +34,6 @@ from typing import Any
 import numpy as np
 
 from beam_topics.model.errors import LimitError
-from beam_topics.model.learners.engine.kernels.alpha import LONGEST, count_documents, fixed_point
 from beam_topics.model.learners.engine.kernels.draw import Shard, Topics, draw
 from beam_topics.model.learners.engine.kernels.merge import merge
 from beam_topics.model.learners.engine.kernels.tables import draw_base, draw_strengths, seat
@@ -47,8 +45,6 @@ MOST_COUNT = 2**31 - 1
 FLOOR = 1e-3
 # Ranges of words: at least RANGE words in each, and at most RANGES.
 RANGE, RANGES = 500, 32
-# Steps of alpha's fixed point in an epoch.
-STEPS = 5
 
 
 def epoch(
@@ -57,7 +53,6 @@ def epoch(
     shards: int | None = None,
     pool: Executor | None = None,
     reseats: bool = True,
-    learns_alpha: bool = False,
 ) -> float:
     """Visit documents once in shards, merge, and draw what topics share.
 
@@ -67,7 +62,6 @@ def epoch(
         shards: S; the state's if not given.
         pool: threads for the work; without it, this thread does all.
         reseats: whether tables, a, a0 and G are drawn; else they stay.
-        learns_alpha: whether alpha is learned.
 
     Returns:
         The sum of ln P(words | what its shard has seen) over the tokens that had no topic.
@@ -84,8 +78,6 @@ def epoch(
     state.epochs += 1
     if reseats:
         reseat(state, pool)
-    if learns_alpha:
-        learn_alpha(state, chosen, pool)
     return fit
 
 
@@ -146,20 +138,6 @@ def draw_shared(
     total = sum(each(pool, drawn, len(ranges)))
     scaled = base[: state.size] / total * state.known_share
     base[: state.size] = np.maximum(scaled, FLOOR * state.base_mean())
-
-
-def learn_alpha(state: State, chosen: Array, pool: Executor | None) -> None:
-    """Do step 4: let alpha follow the topics of some documents."""
-    parts = [np.ascontiguousarray(chosen[s :: state.shards]) for s in range(state.shards)]
-    counts = np.zeros((len(parts), state.topics, LONGEST + 1), np.int64)
-
-    def count(s: int) -> None:
-        count_documents(parts[s], state.offsets, state.z, state.topics, counts[s])
-
-    each(pool, count, len(parts))
-    lengths = np.bincount(state.offsets[chosen + 1] - state.offsets[chosen])
-    if len(lengths) > 1:
-        fixed_point(state.alpha[: state.topics], counts.sum(axis=0), lengths, STEPS)
 
 
 def each(pool: Executor | None, function: Callable[[int], Any], count: int) -> list[Any]:

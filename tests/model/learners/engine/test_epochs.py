@@ -131,7 +131,7 @@ def test_counts_are_those_of_the_topics():
 
 @pytest.mark.parametrize("threads", [2, 3, 7])
 def test_threads_change_no_bit(threads):
-    schedule = Schedule(50, 2, 2, 1, 3, learns_alpha=True)
+    schedule = Schedule(50, 2, 2, 1, 3)
     one = archive(example(), schedule)
     with ThreadPoolExecutor(threads) as pool:
         assert archive(example(), schedule, pool).digest() == one.digest()
@@ -154,8 +154,6 @@ def test_what_is_frozen_stays():
     epoch(state, np.arange(300))
     assert (state.a, state.a0) == (50.0, 1000.0)
     assert (state.alpha[:6] == 0.1).all()
-    epoch(state, np.arange(300), learns_alpha=True)
-    assert (state.alpha[:6] != 0.1).all()
     assert (state.alpha[6:] == 0.0).all()
 
 
@@ -171,7 +169,7 @@ def test_a_model_without_words_or_documents_has_epochs():
     assert epoch(state, np.arange(0)) == 0.0
     state.add_words(2)
     state.add_documents(np.arange(0), np.array([0, 0]))
-    epoch(state, np.arange(2), learns_alpha=True)
+    epoch(state, np.arange(2))
     assert state.epochs == 2
 
 
@@ -285,7 +283,7 @@ def streamed(pool):
         new = state.add_documents(g.integers(0, state.size, lengths.sum()), lengths)
         epoch(state, new, 1 if minibatch == 0 else None, pool, reseats=False)
         past = g.choice(state.documents, 30, replace=False)
-        epoch(state, np.sort(past), None, pool, learns_alpha=True)
+        epoch(state, np.sort(past), None, pool)
         assert (state.rows[: state.size] == counted(state)).all()
         assert (state.base[: state.size] > 0).all()
     return state

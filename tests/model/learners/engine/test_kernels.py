@@ -3,18 +3,11 @@
 import numpy as np
 import pytest
 from alarm import agrees_in_counts
-from scipy.special import digamma
 from twins import uniform
 
 from beam_topics.model.kernels.jit import kernel
 from beam_topics.model.kernels.random import EPOCH_TOPIC, SHARED_TABLES, TABLES
 from beam_topics.model.kernels.special import ln
-from beam_topics.model.learners.engine.kernels.alpha import (
-    LEAST,
-    LONGEST,
-    count_documents,
-    fixed_point,
-)
 from beam_topics.model.learners.engine.kernels.draw import (
     NONE,
     Documents,
@@ -236,23 +229,3 @@ def test_the_base_is_a_dirichlet_whatever_the_ranges():
     deviation = np.sqrt(mean * (1 - mean) / (shapes.sum() + 1))
     assert np.abs(shares.mean(axis=0) - mean).max() < 0.01
     assert shares.std(axis=0) == pytest.approx(deviation, rel=0.05)
-
-
-def test_alpha_follows_the_fixed_point():
-    example = Example(3, documents=40)
-    example.z[example.z == NONE] = 2
-    chosen, histogram = np.arange(2, 40), np.zeros((3, LONGEST + 1), np.int64)
-    count_documents(chosen, example.offsets, example.z, 3, histogram)
-    topics = [example.z[example.offsets[d] : example.offsets[d + 1]] for d in chosen]
-    counts = np.array([np.bincount(part, minlength=3) for part in topics])
-    assert [(histogram[:, n] == (counts == n).sum(axis=0)).all() for n in range(1, 12)]
-    expected, alpha = np.array([0.1, 0.4, 1.5]), np.array([0.1, 0.4, 1.5])
-    for _ in range(3):
-        up = (digamma(counts + expected) - digamma(expected)).sum(axis=0)
-        whole = expected.sum()
-        expected = expected * up / (digamma(counts.sum(axis=1) + whole) - digamma(whole)).sum()
-    fixed_point(alpha, histogram, np.bincount(counts.sum(axis=1)), 3)
-    assert alpha == pytest.approx(expected, rel=1e-9)
-    alone = np.array([0.3, 0.3])
-    fixed_point(alone, np.array([[0, 4], [0, 0]]), np.array([0, 4]), 1)
-    assert alone[1] == LEAST
