@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import BeamTopicsError, OptionError
@@ -41,16 +42,14 @@ def monitor(options: Options) -> None:
 
     root = settings_of(options, StoreSettings).root
     if is_local(root) and not Path(root).exists():
-        remedy = f"Correct the path, or make the folder where the job has not begun: mkdir {root}"
+        remedy = f"Correct the path; where the job has not begun: mkdir {quote(root)}"
         raise OptionError("--model_store", root, "a folder that is there", remedy)
     wanted = settings_of(options, group.MonitorSettings)
-    dead_letters = settings_of(options, group.DeadLetterSettings).dead_letters
-    address = settings_of(options, group.AddressSettings)
-    made = Monitor(root, dead_letters)
+    made, dead = Monitor(root, wanted.dead_letters), wanted.dead_letters
     wrong = made.read(_now())
-    if dead_letters and is_local(dead_letters) and not Path(dead_letters).exists():
-        wrong.append(f"--dead_letters: {dead_letters} is not there yet")
-    with listening(made, address.host, address.port):
+    if dead and is_local(dead) and not Path(dead).exists():
+        wrong.append(f"--dead_letters: {dead} is not there yet")
+    with listening(made, wanted.host, wanted.port):
         while True:
             print(harmless(made.line(_now())), flush=True)
             for one in wrong:

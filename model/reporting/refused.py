@@ -97,9 +97,9 @@ class RefusedCounts:
         return wrong
 
     def _label(self, reason: str) -> str:
-        """Return a reason, or one for all beyond a number: files may hold any."""
-        known = reason in self.by_reason or len(self.by_reason) < _MOST_REASONS
-        return reason if known and _REASON.fullmatch(reason) else "other"
+        """Return a reason, or ``other`` for those beyond a number and of another form."""
+        full = reason not in self.by_reason and len(self.by_reason) >= _MOST_REASONS
+        return "other" if full or not _REASON.fullmatch(reason) else reason
 
 
 def _letter(place: str, line: bytes) -> DeadLetter:

@@ -264,15 +264,11 @@ class AddressSettings(Record):
 
 
 @dataclass(frozen=True)
-class MonitorSettings(Record):
-    """How often a model store is read."""
+class MonitorSettings(AddressSettings, DeadLetterSettings):
+    """What is watched beside a model store, how often, and where the figures are."""
 
     every: int = option(
-        60_000_000,
-        "how often the store is read, and a line printed",
-        unit="microseconds",
-        least=1,
-        first=True,
+        60_000_000, "how often the store is read, and a line printed", unit="microseconds", least=1
     )
 
 
@@ -352,7 +348,7 @@ LearnerOptions = group("Learner", choice=LEARNER)
 StoreOptions = group("Model store", StoreSettings)
 TrainingOptions = group("Running", RunSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
-MonitorOptions = group("Monitor", DeadLetterSettings, MonitorSettings, AddressSettings)
+MonitorOptions = group("Monitor", MonitorSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
 SinkOptions = group("Sink", SinkSettings)

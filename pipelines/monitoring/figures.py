@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -11,51 +11,6 @@ from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.watch import PARTS, Seen, StoreWatch
 from beam_topics.model.reporting.refused import RefusedCounts
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, duration_text, to_iso
-
-Figure = Callable[[Seen], float | None]
-Values = Iterable[tuple[Sequence[str], float | None]]
-
-
-def _period(newest: Manifest) -> float | None:
-    """Return the event time between two versions, in seconds; None if it is not known."""
-    window = (newest.settings.get("sequence") or {}).get("window")
-    found = newest.publish_every.get("period")
-    if found is None and isinstance(window, int) and "windows" in newest.publish_every:
-        found = newest.publish_every["windows"] * window
-    return None if found is None else found / MICROSECONDS_PER_SECOND
-
-
-# They fall where versions are given up, so they are no counters.
-_GAUGES: dict[str, tuple[str, Figure]] = {
-    "sequence": ("Minibatch of the newest version", lambda seen: seen.newest.sequence),
-    "published_timestamp_seconds": (
-        "Time at which the newest version was published",
-        lambda seen: seen.moved.time / MICROSECONDS_PER_SECOND,
-    ),
-    "event_timestamp_seconds": (
-        "Event time up to which the newest version learned",
-        lambda seen: seen.newest.event_time / MICROSECONDS_PER_SECOND,
-    ),
-    "period_seconds": ("Event time between two versions", lambda seen: _period(seen.newest)),
-    "documents": ("Documents of the newest version", lambda seen: seen.newest.documents),
-    "tokens": ("Tokens of the newest version", lambda seen: seen.newest.tokens),
-    "words": ("Words of the newest version", lambda seen: seen.newest.words),
-    "topics_in_use": (
-        "Topics in use since the version before the newest one",
-        lambda seen: topics_in_use(seen.newest.topic_tokens),
-    ),
-    "perplexity": (
-        "Prequential perplexity since the version before the newest one",
-        lambda seen: seen.newest.prequential_perplexity,
-    ),
-}
-_COUNTERS: dict[str, tuple[str, Figure]] = {
-    "published": ("Versions since the monitor began", lambda seen: seen.published),
-    "superseded": (
-        "Newest versions that were given up since the monitor began",
-        lambda seen: seen.superseded,
-    ),
-}
 
 
 class Monitor:
@@ -120,27 +75,31 @@ class Monitor:
 
     def _made(self) -> Iterator[Metric]:
         seen, gauge, counter = self._watch.seen, GaugeMetricFamily, CounterMetricFamily
-        for kind, table, prefix in ((gauge, _GAUGES, "version"), (counter, _COUNTERS, "versions")):
-            for name, (text, figure) in table.items():
-                values = [((key,), figure(one)) for key, one in seen.items()]
-                yield _filled(kind, f"{prefix}_{name}", text, ("key",), values)
+        versions = {(key,): _of_version(one) for key, one in seen.items()}
+        for name in next(iter(versions.values()), ()):
+            values = {key: figures[name] for key, figures in versions.items()}
+            text = f"{name.replace('_', ' ').capitalize()} of the newest version"
+            yield _filled(gauge, f"version_{name}", text, ("key",), values)
+        for name in ("published", "superseded"):
+            values = {(key,): getattr(one, name) for key, one in seen.items()}
+            text = f"Versions {name} since the monitor began"
+            yield _filled(counter, f"versions_{name}", text, ("key",), values)
+        parts = {
+            (key, part): sizes for key, one in seen.items() for part, sizes in one.sizes.items()
+        }
         for name, total in (("files", len), ("bytes", sum)):
-            parts = [
-                ((key, part), total(sizes))
-                for key, one in seen.items()
-                for part, sizes in one.sizes.items()
-            ]
+            values = {labels: total(sizes) for labels, sizes in parts.items()}
             text = f"{name.capitalize()} of a part of the store"
-            yield _filled(gauge, f"store_{name}", text, ("key", "part"), parts)
+            yield _filled(gauge, f"store_{name}", text, ("key", "part"), values)
         if self._refused is not None:
-            reasons = [((reason,), count) for reason, count in self._refused.by_reason.items()]
+            values = {(reason,): count for reason, count in self._refused.by_reason.items()}
             text = "Records that could not be used"
-            yield _filled(counter, "dead_letters", text, ("reason",), reasons)
+            yield _filled(counter, "dead_letters", text, ("reason",), values)
         at, text = self._read_at / MICROSECONDS_PER_SECOND, "Time of the last reading"
-        yield _filled(gauge, "keys", "Keys of the store", (), [((), self._watch.keys)])
-        yield _filled(gauge, "monitor_read_timestamp_seconds", text, (), [((), at)])
+        yield _filled(gauge, "keys", "Keys of the store", (), {(): self._watch.keys})
+        yield _filled(gauge, "monitor_read_timestamp_seconds", text, (), {(): at})
         text = "Keys, files and readings that failed"
-        yield _filled(counter, "monitor_failures", text, (), [((), self._failures)])
+        yield _filled(counter, "monitor_failures", text, (), {(): self._failures})
 
 
 def _filled(
@@ -148,14 +107,39 @@ def _filled(
     name: str,
     text: str,
     labels: Sequence[str],
-    values: Values,
+    values: Mapping[tuple[str, ...], float | None],
 ) -> Metric:
     """Return a metric with a value for each tuple of labels; None is left out."""
     made = kind(f"beam_topics_{name}", text, labels=labels)
-    for given, value in values:
+    for given, value in values.items():
         if value is not None:
             made.add_metric(given, value)
     return made
+
+
+def _of_version(seen: Seen) -> dict[str, float | None]:
+    """Return the figures of a version; they fall where it is given up, so they are no counters."""
+    newest = seen.newest
+    return {
+        "sequence": newest.sequence,
+        "published_timestamp_seconds": seen.moved.time / MICROSECONDS_PER_SECOND,
+        "event_timestamp_seconds": newest.event_time / MICROSECONDS_PER_SECOND,
+        "period_seconds": _period(newest),
+        "documents": newest.documents,
+        "tokens": newest.tokens,
+        "words": newest.words,
+        "topics_in_use": topics_in_use(newest.topic_tokens),
+        "perplexity": newest.prequential_perplexity,
+    }
+
+
+def _period(newest: Manifest) -> float | None:
+    """Return the event time between two versions, in seconds; None if it is not known."""
+    window = (newest.settings.get("sequence") or {}).get("window")
+    found = newest.publish_every.get("period")
+    if found is None and isinstance(window, int) and "windows" in newest.publish_every:
+        found = newest.publish_every["windows"] * window
+    return None if found is None else found / MICROSECONDS_PER_SECOND
 
 
 def _newest(seen: Sequence[Seen], keys: int, now: int) -> str:
