@@ -30,7 +30,7 @@ class Seen:
     Attributes:
         newest: The newest version.
         moved: The stamp of ``LATEST``.
-        published: How many versions followed the newest one since the first reading.
+        published: How many versions followed the newest one since the first reading of the key.
         superseded: How often the newest one was given up since then: for another of a restored
             run, or by a rollback.
         sizes: The bytes of each file, by part.

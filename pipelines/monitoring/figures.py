@@ -82,7 +82,7 @@ class Monitor:
             yield _filled(gauge, f"version_{name}", text, ("key",), values)
         for name in ("published", "superseded"):
             values = {(key,): getattr(one, name) for key, one in seen.items()}
-            text = f"Versions {name} since the monitor began"
+            text = f"Versions {name} since the first reading of the key"
             yield _filled(counter, f"versions_{name}", text, ("key",), values)
         parts = {
             (key, part): sizes for key, one in seen.items() for part, sizes in one.sizes.items()
