@@ -61,7 +61,7 @@ class Monitor:
         self._metrics = list(self._made())
 
     def line(self, now: int) -> str:
-        """Return what was read, in one line; ``now`` is the time in microseconds."""
+        """Return what was read, in one line that no terminal obeys; ``now`` is in microseconds."""
         seen = list(self._watch.seen.values())
         sizes = {part: sum(sum(one.sizes.get(part, ())) for one in seen) for part in PARTS}
         found = [_newest(seen, self._watch.keys, now)]

@@ -39,6 +39,7 @@ def test_each_file_is_counted_once(tmp_path):
     (tmp_path / "dead" / "dead-letters-a.jsonl").unlink()
     assert counts.read() == []
     assert counted(counts) == {"not_json": 2, "too_large": 40, "future": 1}
+    assert counts._counted == {"dead-letters-b.jsonl"}
 
 
 def test_reasons_of_a_run_begin_at_zero(tmp_path):

@@ -117,6 +117,16 @@ def test_a_request_gets_the_last_reading(tmp_path):
         assert found["beam_topics_monitor_failures_total",] == 1
 
 
+def test_the_line_has_the_version_that_was_published_last(tmp_path):
+    store = ModelStore(str(tmp_path))
+    for key, at in (("a", 100), ("b", 300), ("c", 200)):
+        store.publish(manifest_of(at, key=key))
+        os.utime(tmp_path / key / "LATEST", ns=(0, at * 10**9))
+    made = Monitor(store.root)
+    made.read(NOW)
+    assert "version 300 of key 'b' (of 3 keys) up to 1970-01-01T00:05:00, " in made.line(NOW)
+
+
 @pytest.mark.parametrize("key", ['"}\n# EOF\nx{a="', "\\", "\u202e日本", "a\x1b[2J"])
 def test_a_hostile_key_stays_a_label_and_text(key, tmp_path):
     store = ModelStore(str(tmp_path))
@@ -134,9 +144,12 @@ def test_the_program_reads_prints_and_reads_again(tmp_path, dead, free, monkeypa
     seen = []
 
     def wait(seconds):
-        seen.append((seconds, figures_at(free)["beam_topics_version_sequence", ""]))
+        found = figures_at(free)
+        failures = found["beam_topics_monitor_failures_total",]
+        seen.append((seconds, found["beam_topics_version_sequence", ""], failures))
         if len(seen) == 1:
             store.publish(manifest_of(12, versions[-1]))
+            Path(dead, "dead-letters-\x1b[2J.jsonl").write_text("no JSON")
         elif len(seen) == 2:
             shutil.rmtree(dead)
             Path(dead).write_text("a file")
@@ -146,10 +159,12 @@ def test_the_program_reads_prints_and_reads_again(tmp_path, dead, free, monkeypa
     monkeypatch.setattr(program, "_wait", wait)
     with pytest.raises(Ended):
         main([f"--model_store={store.root}", f"--dead_letters={dead}", f"--port={free}"])
-    assert seen == [(60, 9), (60, 12), (60, 12)]
+    assert seen == [(60, 9, 0), (60, 12, 1), (60, 12, 2)]
     out, err = capsys.readouterr()
     assert [re.search(r"version (\d+)", line)[1] for line in out.splitlines()] == ["9", "12", "12"]
-    assert err.startswith(f"--dead_letters: '{dead}' was given; ")
+    damaged, gone = err.splitlines()
+    assert damaged.startswith("dead letters: dead-letters-\ufffd[2J.jsonl is not a dead letter: ")
+    assert gone.startswith(f"--dead_letters: '{dead}' was given; ")
     with socket.socket() as made:
         assert made.connect_ex(("127.0.0.1", free)) == errno.ECONNREFUSED
 
