@@ -29,6 +29,7 @@ COMMANDS = (
     "trends",
     "label",
     "serve",
+    "monitor",
     "infer",
     "stream",
     "export",

@@ -110,11 +110,12 @@ class Battery:
     def test_what_was_used_since_is_not_removed(self, root):
         blobs = blobs_at(root)
         assert not blobs.touch("k/file")
-        for name in ("file", "other"):
-            blobs.create(f"k/{name}", b"1")
+        for name, data in (("file", b"1"), ("other", b"123")):
+            blobs.create(f"k/{name}", data)
         blobs.create("k/deeper/file", b"1")
         seen = blobs.stamps("k")
-        assert set(seen) == {"file", "other"} and blobs.stamps("none") == {}
+        assert {name: stamp.size for name, stamp in seen.items()} == {"file": 1, "other": 3}
+        assert blobs.stamps("none") == {}
         assert blobs.touch("k/file")
         now = blobs.stamps("k")
         assert now["file"] != seen["file"] and now["other"] == seen["other"]

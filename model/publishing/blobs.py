@@ -31,15 +31,17 @@ VERSION_FORM = re.compile(r"[0-9]{12,16}-[0-9a-f]{16}")
 
 
 class Stamp(NamedTuple):
-    """When a file was written or used last.
+    """When a file was written or used last, and its size.
 
     Attributes:
         time: In microseconds, by the clock of the file system or of the service.
         token: What differs after each change.
+        size: In bytes.
     """
 
     time: int
     token: str
+    size: int
 
 
 class Blobs(Protocol):

@@ -52,16 +52,20 @@ _MARK, _USED = "written-by", "used-by"
 class GcsBlobs:
     """The blobs of a folder of a bucket. The bucket must exist; the folder may be empty.
 
+    Args:
+        root: ``gs://bucket/folder``.
+        option: The option that names it, for messages.
+
     Raises:
         OptionError: The root names no bucket. At first use: the bucket does not exist, or the
             account may not use it.
     """
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, option: str = "--model_store") -> None:
         name, _, folder = root.removeprefix(SCHEME).partition("/")
         if not root.startswith(SCHEME) or not name:
-            raise OptionError("--model_store", root, "gs://bucket/folder", "Name the bucket.")
-        self._root = root.rstrip("/")
+            raise OptionError(option, root, "gs://bucket/folder", "Name the bucket.")
+        self._root, self._option = root.rstrip("/"), option
         self._bucket_name = name
         self._folder = "".join(f"{part}/" for part in folder.split("/") if part)
 
@@ -207,13 +211,13 @@ class GcsBlobs:
                 f" {_message(error)}"
             )
             allowed = "a bucket that is there and that you may read and write"
-            raise OptionError("--model_store", self._root, allowed, remedy) from error
+            raise OptionError(self._option, self._root, allowed, remedy) from error
 
 
 def _stamp(blob: storage.Blob) -> Stamp:
     """Return the stamp of an object that was listed."""
     micros = round(blob.updated.timestamp() * 1_000_000) if blob.updated else 0
-    return Stamp(micros, f"{blob.generation}.{blob.metageneration}")
+    return Stamp(micros, f"{blob.generation}.{blob.metageneration}", blob.size or 0)
 
 
 def _status(error: Any) -> int:

@@ -39,10 +39,15 @@ _LOOKED_AT: set[str] = set()
 
 
 class LocalBlobs:
-    """The blobs of a folder. A file is complete and on the disk before its name appears."""
+    """The blobs of a folder. A file is complete and on the disk before its name appears.
 
-    def __init__(self, root: str) -> None:
-        self._root = Path(root)
+    Args:
+        root: The folder.
+        option: The option that names it, for messages.
+    """
+
+    def __init__(self, root: str, option: str = "--model_store") -> None:
+        self._root, self._option = Path(root), option
 
     def where(self, path: str) -> str:
         return f"{self._root}/{path}" if path else str(self._root)
@@ -154,10 +159,10 @@ class LocalBlobs:
 
     def _stamp(self, path: str) -> Stamp | None:
         try:
-            nanoseconds = Path(self._inside(path)).stat().st_mtime_ns
+            found = Path(self._inside(path)).stat()
         except FileNotFoundError:
             return None
-        return Stamp(nanoseconds // 1000, str(nanoseconds))
+        return Stamp(found.st_mtime_ns // 1000, str(found.st_mtime_ns), found.st_size)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -169,12 +174,12 @@ class LocalBlobs:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise OutputError(
-                    f"--model_store: {self._root} cannot be written: {error.strerror}. {FULL_DISK}"
+                    f"{self._option}: {self._root} cannot be written: {error.strerror}. {FULL_DISK}"
                 ) from error
             where = f": {error.filename}" if error.filename else ""
             remedy = f"The system says: {error.strerror}{where}."
             allowed = "a folder that this user may read and write"
-            raise OptionError("--model_store", str(self._root), allowed, remedy) from error
+            raise OptionError(self._option, str(self._root), allowed, remedy) from error
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -187,8 +192,12 @@ class LocalBlobs:
             os.close(number)
 
 
-def blobs_at(root: str) -> Blobs:
+def blobs_at(root: str, option: str = "--model_store") -> Blobs:
     """Return the blobs under ``root``, a folder or ``gs://bucket/folder`` that need not exist.
+
+    Args:
+        root: The folder.
+        option: The option that names it, for messages.
 
     Raises:
         OptionError: ``root`` is empty, a file, or on a service that is not supported.
@@ -197,15 +206,16 @@ def blobs_at(root: str) -> Blobs:
         # Importing the client takes a second, so it is imported only where it is used.
         from beam_topics.model.publishing.gcs import GcsBlobs
 
-        return GcsBlobs(root)
-    found, remedy = LocalBlobs(root), "Give a folder that all workers share, or gs://bucket/folder."
+        return GcsBlobs(root, option)
+    found = LocalBlobs(root, option)
+    remedy = "Give a folder that all workers share, or gs://bucket/folder."
     with found._explained():
         exists, is_file = Path(root).exists(), Path(root).is_file()
     if dangling := not exists and os.path.islink(root):  # noqa: PTH114
         remedy = f"It is a link to nothing: mkdir {shlex.quote(os.path.realpath(root))}"
     if not root or "://" in root or is_file or dangling:
         allowed = "a local folder or a folder of Google Cloud Storage"
-        raise OptionError("--model_store", root, allowed, remedy)
+        raise OptionError(option, root, allowed, remedy)
     return found
 
 

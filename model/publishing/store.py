@@ -374,7 +374,7 @@ class ModelStore(CheckpointStore):
                 return found
             abandoned: list[str] = []
             if manifest.parent != (newest and newest.version):
-                abandoned = self._after(newest, manifest.parent) if newest else []
+                abandoned = self.after(newest, manifest.parent) if newest else []
                 if on_superseded is None or not abandoned or not self._began(base, manifest):
                     named, parent = manifest.version, manifest.parent
                     raise self._conflict(manifest.key, newest, named, manifest.sequence, parent)
@@ -540,7 +540,7 @@ class ModelStore(CheckpointStore):
         found = None if name is None else self.find(last.key, name)
         return found if found is not None and found.sequence == sequence else None
 
-    def _after(self, last: Manifest, parent: str | None) -> list[str]:
+    def after(self, last: Manifest, parent: str | None) -> list[str]:
         """Return the names of the versions from ``last`` back to the one after ``parent``.
 
         There are none if ``parent`` is not in the history.
@@ -560,7 +560,7 @@ class ModelStore(CheckpointStore):
         rest, first = "", self.history(newest)[0] if newest else None
         if first is not None and first.parent is not None and sequence < first.sequence:
             told += f", and its versions before {first.version} have expired"
-        elif newest is not None and parent is not None and self._after(newest, parent):
+        elif newest is not None and parent is not None and self.after(newest, parent):
             rest = (
                 f" To give up the versions after {parent}, stop the job that made them, run"
                 f" {rollback(self.root, key, parent)}, and start this run again."

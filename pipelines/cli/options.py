@@ -111,14 +111,21 @@ class KafkaClientSettings(Record):
 
 
 @dataclass(frozen=True)
-class OutputFileSettings(Record):
-    """How output files are written, and where dead letters go."""
+class DeadLetterSettings(Record):
+    """Where dead letters are."""
 
     dead_letters: str = option(
         "",
         "folder for the records that could not be used, each with source and reason",
         first=True,
+        shared=True,
     )
+
+
+@dataclass(frozen=True)
+class OutputFileSettings(DeadLetterSettings):
+    """How output files are written, and where dead letters go."""
+
     file_period: int | None = option(
         None,
         "event time in one output file of a stream; without it, a file for each bundle",
@@ -247,17 +254,34 @@ class ShowSettings(Record):
 
 
 @dataclass(frozen=True)
-class ServiceSettings(Record):
-    """Where the service listens."""
+class AddressSettings(Record):
+    """Where a program listens."""
 
-    host: str = option("127.0.0.1", "address to listen on; the default is this machine alone")
+    host: str = option(
+        "127.0.0.1", "address to listen on; the default is this machine alone", shared=True
+    )
+    port: int = option(8000, "port to listen on", least=1, most=65535, shared=True)
+
+
+@dataclass(frozen=True)
+class MonitorSettings(AddressSettings, DeadLetterSettings):
+    """What is watched beside a model store, how often, and where the figures are."""
+
+    every: int = option(
+        60_000_000, "how often the store is read, and a line printed", unit="microseconds", least=1
+    )
+
+
+@dataclass(frozen=True)
+class ServiceSettings(AddressSettings):
+    """Where the service listens, and for whom."""
+
     allowed_hosts: tuple[str, ...] = option(
         (),
         "names of the service beside localhost and --host, with commas, as in topics.example; *"
         " for any",
         unit="names",
     )
-    port: int = option(8000, "port to listen on", least=1, most=65535)
     rate: float = option(
         0.0, "requests a second of one client, over ten seconds; 0 for any number", least=0
     )
@@ -324,6 +348,7 @@ LearnerOptions = group("Learner", choice=LEARNER)
 StoreOptions = group("Model store", StoreSettings)
 TrainingOptions = group("Running", RunSettings, EventSettings)
 ServiceOptions = group("Service", ServiceSettings)
+MonitorOptions = group("Monitor", MonitorSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
 SinkOptions = group("Sink", SinkSettings)

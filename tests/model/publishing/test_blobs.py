@@ -133,7 +133,7 @@ def test_nothing_outside_of_the_store_is_written_listed_removed_or_marked(tmp_pa
     root = tmp_path / "store"
     root.mkdir()
     (root / "k").symlink_to(outside)
-    before, blobs, stamp = (outside / "file").stat(), LocalBlobs(str(root)), Stamp(1, "1000")
+    before, blobs, stamp = (outside / "file").stat(), LocalBlobs(str(root)), Stamp(1, "1000", 4)
     for act in (
         lambda: blobs.remove("k/file", stamp),
         lambda: blobs.touch("k/file"),

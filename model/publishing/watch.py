@@ -1,0 +1,94 @@
+"""What a model store shows from outside: the newest version and the files of each key.
+
+A :class:`StoreWatch` reads a store again and again and writes nothing. It reads a manifest when
+``LATEST`` has moved, so its cost follows the number of keys and files.
+
+>>> import tempfile
+>>> watch = StoreWatch(tempfile.mkdtemp())
+>>> watch.read(), watch.keys, watch.seen
+([], 0, {})
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.publishing.blobs import Stamp, escape_key, path_in
+from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.store import ModelStore
+
+# The folders of a key that grow while a job runs. The first keys by name are read.
+PARTS, MOST_KEYS = ("snapshots", "checkpoints", "manifests", "known"), 100
+
+
+@dataclass
+class Seen:
+    """What was seen of a key.
+
+    Attributes:
+        newest: The newest version.
+        moved: The stamp of ``LATEST``.
+        published: How many versions followed the newest one since the first reading of the key.
+        superseded: How often the newest one was given up since then: for another of a restored
+            run, or by a rollback.
+        sizes: The bytes of each file, by part.
+    """
+
+    newest: Manifest
+    moved: Stamp
+    published: int = 0
+    superseded: int = 0
+    sizes: dict[str, list[int]] = field(default_factory=dict)
+
+
+class StoreWatch:
+    """Reads the store under ``root``.
+
+    Attributes:
+        keys: The number of keys, with or without a version.
+        seen: What was seen of the first :data:`MOST_KEYS` keys, of those that have a version.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._store, self._blobs = ModelStore(root), blobs_at(root)
+        self.keys = 0
+        self.seen: dict[str, Seen] = {}
+
+    def read(self) -> list[str]:
+        """Read the store once more.
+
+        Returns:
+            Why a key could not be read, a line each. What was seen of it before stays.
+
+        Raises:
+            OptionError: The store as a whole cannot be read.
+        """
+        keys, wrong = self._store.keys(), []
+        self.keys = len(keys)
+        self.seen = {key: seen for key, seen in self.seen.items() if key in keys}
+        for key in keys[:MOST_KEYS]:
+            try:
+                self._read(key)
+            # A folder whose name is no text belongs to no key.
+            except (BeamTopicsError, OSError, UnicodeError) as error:
+                wrong.append(f"key {key!r}: {error}")
+        return wrong
+
+    def _read(self, key: str) -> None:
+        moved, seen = self._blobs.stamps(escape_key(key)).get("LATEST"), self.seen.get(key)
+        if moved is None:
+            self.seen.pop(key, None)
+            return
+        if seen is None:
+            seen = self.seen[key] = Seen(self._store.manifest(key), moved)
+        elif seen.moved != moved:
+            newest = self._store.manifest(key)
+            after = self._store.after(newest, seen.newest.version)
+            seen.published += len(after)
+            seen.superseded += not after and newest != seen.newest
+            seen.newest, seen.moved = newest, moved
+        for part in PARTS:
+            stamps = self._blobs.stamps(path_in(key, part))
+            seen.sizes[part] = [stamp.size for stamp in stamps.values()]
