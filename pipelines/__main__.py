@@ -29,6 +29,7 @@ COMMANDS = (
     "trends",
     "label",
     "serve",
+    "watch",
     "infer",
     "stream",
     "export",
