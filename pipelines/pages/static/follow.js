@@ -25,23 +25,23 @@ const stops = () => [...document.querySelectorAll("main :is(a, button, input, se
 async function renew() {
   const answer = await fetch(location.href).catch(() => null);
   // The service says it again when it is connected again.
-  if (!answer?.ok) return;
+  if (!answer?.ok) return undefined;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const release = D.model.release, [, kind, name] = location.hash.split("/"), word = kind === "word" && D.words.text[name];
   take(page);
   read = new Date();
   // Another release may bring other scripts.
-  if (D.model.release !== release) location.reload();
+  if (D.model.release !== release) return location.reload();
   // A word of the address is a place among the words of the version.
-  if (word) history.replaceState(null, "", `#/word/${D.words.text.indexOf(word)}`);
+  if (word) window.history.replaceState(null, "", `#/word/${D.words.text.indexOf(word)}`);
   const { scrollX: x, scrollY: y } = window, at = stops().indexOf(document.activeElement);
   show(false);
   searchAgain();
-  if (at >= 0) stops()[at]?.focus({ preventScroll: true });
+  if (at >= 0) (stops()[at] || stops().at(-1))?.focus({ preventScroll: true });
   // Charts are drawn in the next frame.
   requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(x, y)));
   document.querySelector("footer").replaceWith(page.querySelector("footer"));
-  tell();
+  return tell();
 }
 
 function listen() {
