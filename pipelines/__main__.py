@@ -23,6 +23,7 @@ COMMAND = "beam-topics"
 COMMANDS = (
     "look",
     "train",
+    "watch",
     "show",
     "report",
     "topics",

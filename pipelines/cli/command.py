@@ -316,8 +316,9 @@ def command(
                 options = parse(given.argv, prog, summary, groups, required, graph=graph)
                 if not graph:
                     collect_now()
+                options.ended = given.ended
                 run(options)
-                given.ended()
+                options.ended()
         except (BeamTopicsError, OSError) as error:
             from beam_topics.pipelines.cli.terminal import plain
 

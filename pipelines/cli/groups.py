@@ -71,10 +71,12 @@ class Options(argparse.Namespace):
     Attributes:
         argv: the command line.
         beam: Beam's ``PipelineOptions`` of the same command line; None where no graph runs.
+        ended: keeps the options of a run that succeeded, and says what can follow.
     """
 
     argv: Sequence[str] = ()
     beam: Any = None
+    ended: Callable[[], None]
 
     def get(self, name: str) -> Any:
         """Return the value of an option; None where it is not given, or is not the program's."""

@@ -9,7 +9,7 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.pages.page import render
 
 
-def page_of_store(store: ModelStore, shown: Shown, title: str = "Topics") -> str:
+def page_of_store(store: ModelStore, shown: Shown, served: bool = False) -> str:
     """Return the page of a version as HTML."""
     sources = Sources(store.with_models(shown.manifest), shown, store.get_snapshot)
-    return render(figures_of(sources, Limits.of(len(shown.topics))), title)
+    return render(figures_of(sources, Limits.of(len(shown.topics))), "Topics", served)

@@ -32,6 +32,8 @@ SCRIPTS = (
     "search",
     "main",
 )
+# Listens to the service, where it serves the page.
+FOLLOW = "follow"
 # Characters that could end a script element or a line of a script, and their JSON escapes.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -42,12 +44,12 @@ def check_installed() -> None:
         raise BeamTopicsError("a report needs Jinja2. Run: pip install 'jinja2>=3.1,<4'")
 
 
-def render(figures: Mapping[str, Any], title: str) -> str:
-    """Return the page as HTML."""
+def render(figures: Mapping[str, Any], title: str, served: bool = False) -> str:
+    """Return the page as HTML; one that is served follows the versions of its service."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    own = "\n".join(_part(f"static/{name}.js") for name in SCRIPTS)
+    own = "\n".join(_part(f"static/{name}.js") for name in (*SCRIPTS, *[FOLLOW] * served))
     scripts = [_part("vendor/uPlot.iife.min.js"), f"(() => {{\n{own}\n}})();\n"]
     styles = [_part("vendor/uPlot.min.css"), _part("static/report.css")]
     pages = Environment(
@@ -58,20 +60,21 @@ def render(figures: Mapping[str, Any], title: str) -> str:
     return pages.get_template("report.html").render(
         title=title,
         figures=figures,
-        policy=policy(scripts, styles),
+        policy=policy(scripts, styles, served),
         data=Markup(json_for_script(figures)),
         scripts=list(map(Markup, scripts)),
         styles=list(map(Markup, styles)),
     )
 
 
-def policy(scripts: Sequence[str], styles: Sequence[str]) -> str:
-    """Return a content security policy that allows these scripts and styles, and nothing else."""
+def policy(scripts: Sequence[str], styles: Sequence[str], served: bool) -> str:
+    """Return a content security policy: these scripts and styles alone, and the service if any."""
     allowed = {
         "default-src": ["'none'"],
         "script-src": list(map(_hash, scripts)),
         "style-src": list(map(_hash, styles)),
         "img-src": ["data:"],
+        **({"connect-src": ["'self'"]} if served else {}),
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
     }

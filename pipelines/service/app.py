@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from math import ceil
 from typing import Any
 
@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -28,6 +28,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.pages.of_store import page_of_store
 from beam_topics.pipelines.pages.page import check_installed
+from beam_topics.pipelines.service.followers import Followers
 from beam_topics.pipelines.service.limits import (
     FIRST_WORDS,
     Bodies,
@@ -36,7 +37,7 @@ from beam_topics.pipelines.service.limits import (
     count_of,
     texts_of,
 )
-from beam_topics.pipelines.service.models import Loaded, Models
+from beam_topics.pipelines.service.models import Loaded, Models, NoVersionError
 
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -101,6 +102,13 @@ _HEADERS = {
 _PAGE = {**_HEADERS, "Content-Security-Policy": "frame-ancestors 'none'"}
 _DATA = {**_HEADERS, "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'"}
 
+_SOON = {"Retry-After": "1"}
+# The page before the first version renews itself.
+_WAITING = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="2"><title>Topics</title>
+<p>No version yet: this page shows the topics when the first one is published.</p></html>
+"""
+
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 ANY = "*"
 # Pages that are kept: a megabyte or more each.
@@ -111,7 +119,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Reports:
-    """The pages that were asked for last, as ``beam-topics report`` makes them of a store alone.
+    """The pages that were asked for last, of a store alone, which follow its versions.
 
     A page is kept until another version, or another catalogue, is at hand. One thread at a time
     calls the methods.
@@ -131,7 +139,7 @@ class Reports:
         if name not in self._pages:
             while len(self._pages) >= MOST_PAGES:
                 del self._pages[next(iter(self._pages))]
-            self._pages[name] = page_of_store(self._store, loaded.shown).encode()
+            self._pages[name] = page_of_store(self._store, loaded.shown, served=True).encode()
         return self._pages[name]
 
 
@@ -145,6 +153,7 @@ class Service:
         self._models, self._limits, self._poll = models, limits, poll
         self.metrics, self._rate = Metrics(models.versions), Rate(limits.rate)
         self._reports, self._bodies = Reports(models.store), Bodies(limits)
+        self.followers = Followers(limits.most_followers)
         self._worker, self._printer = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._is_ready = False
         self._active = dict.fromkeys((self._worker, self._printer), 0)
@@ -156,6 +165,7 @@ class Service:
             Route("/topics", self._answer("/topics", self._topics)),
             Route("/topics/{topic}", self._answer("/topics/{topic}", self._topic)),
             Route("/", self._answer("/", self._report)),
+            Route("/follow", self._answer("/follow", self._events)),
             Route("/metrics", self._figures),
             Route("/health", self._health),
             Route("/ready", self._readiness),
@@ -179,7 +189,8 @@ class Service:
             work = self._models.refresh if self._is_ready else self._models.begin
             try:
                 await self._run(self._worker, work)
-                self._is_ready = True
+                self._is_ready = bool(self._models.versions())
+                self.followers.tell()
             except (BeamTopicsError, OSError) as error:
                 # A publisher or an expiry may be at work: the version at hand goes on.
                 _LOGGER.warning("the newest version was not read: %s", error)
@@ -200,6 +211,8 @@ class Service:
                 status = response.status_code
             except HTTPException as error:
                 status, response = error.status_code, refusal(error)
+            except NoVersionError as error:
+                status, response = 503, refusal(HTTPException(503, str(error), _SOON))
             except OptionError as error:
                 status, response = 404, refusal(HTTPException(404, str(error)))
             except (BeamTopicsError, OSError) as error:
@@ -223,7 +236,7 @@ class Service:
         """Take one of the places of requests that wait for a thread; each thread has its own."""
         if self._active[worker] >= self._limits.most_waiting:
             told = f"waiting: {self._limits.most_waiting} requests wait already; send it again"
-            raise HTTPException(503, told, {"Retry-After": "1"})
+            raise HTTPException(503, told, _SOON)
         self._active[worker] += 1
         try:
             yield
@@ -269,10 +282,23 @@ class Service:
 
     async def _report(self, request: Request) -> Response:
         async with self._place(self._printer):
-            loaded = await self._run(self._worker, self._models.get, _key(request))
+            try:
+                loaded = await self._run(self._worker, self._models.get, _key(request))
+            except NoVersionError:
+                return HTMLResponse(_WAITING, 503, _DATA | _SOON)
             page = await self._run(self._printer, self._reports.page, loaded)
         length = {"Content-Length": str(len(page))}
         return StreamingResponse(_parts(page), headers=_PAGE | length, media_type="text/html")
+
+    async def _events(self, request: Request) -> Response:
+        """Tell of each version of a key after ``?version=``, or after the one that is at hand."""
+        key, version = _key(request), ""
+        async with self._place(self._worker):
+            with suppress(NoVersionError):
+                loaded = await self._run(self._worker, self._models.get, key)
+                version = loaded.manifest.version
+        version = request.query_params.get("version", version)
+        return self.followers.answer(version, lambda: self._models.versions().get(key, ""), _DATA)
 
     async def _figures(self, request: Request) -> Response:
         return Response(self.metrics.text(), headers=_DATA, media_type=FORM)
@@ -282,7 +308,7 @@ class Service:
 
     async def _readiness(self, request: Request) -> Response:
         if not self._is_ready:
-            raise HTTPException(503, "ready: the models are not read yet", {"Retry-After": "1"})
+            raise HTTPException(503, "ready: the models are not read yet", _SOON)
         return JSONResponse({"ready": True}, headers=_DATA)
 
     async def _other(self, request: Request, error: Exception) -> Response:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +51,7 @@ class RequestLimits:
         most_characters: The length of a text.
         most_waiting: Requests that are answered or wait at a time.
         most_connections: Connections at a time.
+        most_followers: Connections at a time that are told of new versions.
         rate: Requests a second of one client, over ten seconds; 0 for any number.
         patience: The seconds in which the headers and then the body have to arrive, and a part of
             an answer to be read.
@@ -60,6 +62,7 @@ class RequestLimits:
     most_characters: int = 100_000
     most_waiting: int = 64
     most_connections: int = 1_000
+    most_followers: int = 100
     rate: float = 0.0
     patience: float = 10.0
 
@@ -181,10 +184,12 @@ class _Patient(HttpToolsProtocol):
 
     Attributes:
         seconds: The time for headers, and for each part that a client reads.
+        ending: Called for each connection when the server ends.
         silent: Connections that are waited for, the one that is waited for longest first.
     """
 
     seconds: float
+    ending: Callable[[], None]
     silent: dict[_Patient, None]
     _in_headers = _is_over = False
     # The bytes of the headers that are there, and of one that is not complete.
@@ -228,6 +233,10 @@ class _Patient(HttpToolsProtocol):
         self._end("headers")
         super().on_headers_complete()
 
+    def shutdown(self) -> None:
+        super().shutdown()
+        self.ending()
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self._wait_for("reading")
@@ -258,6 +267,12 @@ class _Patient(HttpToolsProtocol):
         self.transport.abort()
 
 
-def protocol_with(seconds: float) -> type[HttpToolsProtocol]:
-    """Return the protocol with this time for headers, and for each part that a client reads."""
-    return type("Patient", (_Patient,), {"seconds": seconds, "silent": {}})
+def protocol_with(
+    seconds: float, ending: Callable[[], None] = lambda: None
+) -> type[HttpToolsProtocol]:
+    """Return the protocol with this time for headers, and for each part that a client reads.
+
+    ``ending`` is called when the server ends, because it waits for answers that go on.
+    """
+    parts = {"seconds": seconds, "ending": staticmethod(ending), "silent": {}}
+    return type("Patient", (_Patient,), parts)

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.errors import OptionError
+from beam_topics.model.errors import BeamTopicsError, OptionError
 from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.labelling import tokenised
@@ -94,6 +94,10 @@ class Loaded:
         return {name: fields[name] for name in _FIELDS}
 
 
+class NoVersionError(BeamTopicsError):
+    """No key of the store has a version yet."""
+
+
 class Models:
     """The newest versions of the keys of a store. One thread at a time calls the methods.
 
@@ -112,6 +116,9 @@ class Models:
         self.store, self._settings, self._most_keys = ModelStore(store), settings, most_keys
         self._catalogues, self._version = CatalogueStore(store), version
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+        self._find_key_function()
+
+    def _find_key_function(self) -> None:
         found = settings_of_keys(self.store)
         self.key_of_text = None if found is None else Tokeniser(found).key
 
@@ -131,6 +138,7 @@ class Models:
 
     def begin(self) -> None:
         """Read the newest versions of the first keys, and label a word, which compiles kernels."""
+        self._find_key_function()
         for key in islice(filter(self.store.has_versions, self.store.keys()), self._most_keys):
             loaded = self.get(key)
             loaded.mixtures(list(loaded.snapshot.words[:1]))
@@ -141,6 +149,8 @@ class Models:
             self._loaded.move_to_end(key)
             return self._loaded[key]
         known = self.store.keys()
+        if not self._loaded and not any(map(self.store.has_versions, known)):
+            raise NoVersionError("there is no version yet; the page shows the first one by itself")
         if key not in known:
             raise OptionError("key", key, "a key of the model store", "Correct the spelling.")
         return self.load(self.store.manifest(key, self._version))

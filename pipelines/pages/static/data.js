@@ -1,9 +1,16 @@
 /* The figures of the page, and questions that several views ask of them. */
 "use strict";
 
-const D = JSON.parse(document.getElementById("figures").textContent);
-D.topics.name = D.topics.name.map((words, z) => D.topics.given[z] || words);
-const TOPICS = D.topics.name.map((_, topic) => topic).filter(topic => !D.topics.hidden[topic] && !D.topics.empty[topic]);
+const D = {}, TOPICS = [];
+
+/* Take the figures of a page for those that are shown. */
+function take(page) {
+  Object.assign(D, JSON.parse(page.getElementById("figures").textContent));
+  D.topics.name = D.topics.name.map((words, z) => D.topics.given[z] || words);
+  TOPICS.splice(0, TOPICS.length, ...[...D.topics.name.keys()].filter(z => !D.topics.hidden[z] && !D.topics.empty[z]));
+}
+
+take(document);
 const KINDS = {
   new: "new", rising: "rising", steady: "steady", falling: "falling", gone: "gone",
 };

@@ -36,7 +36,7 @@ function colours() {
 }
 
 addEventListener("hashchange", () => show(true));
-searchBox();
+const searchAgain = searchBox();
 colours();
 document.getElementById("search").closest("form").addEventListener("submit", event => event.preventDefault());
 document.querySelector("header nav").hidden = false;

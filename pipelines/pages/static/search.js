@@ -24,8 +24,9 @@ function search(all, query) {
   });
 }
 
+/* Make the search box; what is returned searches again, in figures that came anew. */
 function searchBox() {
-  const all = searchable();
+  let all = searchable();
   const input = document.getElementById("search"), list = document.getElementById("found"), status = document.getElementById("status");
   let found = [], at = -1;
   function show() {
@@ -44,10 +45,13 @@ function searchBox() {
     input.value = "";
     close();
   }
-  input.addEventListener("input", () => {
+  function look() {
     found = search(all, input.value);
     at = -1;
     show();
+  }
+  input.addEventListener("input", () => {
+    look();
     status.textContent = input.value.trim() ? `${plural(found.length, "result")}` : "";
   });
   input.addEventListener("keydown", event => {
@@ -66,4 +70,8 @@ function searchBox() {
       input.focus();
     }
   });
+  return () => {
+    all = searchable();
+    if (found.length) look();
+  };
 }

@@ -307,3 +307,97 @@ def test_fifty_topics_and_a_hundred_versions_open_within_two_seconds(
     page.wait_for_selector("main .map circle")
     assert time.monotonic() - began < 2
     page.close()
+
+
+@pytest.fixture
+def following(browser, tmp_path):
+    """A page that a service serves, its store, and what the console says; none of it in the end."""
+    for package in ("httpx", "uvicorn", "starlette", "prometheus_client"):
+        pytest.importorskip(package)
+    from serving import serving
+
+    from beam_topics.model.inference import Gibbs3
+    from beam_topics.pipelines.service.models import Models
+
+    store, said = published(tmp_path / "models"), []
+    with serving(Models(store.root, Gibbs3(), 100), poll=0.02) as (host, port):
+        context = browser.new_context(viewport={"width": 1000, "height": 500})
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.goto(f"http://{host}:{port}/#/word/9")
+        page.locator("#followed").wait_for()
+        yield page, store
+        context.close()
+    assert said == []
+
+
+def published_next(store, manifest, **changes):
+    from serving import publish_next
+
+    return publish_next(store, manifest, **changes)
+
+
+def test_an_open_page_follows_and_the_reader_keeps_the_place(following):
+    page, store = following
+    line, manifest = page.locator("#followed"), store.manifest("")
+    assert manifest.version in line.inner_text() and "new topic" not in line.inner_text()
+    word = page.inner_text("main h1")
+    page.locator("main a").last.focus()
+    page.evaluate("scrollTo(0, 150)")
+    # The words of this version have other places.
+    snapshot = store.get_snapshot(manifest)
+    before = store.manifests("")[0]
+    version = published_next(store, before)
+    line.filter(has_text=version).wait_for()
+    assert "new topic" not in line.inner_text()
+    page.wait_for_timeout(100)
+    assert page.evaluate("scrollY") == 150
+    assert page.inner_text("main h1") == word and word in snapshot.words
+    assert page.evaluate("document.activeElement.matches('main a')")
+    assert version in page.inner_text("footer")
+    # Results of a search that is open are those of the new figures.
+    page.fill("#search", "word1")
+    page.locator("#found [role=option]").first.wait_for()
+    later = published_next(store, manifest)
+    line.filter(has_text=later).wait_for()
+    assert page.input_value("#search") == "word1"
+    assert page.locator("#found [role=option]").count() > 1
+    page.goto(page.url.partition("#")[0] + "#/")
+    assert page.locator(".tiles div", has_text="versions").locator("dd").inner_text() == "8"
+
+
+LEAVE = """hidden => {
+    const value = hidden ? "hidden" : "visible";
+    Object.defineProperty(document, "visibilityState", { value, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def test_topics_that_came_or_ended_since_the_last_look_are_counted(following):
+    page, store = following
+    line, manifest = page.locator("#followed"), store.manifest("")
+    seen = manifest.version
+    # Another visit: what the page showed when it was left is kept.
+    page.reload()
+    line.filter(has_text=seen).wait_for()
+    assert "since" not in line.inner_text().lower()
+    page.evaluate(LEAVE, True)
+    version = published_next(store, manifest, topic_ids=[0, 1, 7, 8, 4])
+    page.evaluate(LEAVE, False)
+    line.filter(has_text=f"Version {version}").wait_for()
+    told = f"Since version {seen}, which you saw last: 2 new topics, 2 ended."
+    assert line.inner_text().endswith(told)
+    page.evaluate(LEAVE, True)
+    page.evaluate(LEAVE, False)
+    assert "Since" not in line.inner_text()
+
+
+@pytest.mark.parametrize("width", [1000, 360])
+def test_the_line_of_a_page_that_follows_is_seen_and_fits(following, width):
+    page, _ = following
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    box = page.locator("#followed").bounding_box()
+    assert box["x"] >= 0 and box["y"] < 250

@@ -53,9 +53,10 @@ class Elements(HTMLParser):
             self.found[-1] = (tag, attrs, text + data)
 
 
-def test_the_policy_names_exactly_the_scripts_and_styles_of_the_page():
+@pytest.mark.parametrize("served", [False, True])
+def test_the_policy_names_exactly_the_scripts_and_styles_of_the_page(served):
     pytest.importorskip("jinja2")
-    text = page.render(figures_of(), "T")
+    text = page.render(figures_of(), "T", served)
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1].replace("&#39;", "'")
     parsed = Elements(text)
     for tag, name in (("script", "script-src"), ("style", "style-src")):
@@ -68,6 +69,9 @@ def test_the_policy_names_exactly_the_scripts_and_styles_of_the_page():
         allowed = re.search(rf"{name} ([^;]*)", policy)[1].split()
         assert len(own) == 2 and allowed == [f"'sha256-{one}'" for one in hashes]
     assert "default-src 'none'" in policy and "unsafe" not in policy
+    # A page that is a file connects to nothing.
+    assert re.findall("connect-src ([^;]*)", policy) == ["'self'"] * served
+    assert ("EventSource" in text) == ("fetch(" in text) == served
     assert [name for name, _ in parsed.attributes if name == "style" or name.startswith("on")] == []
 
 
@@ -100,7 +104,7 @@ def test_numbers_that_json_does_not_have_are_refused():
 
 
 def test_every_script_is_part_of_the_page_and_short():
-    assert {path.stem for path in (FOLDER / "static").glob("*.js")} == set(page.SCRIPTS)
+    assert {path.stem for path in (FOLDER / "static").glob("*.js")} == {*page.SCRIPTS, page.FOLLOW}
     for path in (FOLDER / "static").glob("*.js"):
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 200

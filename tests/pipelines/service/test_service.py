@@ -1,6 +1,8 @@
 """The service with a real client against a real uvicorn on a free port."""
 
+import contextlib
 import queue
+import re
 import socket
 import threading
 from contextlib import contextmanager, suppress
@@ -16,6 +18,8 @@ pytest.importorskip("starlette")
 pytest.importorskip("httptools")
 parser = pytest.importorskip("prometheus_client.parser")
 
+from serving import client_of, publish_next, serving  # noqa: E402
+
 from beam_topics.model.errors import OptionError  # noqa: E402
 from beam_topics.model.inference import Gibbs3, PublishedModel  # noqa: E402
 from beam_topics.model.inference.features import NumberedDocuments  # noqa: E402
@@ -24,51 +28,15 @@ from beam_topics.model.inference.serving import NoneShares  # noqa: E402
 from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore  # noqa: E402
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.model.words.tokeniser import Tokeniser  # noqa: E402
-from beam_topics.pipelines import report, serve  # noqa: E402
+from beam_topics.pipelines import report  # noqa: E402
 from beam_topics.pipelines.cli.options import ServiceSettings  # noqa: E402
-from beam_topics.pipelines.serve import config_of  # noqa: E402
-from beam_topics.pipelines.service.limits import RequestLimits  # noqa: E402
+from beam_topics.pipelines.service import followers  # noqa: E402
 from beam_topics.pipelines.service.models import Models  # noqa: E402
-
-LISTENING = ServiceSettings()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def every_second():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serve, "POLL", 1.0)
-        yield
-
-
-class Server(uvicorn.Server):
-    """A server that tells when it has begun."""
-
-    def __init__(self, config):
-        super().__init__(config)
-        self.begun = threading.Event()
-
-    async def startup(self, sockets=None):
-        await super().startup(sockets)
-        self.begun.set()
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return published(tmp_path_factory.mktemp("run") / "models")
-
-
-@contextmanager
-def serving(models, wanted=LISTENING, **limits):
-    """Yield the address of a service on a free port."""
-    config = config_of(models, wanted, RequestLimits(**limits))
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = Server(config)
-    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
-    thread.start()
-    assert server.begun.wait(30)
-    yield listening.getsockname()
-    server.should_exit = True
-    thread.join(30)
 
 
 @pytest.fixture(scope="module")
@@ -102,10 +70,6 @@ def begun(address, sent, ends):
                     answer += part
             if answer.endswith(ends):
                 yield made, answer
-
-
-def client_of(address):
-    return httpx.Client(base_url="http://{}:{}".format(*address), timeout=30)
 
 
 @pytest.fixture
@@ -290,13 +254,19 @@ def test_what_is_not_there_is_told_and_counted(client):
     assert families(client.get("/metrics").text)["beam_topics_requests_total", "", "404"] >= 1
 
 
-def test_the_report_is_the_page_of_the_command(client, store, tmp_path, capsys):
+def figures_of(page):
+    return re.search('<script type="application/json" id="figures">(.*)</script>', page)[1]
+
+
+def test_the_report_has_the_figures_of_the_command(client, store, tmp_path, capsys):
     answer = client.get("/")
     assert answer.headers["content-security-policy"] == "frame-ancestors 'none'"
     output = str(tmp_path / "page.html")
     assert report.main([f"--model_store={store.root}", f"--output={output}", "--title=Topics"]) == 0
     capsys.readouterr()
-    assert answer.text == (tmp_path / "page.html").read_text(encoding="utf-8")
+    written = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert figures_of(answer.text) == figures_of(written)
+    assert "EventSource" in answer.text and "EventSource" not in written
     assert client.get("/", params={"key": "../x"}).status_code == 404
 
 
@@ -390,7 +360,7 @@ def test_an_error_of_the_store_and_one_of_the_service_are_told(store, caplog):
         assert answer.json()["error"] == "the service failed; see its log"
 
 
-def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path, monkeypatch):
+def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path):
     """The service looks by itself; the wait ends with the look that sees them."""
     manifest, here = store.manifests("")[0], ModelStore(str(tmp_path))
     first = here.put_snapshot(store.get_snapshot(manifest))
@@ -405,14 +375,12 @@ def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path, monkeyp
             return found
 
     models = Told(here.root, Gibbs3(), 100)
-    monkeypatch.setattr(serve, "POLL", 0.02)
-    with serving(models) as at, client_of(at) as client:
+    with serving(models, poll=0.02) as at, client_of(at) as client:
         name = client.get("/topics").json()["topics"][0]["name"]
         CatalogueStore(here.root).put("", Catalogue().with_entries([0], name="Harbours"))
         changed_of(models)
         assert client.get("/topics").json()["topics"][0]["name"] == "Harbours" != name
-        later = replace(manifest, sequence=99, parent=here.latest("").version, snapshot=first)
-        version = here.publish(replace(later, topic_order=())).version
+        version = publish_next(here, manifest, snapshot=first)
         changed_of(models)
         assert client.get("/health").json()["versions"] == {"": version}
 
@@ -420,6 +388,83 @@ def test_a_new_version_and_a_new_catalogue_are_followed(store, tmp_path, monkeyp
 def changed_of(models):
     while models.looks.get(timeout=30) != [""]:
         pass
+
+
+@pytest.fixture
+def own_store(store, tmp_path):
+    """A store of the test's own, without a version, and the facts of one that it may publish."""
+    manifest, here = store.manifests("")[0], ModelStore(str(tmp_path / "own"))
+    digest = here.put_snapshot(store.get_snapshot(manifest))
+    return here, replace(manifest, snapshot=digest)
+
+
+def events_in(lines, count):
+    """The data of the next events; nothing else may come."""
+    found = [next(lines) for _ in range(2 * count)]
+    assert found[1::2] == [""] * count
+    return [line.removeprefix("data: ") for line in found[::2]]
+
+
+def test_a_follower_is_told_of_the_versions_after_its_own_until_the_service_ends(own_store):
+    here, manifest = own_store
+    first = publish_next(here, manifest)
+    with contextlib.ExitStack() as stack:
+        with serving(Models(here.root, Gibbs3(), 100), poll=0.02) as at:
+            client = stack.enter_context(client_of(at))
+            answer = stack.enter_context(client.stream("GET", "/follow"))
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            lines = answer.iter_lines()
+            for _ in range(2):
+                later = publish_next(here, manifest)
+                assert events_in(lines, 1) == [later]
+            # One that has an earlier version, as after a connection that was lost, hears at once.
+            path = f"/follow?version={first}"
+            behind = stack.enter_context(client.stream("GET", path)).iter_lines()
+            assert events_in(behind, 1) == [later]
+        # ``serving`` has ended the service, which waits for answers.
+        assert list(lines) == list(behind) == []
+
+
+def test_before_the_first_version_a_page_waits_and_a_follower_hears_of_it(own_store):
+    here, manifest = own_store
+    with serving(Models(here.root, Gibbs3(), 100), poll=0.02) as at, client_of(at) as client:
+        page = client.get("/")
+        assert page.status_code == 503 and "No version yet" in page.text
+        assert '<meta http-equiv="refresh"' in page.text
+        answer = client.post("/label", json={"text": "a ship"})
+        assert answer.status_code == 503 and "there is no version yet" in answer.json()["error"]
+        assert client.get("/ready").status_code == 503
+        with client.stream("GET", "/follow") as following:
+            version = publish_next(here, manifest)
+            assert events_in(following.iter_lines(), 1) == [version]
+        assert client.get("/ready").status_code == client.get("/").status_code == 200
+
+
+def test_followers_are_few_and_have_the_limits_of_requests(store):
+    with (
+        serving(Models(store.root, Gibbs3(), 100), most_followers=1) as at,
+        client_of(at) as client,
+    ):
+        assert client.get("/follow", params={"key": "../x"}).status_code == 404
+        with client.stream("GET", "/follow") as following:
+            assert following.status_code == 200
+            refused = client.get("/follow")
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "60")
+            assert refused.json()["error"] == "followers: 1 follow already; try again later"
+        status = 503
+        # The service hears in its own time that the first one has gone.
+        while status == 503:
+            with client.stream("GET", "/follow") as following:
+                status = following.status_code
+        assert status == 200
+    with serving(Models(store.root, Gibbs3(), 100), rate=0.001) as at, client_of(at) as client:
+        assert client.get("/topics").status_code == 200
+        assert client.get("/follow").status_code == 429
+
+
+def test_a_stream_of_events_ends_in_time(client, monkeypatch):
+    monkeypatch.setattr(followers, "SECONDS", 0.0)
+    assert client.get("/follow").text == ""
 
 
 def test_a_rolled_back_version_is_followed(store):

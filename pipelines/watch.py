@@ -1,0 +1,101 @@
+"""Train a model, and serve its page from the first version on.
+
+``beam-topics watch data.csv``
+
+It takes the options of ``train``, which runs in a process of its own, and those of the service.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import TYPE_CHECKING
+
+from beam_topics.model.errors import BeamTopicsError
+from beam_topics.pipelines import train
+from beam_topics.pipelines.cli import options as group
+from beam_topics.pipelines.cli.command import command
+from beam_topics.pipelines.cli.groups import Options, names_of
+from beam_topics.pipelines.cli.invocation import shown
+from beam_topics.pipelines.cli.looking import inform
+from beam_topics.pipelines.serve import listening, models_of, server_of
+
+if TYPE_CHECKING:
+    import uvicorn
+
+GROUPS = (*train.GROUPS, group.ServiceOptions)
+# New versions are looked for after so many seconds.
+POLL = 1.0
+_ENDS = (signal.SIGTERM, signal.SIGHUP)
+
+
+def watch(options: Options) -> None:
+    """Train and serve until the process is told to end, or training fails.
+
+    Raises:
+        SystemExit: Training failed, and has said why; the status is its own.
+        BeamTopicsError: A signal ended training.
+    """
+    models = models_of(options)
+    with listening(options, "watch") as place, training(options) as child:
+        server = server_of(models, options, POLL)
+        # In the context of this thread, which has the name of the command.
+        after = (_wait, child, options, server)
+        threading.Thread(target=copy_context().run, args=after, daemon=True).start()
+        server.run([place])
+        if (status := child.wait()) < 0:
+            raise BeamTopicsError(f"training was ended by {signal.Signals(-status).name}")
+        raise SystemExit(status)
+
+
+@contextmanager
+def training(options: Options) -> Iterator[subprocess.Popen[bytes]]:
+    """Train in a process that gets no signal of the terminal; it is interrupted at the end."""
+    # None of them comes between the start of the process and what ends it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *_ENDS))
+    line = [sys.executable, "-m", "beam_topics", "train", *line_of(options.argv)]
+    child = subprocess.Popen(line, process_group=0, preexec_fn=_hear_interrupts)
+    try:
+        for number in _ENDS:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield child
+    finally:
+        child.send_signal(signal.SIGINT)
+        child.wait()
+
+
+def _hear_interrupts() -> None:
+    """Hear SIGINT in the child, also where a shell has started this process behind an ``&``."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def line_of(argv: Sequence[str]) -> list[str]:
+    """Return a command line without the options of the service and their values."""
+    own = {f"--{name}" for name in names_of([group.ServiceOptions])}
+    return [
+        one
+        for before, one in zip(("", *argv), argv, strict=False)
+        if one.partition("=")[0] not in own and before not in own
+    ]
+
+
+def _wait(child: subprocess.Popen[bytes], options: Options, server: uvicorn.Server) -> None:
+    """Say when training has ended; where it failed, end the server."""
+    if child.wait():
+        server.should_exit = True
+    elif not server.should_exit:
+        options.ended()
+        inform(f"{shown('watch')}: training has ended; the page stays until Ctrl-C")
+
+
+main = command("watch", __doc__, GROUPS, train.REQUIRED, watch, graph=False)
+
+if __name__ == "__main__":
+    sys.exit(main())
