@@ -32,20 +32,19 @@ from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.kernels.gibbs3 import sorted_rows
 from beam_topics.model.inference.kernels.row_sums import LANES
 from beam_topics.model.inference.settings import GibbsSampling
-from beam_topics.model.papers.kernels import sparse_lda
-from beam_topics.model.papers.kernels.records import (
+from beam_topics.model.papers.kernels.sparse_lda import (
     Documents,
     PackedRows,
     SparseFixed,
     SweepName,
-    SweepPosition,
+    sweep_documents,
 )
-from beam_topics.model.papers.packed_counts import PackedCounts
 from beam_topics.model.publishing.snapshot import Snapshot
 
 # Corpora number their documents this far apart, so that each has uniforms of its own. It is far
 # above the number of documents in a corpus.
 CORPUS_STRIDE = 1 << 40
+_INT32_LIMIT = 2**31
 
 
 @dataclass(eq=False)
@@ -118,7 +117,7 @@ class CorpusSampler:
             (np.bincount(corpus.tokens, minlength=len(rows)) for corpus in corpora),
             np.zeros(len(rows), np.int64),
         )
-        self._sampled = PackedCounts(frequency, snapshot.topic_count)
+        self._sampled = new_rows(frequency, snapshot.topic_count)
         self._sampled_totals = np.zeros(snapshot.topic_count, np.int64)
         self._fixed_rows, self._totals = _fixed_rows(snapshot, rows), snapshot.normalisers
         self._strength, self._base = snapshot.prior.strength, snapshot.prior.base[rows]
@@ -134,25 +133,40 @@ class CorpusSampler:
         """
         fixed = SparseFixed(*self._fixed_rows, self._totals, self.alpha, self._strength, self._base)
         name = corpus.sweep_name(sweep, first, self._keys)
-
-        def kernel(rows: PackedRows, position: SweepPosition) -> None:
-            sparse_lda.sweep_documents(
-                corpus.documents, fixed, rows, self._sampled_totals, name, position
-            )
-
-        self._sampled.sweep(len(corpus.in_documents), kernel)
+        sweep_documents(corpus.documents, fixed, self._sampled, self._sampled_totals, name)
 
     def drop_model_counts(self) -> None:
         """Remove the counts of the model; those of the corpora and the prior stay."""
-        self._fixed_rows = sparse_lda.empty_rows(len(self._base))
+        self._fixed_rows = (
+            np.zeros(len(self._base) + 1, np.int64),
+            np.zeros(0, np.int32),
+            np.zeros(0),
+        )
         self._totals = self._strength
 
     def counts(self) -> IntArray:
         """Return the corpora's own n_wt, int32[V, T]."""
         dense = np.zeros((len(self._base), len(self._totals)), np.int32)
-        words, topics, counts = self._sampled.triples()
-        dense[words, topics] = counts
+        rows = self._sampled
+        for v, (begin, length) in enumerate(zip(rows.begins, rows.lengths, strict=True)):
+            entries = rows.entries[begin : begin + length]
+            dense[v, entries & ((1 << rows.bits) - 1)] = entries >> rows.bits
         return dense
+
+
+def new_rows(frequency: LongArray, topics: int) -> PackedRows:
+    """Return rows without tokens; a row has room for all topics that its word can have.
+
+    Args:
+        frequency: int64[V], the largest number of tokens that each word can have.
+        topics: T.
+    """
+    bits = max((topics - 1).bit_length(), 1)
+    small = int(frequency.max(initial=0) + 1) << bits < _INT32_LIMIT
+    # Rows are read in blocks, so each has one at least.
+    room = -(-np.clip(frequency, 1, topics) // LANES) * LANES
+    entries = np.zeros(int(room.sum()), np.int32 if small else np.int64)
+    return PackedRows(np.cumsum(room) - room, entries, np.zeros(len(room), np.int32), bits)
 
 
 def _fixed_rows(snapshot: Snapshot, rows: LongArray) -> tuple[LongArray, IntArray, FloatArray]:
