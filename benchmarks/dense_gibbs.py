@@ -19,7 +19,7 @@ from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.evaluation.kernels.held_out import dense_rows, draw_topic
 from beam_topics.model.kernels.jit import kernel, page_kernel
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
-from beam_topics.model.papers.corpora import Corpus
+from beam_topics.model.papers.gibbs2 import Corpus
 from beam_topics.model.papers.kernels.sparse_lda import Document, longest_document
 from beam_topics.model.publishing.snapshot import Snapshot
 

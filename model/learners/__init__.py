@@ -29,24 +29,22 @@ from beam_topics.model.learners.variational.settings import (
     Infvoc,
 )
 from beam_topics.model.learners.vocabularies import Given, Growing
-from beam_topics.model.papers.rejuvenation import (
+from beam_topics.model.papers.settings import (
     AfterResampling,
+    BatchGibbs,
     DirectedTree,
     EveryDocument,
     EveryTokens,
     FullHistory,
-    Never,
-    Reservoir,
-)
-from beam_topics.model.papers.settings import (
-    BatchGibbs,
     IncrementalGibbs,
     InitialBatch,
     Multinomial,
+    Never,
     NeverResample,
     NoInitialBatch,
     OLda,
     ParticleFilter,
+    Reservoir,
     Residual,
 )
 

@@ -17,15 +17,16 @@ from beam_topics.model.papers.kernels.copy_on_write import new_table
 from beam_topics.model.papers.kernels.particles import PAGE, Draws, Particles, Prior, Scratch
 from beam_topics.model.papers.kernels.resampling import GENERATIONS, SCHEMES, Resampler
 from beam_topics.model.papers.kernels.shared_rows import replicate, with_capacity
-from beam_topics.model.papers.rejuvenation import (
+from beam_topics.model.papers.sample import Documents, Sample, draw_sample
+from beam_topics.model.papers.settings import (
     AfterResampling,
     EveryDocument,
     EveryTokens,
     HistorySettings,
+    InitialBatch,
+    PaperSettings,
     Rejuvenation,
 )
-from beam_topics.model.papers.sample import Documents, Sample, draw_sample
-from beam_topics.model.papers.settings import InitialBatch, PaperSettings
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.vocabulary import Vocabulary
 

@@ -6,7 +6,7 @@ from sparse_twin import slow_sparse, sorted_rows
 
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.papers.corpora import CorpusSampler, build_corpora, new_rows
+from beam_topics.model.papers.gibbs2 import CorpusSampler, build_corpora, new_rows
 
 KEYS = stream_key(3, "k")
 
@@ -96,7 +96,7 @@ def test_a_row_has_room_for_the_topics_of_its_word_in_whole_blocks():
 def test_rows_of_64_bits_draw_the_same(monkeypatch):
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     narrow = swept(snapshot, documents, 3)[1]
-    monkeypatch.setattr("beam_topics.model.papers.corpora._INT32_LIMIT", 0)
+    monkeypatch.setattr("beam_topics.model.papers.gibbs2._INT32_LIMIT", 0)
     _, wide, sampler = swept(snapshot, documents, 3)
     assert sampler._sampled.entries.dtype == np.int64
     assert wide.states.tolist() == narrow.states.tolist()
