@@ -207,7 +207,7 @@ RULES = {
     ),
     papers_outside_their_room: (
         "model/learners/a.py",
-        "from beam_topics.model.papers.directed_tree import Tree\n",
+        "from beam_topics.model.papers.state import PaperState\n",
     ),
     beam_in_the_model: ("model/a.py", "import apache_beam as beam\n"),
     pickles: ("pipelines/a.py", "def late():\n    import pickle as quiet\n"),

@@ -32,7 +32,6 @@ from beam_topics.model.learners.vocabularies import Given, Growing
 from beam_topics.model.papers.settings import (
     AfterResampling,
     BatchGibbs,
-    DirectedTree,
     EveryDocument,
     EveryTokens,
     FullHistory,
@@ -66,7 +65,6 @@ __all__ = [
     "ArchiveSchedule",
     "BatchGibbs",
     "CountOnce",
-    "DirectedTree",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",

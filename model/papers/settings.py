@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.learners.base import LearnerSettings, implemented_in
@@ -33,13 +33,7 @@ VOCABULARIES = Kinds(FirstWords, Given)
 
 
 class HistorySettings(Record):
-    """Which units of the past can be visited.
-
-    Attributes:
-        module: has ``new_tree``, the rows of topics of such a history; "" for tables.
-    """
-
-    module: ClassVar[str] = ""
+    """Which units of the past can be visited."""
 
     @property
     def reservoir(self) -> int:
@@ -68,16 +62,7 @@ class FullHistory(HistorySettings):
     kind = "full"
 
 
-@dataclass(frozen=True)
-class DirectedTree(FullHistory):
-    """Every unit, in the directed tree of Canini et al. (2009), for study."""
-
-    kind = "tree"
-
-    module: ClassVar[str] = "beam_topics.model.papers.directed_tree"
-
-
-HISTORIES = Kinds(Reservoir, FullHistory, DirectedTree)
+HISTORIES = Kinds(Reservoir, FullHistory)
 
 
 class Rejuvenation(Record):
