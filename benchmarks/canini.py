@@ -10,9 +10,9 @@ is measured at equal distances:
   as if they came next (figure 3).
 
 o-LDA and incremental Gibbs are 100 chains that never meet, of which the best by P(w, z) is read, as
-in the paper. The filter's full history is the directed tree of hash tables; that of chains, which
-share nothing, a reservoir into which every token fits. ``batch`` is what batch Gibbs comes to on
-the whole stream; its topics are held for the held-out documents, five sweeps.
+in the paper. The filter's full history is in shared tables, in place of the paper's tree; that of
+chains, which share nothing, a reservoir into which every token fits. ``batch`` is what batch Gibbs
+comes to on the whole stream; its topics are held for the held-out documents, five sweeps.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ ROWS: dict[str, dict[str, Any]] = {
         **SAMPLE,
         "learner": "particle-filter",
         "particles": 100,
-        "history": "tree",
+        "history": "full",
         "ess": 20,
         "ess_check": "token",
         "rejuvenation_unit": "token",

@@ -19,9 +19,8 @@ from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.evaluation.kernels.held_out import dense_rows, draw_topic
 from beam_topics.model.kernels.jit import kernel, page_kernel
 from beam_topics.model.kernels.random import INFERENCE, fill_uniforms
-from beam_topics.model.papers.corpora import Corpus
-from beam_topics.model.papers.kernels.records import Document
-from beam_topics.model.papers.kernels.sparse_lda import longest_document
+from beam_topics.model.papers.gibbs2 import Corpus
+from beam_topics.model.papers.kernels.sparse_lda import Document, longest_document
 from beam_topics.model.publishing.snapshot import Snapshot
 
 
@@ -96,7 +95,7 @@ def sweep_document(document: Any, fixed: Any, sampled: Any, workspace: Any, firs
     """Draw the topic of each token of one document once, in place.
 
     Args:
-        document: :class:`~beam_topics.model.papers.kernels.records.Document`.
+        document: :class:`~beam_topics.model.papers.kernels.sparse_lda.Document`.
         fixed: :class:`DenseFixed`.
         sampled: :class:`DenseSampled`.
         workspace: :class:`DenseWorkspace`.
@@ -132,10 +131,10 @@ def sweep_documents(documents: Any, fixed: Any, sampled: Any, name: Any) -> None
     """Draw the topic of each token once, document by document, in place.
 
     Args:
-        documents: :class:`~beam_topics.model.papers.kernels.records.Documents`.
+        documents: :class:`~beam_topics.model.papers.kernels.sparse_lda.Documents`.
         fixed: :class:`DenseFixed`.
         sampled: :class:`DenseSampled`.
-        name: :class:`~beam_topics.model.papers.kernels.records.SweepName`.
+        name: :class:`~beam_topics.model.papers.kernels.sparse_lda.SweepName`.
     """
     t_count, offsets = fixed.alpha.shape[0], documents.offsets
     workspace = DenseWorkspace(

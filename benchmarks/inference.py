@@ -38,7 +38,7 @@ from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.papers.corpora import Corpus, CorpusSampler, build_corpora
+from beam_topics.model.papers.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.settings.compositions import compose
 from beam_topics.pipelines.cli.terminal import thin

@@ -24,7 +24,7 @@ from beam_topics.model.inference.coverage import tally_documents
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.papers.corpora import Corpus, CorpusSampler, build_corpora
+from beam_topics.model.papers.gibbs2 import Corpus, CorpusSampler, build_corpora
 from beam_topics.model.settings.compositions import compose
 from benchmarks.corpora import (
     block_of,

@@ -67,8 +67,6 @@ VARIANTS = {
         "initial": "none",
     },
     "full history, by tokens": {**UNITWISE, "history": "full"},
-    "directed tree": {**FILTER, "history": "tree"},
-    "directed tree, by tokens": {**UNITWISE, "history": "tree"},
     "by tokens, after documents": {**FILTER, "ess_check": "token", "rejuvenation": "document"},
     "incremental, by tokens": {
         "learner": "incremental-gibbs",

@@ -50,7 +50,7 @@ from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.arrays import LongArray
-from beam_topics.model.documents.block import Block, key_and_count
+from beam_topics.model.documents.block import Block, key_and_count, keyed
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import (
@@ -493,12 +493,8 @@ class _ByKey(beam.PTransform):
     """Key documents by the UTF-8 bytes of their model key, in the global window."""
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
-        keyed = documents | "Key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
-        return keyed | "Global" >> beam.WindowInto(GlobalWindows())
-
-
-def _keyed(data: bytes) -> tuple[bytes, bytes]:
-    return key_and_count(data)[0].encode(), data
+        by_key = documents | "Key" >> beam.Map(keyed).with_output_types(tuple[bytes, bytes])
+        return by_key | "Global" >> beam.WindowInto(GlobalWindows())
 
 
 def _outputs(collection: beam.PCollection, fn: beam.DoFn) -> Inferred:

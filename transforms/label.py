@@ -41,7 +41,7 @@ from beam_topics.model.inference.labelling import (
 from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.transforms.read import Documents, documents_of
-from beam_topics.transforms.shared import END_OF_LABELS, NAMESPACE, EventTime, Refusals
+from beam_topics.transforms.shared import END_OF_LABELS, NAMESPACE, Refusals
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _DOCUMENTS, _REFERENCE = b"d", b"r"
@@ -87,6 +87,7 @@ def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[t
 class LabelDoFn(StatefulDoFn[LabelHead]):
     """Label documents with versions; keyed by :func:`shard_key`."""
 
+    STAGE = "labelled"
     PENDING = BagStateSpec("pending", BytesCoder())
     WAITING = BagStateSpec("waiting", BytesCoder())
     WINDOW = TimerSpec("label", TimeDomain.WATERMARK)
@@ -103,12 +104,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
     def setup(self) -> None:
         super().setup()
         self._labelled = Metrics.counter(NAMESPACE, "labelled")
-        self._event_time = EventTime("labelled")
         self._refusals = Refusals((NO_MODEL,))
-
-    def start_bundle(self) -> None:
-        super().start_bundle()
-        self._event_time.start_bundle()
 
     def head_from(self, key: bytes, data: bytes | None) -> LabelHead:
         return LabelHead.from_bytes(data) if data else LabelHead()
@@ -186,7 +182,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
     def _outputs(self, labels: Labels, at: Timestamp) -> Iterator[Any]:
         for pair in labels.labelled:
             self._labelled.inc(key_and_count(pair[0])[1])
-            self._event_time.reached(int(at.micros))
+            self.event_time.reached(int(at.micros))
             yield TimestampedValue(pair, at)
         for letter in labels.dead_letters:
             yield self._refusals.refuse(letter, at)

@@ -43,7 +43,7 @@ from beam_topics.model.learner_log.log import (
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, ProgressLog
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE, EventTime
+from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE
 from beam_topics.transforms.stateful import StatefulDoFn, timer_time
 
 _ISLAND_BYTES = 4
@@ -127,6 +127,7 @@ class RunsDoFn(beam.DoFn):
 class LearnDoFn(StatefulDoFn[LearnerHead]):
     """Learn minibatches in order; keyed by :func:`island_key`."""
 
+    STAGE = "learned"
     LOG = BagStateSpec("log", BytesCoder())
     GAP = BagStateSpec("gap", BytesCoder())
     _LOG = beam.DoFn.StateParam(LOG)
@@ -140,12 +141,10 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         super().setup()
         self._count = Counters()
         self._progress = ProgressLog()
-        self._event_time = EventTime("learned")
         self._sessions: dict[bytes, Session] = {}
 
     def start_bundle(self) -> None:
         super().start_bundle()
-        self._event_time.start_bundle()
         self._unpublished: list[Candidate] = []
 
     def head_from(self, key: bytes, data: bytes | None) -> LearnerHead:
@@ -178,7 +177,7 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
         self.write_head(name, outcome.head, head)
         self._count(outcome)
         for step in outcome.steps:
-            self._event_time.reached(step.window_end)
+            self.event_time.reached(step.window_end)
             self._progress(key, island, step)
         for candidate in outcome.candidates:
             yield TimestampedValue(

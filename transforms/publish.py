@@ -37,7 +37,7 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import records_of, summary_of, superseding
-from beam_topics.transforms.shared import NAMESPACE, EventTime
+from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
@@ -58,6 +58,7 @@ class Published(NamedTuple):
 class PublishDoFn(StatefulDoFn[PublishHead]):
     """Make versions of candidates, in order; keyed by the UTF-8 bytes of the model key."""
 
+    STAGE = "published"
     WAITING = BagStateSpec("waiting", BytesCoder())
     _WAITING = beam.DoFn.StateParam(WAITING)
     _NOW = beam.DoFn.TimestampParam
@@ -69,7 +70,6 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         super().setup()
         self._versions = Metrics.counter(NAMESPACE, "versions")
         self._superseded = Metrics.counter(NAMESPACE, "superseded_versions")
-        self._event_time = EventTime("published")
         self._expired = Metrics.counter(NAMESPACE, "expired_files")
         self._store = ModelStore(self._options.store)
         keep = self._options.keep
@@ -77,10 +77,6 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         # The versions of each key that this process published.
         self._published: Counter[str] = Counter()
         self._since = 0
-
-    def start_bundle(self) -> None:
-        super().start_bundle()
-        self._event_time.start_bundle()
 
     def head_from(self, key: bytes, data: bytes | None) -> PublishHead:
         return PublishHead.from_bytes(data) if data else PublishHead()
@@ -108,7 +104,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self.write_head(key, after, head)
         for at, manifest in versions:
             self._versions.inc()
-            self._event_time.reached(manifest.event_time)
+            self.event_time.reached(manifest.event_time)
             # The time of a version that an earlier job published is past. At that time it would
             # not hold the watermark, so it travels at the time of the candidate.
             travels = max(Timestamp(micros=at), now)

@@ -31,7 +31,7 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import sequencing
-from beam_topics.model.documents.block import Block, key_and_count
+from beam_topics.model.documents.block import Block, keyed
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import ClosedWindow, SequenceHead
 from beam_topics.model.learner_log.options import LearnOptions
@@ -40,7 +40,6 @@ from beam_topics.transforms.shared import (
     DEAD_LETTERS,
     END_OF_STREAM,
     NAMESPACE,
-    EventTime,
     Refusals,
 )
 from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
@@ -58,6 +57,7 @@ class Sequenced(NamedTuple):
 class SequenceDoFn(StatefulDoFn[SequenceHead]):
     """Order documents and cut them into minibatches; keyed by the UTF-8 bytes of the model key."""
 
+    STAGE = "sequenced"
     PENDING = BagStateSpec("pending", BytesCoder())
     WINDOW = TimerSpec("window", TimeDomain.WATERMARK)
     _PENDING = beam.DoFn.StateParam(PENDING)
@@ -73,16 +73,11 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
     def setup(self) -> None:
         super().setup()
         self._minibatches = Metrics.counter(NAMESPACE, "minibatches")
-        self._event_time = EventTime("sequenced")
         self._late = Metrics.counter(NAMESPACE, "late_documents")
         self._known = Metrics.counter(NAMESPACE, "known_documents")
         self._new_keys = Metrics.counter(NAMESPACE, "new_keys")
         self._first = lru_cache(_FIRST_HEADS)(self._start.head)
         self._refusals = Refusals(sequencing.REPEATS)
-
-    def start_bundle(self) -> None:
-        super().start_bundle()
-        self._event_time.start_bundle()
 
     def head_from(self, key: bytes, data: bytes | None) -> SequenceHead:
         if data:
@@ -168,7 +163,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
 
     def _outputs(self, key: bytes, closed: ClosedWindow) -> Iterator[Any]:
         at = timer_time(closed.end)
-        self._event_time.reached(closed.end)
+        self.event_time.reached(closed.end)
         for letter in closed.dead_letters:
             yield self._refusals.refuse(letter, at)
         for link in closed.links:
@@ -202,11 +197,7 @@ class Sequence(beam.PTransform):
         )
         outputs = (
             documents
-            | "By key" >> beam.Map(_keyed).with_output_types(tuple[bytes, bytes])
+            | "By key" >> beam.Map(keyed).with_output_types(tuple[bytes, bytes])
             | "Order" >> step.with_outputs(DEAD_LETTERS, main="minibatches")
         )
         return Sequenced(outputs.minibatches, outputs[DEAD_LETTERS])
-
-
-def _keyed(data: bytes) -> tuple[bytes, bytes]:
-    return key_and_count(data)[0].encode(), data

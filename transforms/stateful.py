@@ -41,7 +41,7 @@ from apache_beam.utils.timestamp import Timestamp
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.pending import Mirror, PendingHead
 from beam_topics.model.documents.sequencing import FIRING_BYTES
-from beam_topics.transforms.shared import LAST_TIME
+from beam_topics.transforms.shared import LAST_TIME, EventTime
 
 _MIRRORS = 64
 # The number of waiting records of a period at which they are added up.
@@ -96,12 +96,18 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
     _HEAD = beam.DoFn.StateParam(HEAD)
+    # The stage of :class:`EventTime`; "" for a step that reports none.
+    STAGE = ""
 
     def setup(self) -> None:
+        if self.STAGE:
+            self.event_time = EventTime(self.STAGE)
         # The mirrors of the keys that this instance used last.
         self.mirror: Callable[[bytes], Mirror] = lru_cache(_MIRRORS)(lambda key: Mirror())
 
     def start_bundle(self) -> None:
+        if self.STAGE:
+            self.event_time.start_bundle()
         self._heads: dict[bytes, H] = {}
         self._timers: set[tuple[bytes, int]] = set()
         self._budget = FIRING_BYTES

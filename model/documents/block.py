@@ -334,6 +334,11 @@ def key_and_count(data: bytes) -> tuple[str, int]:
     return str(checks.field(header, "key")), len(checks.field(header, "ids"))
 
 
+def keyed(data: bytes) -> tuple[bytes, bytes]:
+    """Return the UTF-8 bytes of the model key of a block, and the bytes of the block."""
+    return key_and_count(data)[0].encode(), data
+
+
 def bounds_of(lengths: Iterable[int]) -> LongArray:
     """Return int64, 0 and the sums of lengths up to each."""
     # Short windows have few documents, of which numpy takes long to make sums.

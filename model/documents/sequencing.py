@@ -354,8 +354,9 @@ def cut_minibatches(sizes: Sequence[int], settings: SequenceSettings) -> Iterato
 def sequence_documents(
     documents: Block,
     settings: SequenceSettings,
-    start: bytes,
+    start: bytes | SequenceHead,
     on_dead_letter: Callable[[DeadLetter], None] | None = None,
+    adds: bool = False,
 ) -> Iterator[NumberedMinibatch]:
     """Yield the numbered minibatches of a complete collection.
 
@@ -364,12 +365,16 @@ def sequence_documents(
     Args:
         documents: The documents of a model key.
         settings: The settings of windows and minibatches.
-        start: h_0, see :func:`chain_start`.
+        start: The state of the sequence before them, or h_0 (:func:`chain_start`) for none.
         on_dead_letter: Called for each document whose id is repeated in its window.
+        adds: Whether they have to be newer than what was learned (:func:`check_newer`).
     """
-    mirror, bag, head = Mirror(), pending.ListBag(), SequenceHead(0, start)
+    mirror, bag = Mirror(), pending.ListBag()
+    head = SequenceHead(0, start) if isinstance(start, bytes) else start
     if len(documents):
         head = add_documents(head, mirror, bag, documents.to_bytes(), settings).head
+    if adds:
+        check_newer(documents.key, head, mirror, bag, settings)
     while head.pending.due is not None:
         for closed in close_windows(head, mirror, bag, time=head.pending.due, settings=settings):
             head = closed.head

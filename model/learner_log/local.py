@@ -14,8 +14,8 @@ from itertools import islice
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import NumberedMinibatch
-from beam_topics.model.documents.pending import ListBag, Mirror
-from beam_topics.model.documents.sequencing import add_documents, check_newer, close_windows
+from beam_topics.model.documents.pending import ListBag
+from beam_topics.model.documents.sequencing import sequence_documents
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import RUN_MINIBATCHES, Session
@@ -106,24 +106,16 @@ def _links(
     on_dead_letter: Callable[[DeadLetter], None],
 ) -> Iterable[NumberedMinibatch]:
     """Yield the numbered minibatches of all documents, and the end marker."""
-    run, settings, mirror, bag = options.run, options.sequence, Mirror(), ListBag()
-    start = SequenceStart(options)
+    start, adds = SequenceStart(options), options.run.add_documents
     head = start.head(key)
-    if run.add_documents:
+    if adds:
         documents = start.unknown(key, documents)
     PROGRESS.info("read", extra={"read": len(documents)})
-    if len(documents):
-        head = add_documents(head, mirror, bag, documents.to_bytes(), settings).head
-    if run.add_documents:
-        check_newer(key, head, mirror, bag, settings)
-    while head.pending.due is not None:
-        for closed in close_windows(head, mirror, bag, time=END_OF_STREAM, settings=settings):
-            head = closed.head
-            for letter in closed.dead_letters:
-                on_dead_letter(letter)
-            for link in closed.links:
-                start.check(key, link)
-                yield link
-    end = NumberedMinibatch.end(head.sequence, head.chain)
+    sequence, chain = head.sequence, head.chain
+    for link in sequence_documents(documents, options.sequence, head, on_dead_letter, adds):
+        start.check(key, link)
+        yield link
+        sequence, chain = link.sequence, link.fingerprint
+    end = NumberedMinibatch.end(sequence, chain)
     start.check(key, end)
     yield end

@@ -29,24 +29,21 @@ from beam_topics.model.learners.variational.settings import (
     Infvoc,
 )
 from beam_topics.model.learners.vocabularies import Given, Growing
-from beam_topics.model.papers.rejuvenation import (
+from beam_topics.model.papers.settings import (
     AfterResampling,
-    DirectedTree,
+    BatchGibbs,
     EveryDocument,
     EveryTokens,
     FullHistory,
-    Never,
-    Reservoir,
-)
-from beam_topics.model.papers.settings import (
-    BatchGibbs,
     IncrementalGibbs,
     InitialBatch,
     Multinomial,
+    Never,
     NeverResample,
     NoInitialBatch,
     OLda,
     ParticleFilter,
+    Reservoir,
     Residual,
 )
 
@@ -68,7 +65,6 @@ __all__ = [
     "ArchiveSchedule",
     "BatchGibbs",
     "CountOnce",
-    "DirectedTree",
     "EveryDocument",
     "EveryTokens",
     "FixvocHybrid",

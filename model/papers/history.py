@@ -12,7 +12,7 @@ from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.papers.kernels.copy_on_write import longer
 from beam_topics.model.papers.kernels.particles import PAGE, Pages
 from beam_topics.model.papers.kernels.reservoir import KEPT, RELEASED, SEEN, Past, release_unit
-from beam_topics.model.papers.rejuvenation import FullHistory, HistorySettings
+from beam_topics.model.papers.settings import FullHistory, HistorySettings
 
 
 class History:

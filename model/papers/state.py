@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -13,19 +11,18 @@ from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.papers.history import History
 from beam_topics.model.papers.kernels import filter as alg4
-from beam_topics.model.papers.kernels.copy_on_write import new_table
+from beam_topics.model.papers.kernels.copy_on_write import new_table, replicate, with_capacity
 from beam_topics.model.papers.kernels.particles import PAGE, Draws, Particles, Prior, Scratch
 from beam_topics.model.papers.kernels.resampling import GENERATIONS, SCHEMES, Resampler
-from beam_topics.model.papers.kernels.shared_rows import replicate, with_capacity
-from beam_topics.model.papers.rejuvenation import (
+from beam_topics.model.papers.sample import Documents, Sample, draw_sample
+from beam_topics.model.papers.settings import (
     AfterResampling,
     EveryDocument,
     EveryTokens,
-    HistorySettings,
+    InitialBatch,
+    PaperSettings,
     Rejuvenation,
 )
-from beam_topics.model.papers.sample import Documents, Sample, draw_sample
-from beam_topics.model.papers.settings import InitialBatch, PaperSettings
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.words.vocabulary import Vocabulary
 
@@ -126,10 +123,10 @@ class PaperState:
 
 def new_particles(settings: PaperSettings, count: int, island: int) -> Particles:
     """Return particles without tokens."""
-    topics, history = settings.topic_count, settings.rejuvenation.history
+    topics = settings.topic_count
     return Particles(
-        words=_new_rows(history, count, topics, np.int64),
-        topics=_new_rows(history, count, PAGE, np.int32),
+        words=new_table(count, 1, topics, np.int64),
+        topics=new_table(count, 1, PAGE),
         totals=np.zeros((count, topics), np.int64),
         weight=np.full(count, 1.0 / count),
         weight_exponent=np.zeros(count, np.int64),
@@ -138,13 +135,6 @@ def new_particles(settings: PaperSettings, count: int, island: int) -> Particles
         generation=np.arange(count),
         identity=island * count + np.arange(count),
     )
-
-
-def _new_rows(history: HistorySettings, count: int, length: int, dtype: Any) -> Any:
-    """Return zero rows that particles share: tables, or the tree of the papers."""
-    if history.module:
-        return importlib.import_module(history.module).new_tree(count, length, dtype)
-    return new_table(count, 1, length, dtype)
 
 
 def ensure_capacity(state: PaperState, words: int, pages: int) -> None:

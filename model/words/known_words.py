@@ -43,16 +43,15 @@ def first_uses(numbers: IntArray | LongArray) -> tuple[LongArray, IntArray]:
     return first[order], rank[inverse]
 
 
-def known_words(numbers: IntArray | LongArray, *, distinct: bool) -> tuple[LongArray, IntArray]:
+def known_words(numbers: IntArray | LongArray) -> tuple[LongArray, IntArray]:
     """Drop unknown words, and merge words with one number.
 
-    >>> rows, columns = known_words(np.array([7, -1, 3, 7]), distinct=False)
+    >>> rows, columns = known_words(np.array([7, -1, 3, 7]))
     >>> rows.tolist(), columns.tolist()
     ([7, 3], [0, -1, 1, 0])
 
     Args:
         numbers: int[N], the number of each word; -1 for an unknown word.
-        distinct: whether no two known words have one number. They may where words are hashed.
 
     Returns:
         int64[K], the distinct numbers in order of first use; int32[N], for each word its index in
@@ -61,8 +60,5 @@ def known_words(numbers: IntArray | LongArray, *, distinct: bool) -> tuple[LongA
     known = numbers >= 0
     rows: LongArray = numbers[known].astype(np.int64)
     columns = np.full(len(numbers), -1, np.int32)
-    if distinct:
-        columns[known] = np.arange(len(rows), dtype=np.int32)
-        return rows, columns
     first, columns[known] = first_uses(rows)
     return rows[first], columns

@@ -5,7 +5,7 @@ from made import random_snapshot
 
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.papers.corpora import build_corpora
+from beam_topics.model.papers.gibbs2 import build_corpora
 from benchmarks.dense_gibbs import DenseSampler
 
 

@@ -20,7 +20,7 @@ from twins import Particle
 
 from beam_topics.model.learners import learner_for
 from beam_topics.model.papers import state as papers_state
-from beam_topics.model.papers.kernels.shared_rows import row_of
+from beam_topics.model.papers.kernels.copy_on_write import row_of
 from beam_topics.model.papers.sample import draw_sample
 
 BASE = {

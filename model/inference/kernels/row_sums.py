@@ -2,7 +2,7 @@
 
 Gibbs sampling of sparse counts spends its time in the sum of a word's row times the topics'
 coefficients. :func:`packed_sum` is the sum of coef[topic] * count over the entries of a packed row
-(:mod:`beam_topics.model.papers.kernels.packed_rows`). :func:`pair_sum` is the same sum for topics
+(:mod:`beam_topics.model.papers.kernels.sparse_lda`). :func:`pair_sum` is the same sum for topics
 and counts in two arrays. Both take eight entries at a time, in code written with llvmlite as in
 :mod:`beam_topics.model.learners.engine.kernels.draw`. Numba widens each entry to 64 bits, and
 then LLVM vectorises neither the shift nor the conversion.

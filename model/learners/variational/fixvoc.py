@@ -7,8 +7,7 @@ added. A step sets it to
     (1 - epsilon) lambda + epsilon (eta + D / |S| * expected counts)
 
 The learners differ in the expected counts: coordinate ascent on each document, or Gibbs sweeps
-within it. :mod:`beam_topics.model.learners.variational.fixed_vocabulary` decides which words have a
-row.
+within it. :class:`FixedVocabulary` decides which words have a row.
 
 All that was added decays at each step. The table is kept divided by ``scale``, so a step changes
 only the rows of its words. Topics begin unlike each other: each row begins with counts between 1/2
@@ -17,19 +16,24 @@ and 3/2, drawn by name, as if they had been there from the start.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import FloatArray, IntArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.random import FIRST_TOPICS, fill_uniforms
 from beam_topics.model.kernels.special import dirichlet_means, dirichlet_weights
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.variational.fixed_vocabulary import FixedVocabulary
-from beam_topics.model.learners.variational.settings import FixvocHybrid, FixvocVb
+from beam_topics.model.learners.variational.settings import (
+    DictHash,
+    FixvocHybrid,
+    FixvocVb,
+    FullHash,
+)
 from beam_topics.model.learners.variational.shared import (
     KnownTokens,
     VariationalState,
@@ -43,12 +47,115 @@ from beam_topics.model.learners.variational.shared import (
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
+from beam_topics.model.words.known_words import bucket
+from beam_topics.model.words.vocabulary import Vocabulary
 
 MAGIC = b"BTf1"
 # A published model leaves out smaller counts. They are noise of the initial topics, and of the
 # weakest topics of documents.
 SMALLEST_COUNT = 1e-3
 _SMALLEST_SCALE = 2.0**-300
+_UNUSED = "#"
+
+
+class FixedVocabulary:
+    """Which words have a number, and which one (Zhai and Boyd-Graber 2013, section 6).
+
+    A hash cannot be inverted, but a number can be named after the word that uses it most often. A
+    majority vote in constant memory (Boyer and Moore) finds that word: its votes grow with each
+    use, and fall with each use of another word with the same number.
+
+    Attributes:
+        buckets: the number of hash buckets for other words; 0: other words have no number.
+        expected: W of the prior; 0 while it is not known.
+        votes: int64, the votes of the names where they are found by vote, else empty.
+    """
+
+    def __init__(self, learner: FixvocHybrid | FixvocVb) -> None:
+        settings = learner.vocabulary
+        start = settings.words
+        if isinstance(settings, FullHash):
+            start = tuple(f"{_UNUSED}{number}" for number in range(settings.buckets))
+        self.expected = settings.size
+        self.buckets = len(start) if isinstance(settings, DictHash | FullHash) else 0
+        self._names = list(start) if isinstance(settings, FullHash) else []
+        self._vocabulary = Vocabulary(() if self._names else start, self.expected or sys.maxsize)
+        self.votes = np.zeros(len(self._names), np.int64)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The name of each number."""
+        return self._names or self._vocabulary.words
+
+    def nbytes(self) -> int:
+        """Return the memory of the words."""
+        if self._names:
+            return sum(map(sys.getsizeof, self._names))
+        return self._vocabulary.nbytes()
+
+    def numbers(self, words: Sequence[str], uses: IntArray) -> IntArray:
+        """Return the number of each word, int32; -1 where it has none.
+
+        Args:
+            words: distinct words.
+            uses: int32, how often each occurs.
+        """
+        if self._names:
+            found = np.array([bucket(word, self.buckets) for word in words], np.int32)
+            self._vote(words, found, uses)
+            return found
+        found = self._vocabulary.numbers(words)
+        if self.buckets:
+            found = np.array(
+                [bucket(words[i], self.buckets) if n < 0 else n for i, n in enumerate(found)],
+                np.int32,
+            )
+        if not self.expected and len(words):
+            self._close()
+        return found
+
+    def restore(self, words: Sequence[str], votes: np.ndarray) -> None:
+        """Restore saved names.
+
+        Raises:
+            DamagedDataError: the settings do not allow them.
+        """
+        checks.sized("votes for words", votes, len(self.votes))
+        checks.within("votes for words", votes, 0, checks.LARGEST)
+        if self._names:
+            checks.sized("words of a saved learner", words, len(self.words))
+        else:
+            checks.distinct("words of a saved learner", words)
+            if len(self.words):
+                checks.sized("words of a saved learner", words, len(self.words))
+                checks.equal(
+                    "words of a saved learner that are not in the settings",
+                    set(words) - set(self.words),
+                    set(),
+                )
+            elif self.expected:
+                checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
+        if self._names:
+            self._names, self.votes = list(words), votes.copy()
+            return
+        self._vocabulary.extend(words)
+        if not self.expected and words:
+            self._close()
+
+    def _close(self) -> None:
+        """Admit no more words."""
+        self.expected = self._vocabulary.limit = len(self.words)
+
+    def _vote(self, words: Sequence[str], numbers: IntArray, uses: IntArray) -> None:
+        """Count the uses of words as votes for the names of their numbers."""
+        names, votes = self._names, self.votes
+        for word, number, used in zip(words, numbers.tolist(), uses.tolist(), strict=True):
+            if names[number] == word:
+                votes[number] += used
+            elif used > votes[number]:
+                names[number], votes[number] = word, used - votes[number]
+            else:
+                votes[number] -= used
 
 
 F = TypeVar("F", FixvocHybrid, FixvocVb)
@@ -75,7 +182,7 @@ class FixvocState(VariationalState[F]):
     fresh: float = 1.0
 
     def __post_init__(self) -> None:
-        self.vocabulary = FixedVocabulary(self.settings.vocabulary)
+        self.vocabulary = FixedVocabulary(self.settings)
         self.counts = np.zeros((0, self.settings.topic_count))
         self.added = np.zeros(self.settings.topic_count)
         self.make_rows()

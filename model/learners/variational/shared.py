@@ -218,7 +218,7 @@ def known_tokens(minibatch: Minibatch, numbers: IntArray) -> KnownTokens:
         numbers: int32[V], the number of each word; -1 for none. Words with one number, in one
             bucket of a hash, become one word.
     """
-    rows, columns = known_words(numbers, distinct=False)
+    rows, columns = known_words(numbers)
     tokens = columns[minibatch.tokens]
     ends = np.concatenate([[0], np.cumsum(tokens >= 0)])
     return KnownTokens(rows, tokens[tokens >= 0], ends[minibatch.offsets].astype(np.int64))

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel
+from beam_topics.model.papers.kernels.copy_on_write import row_of
 from beam_topics.model.papers.kernels.particles import PAGE
-from beam_topics.model.papers.kernels.shared_rows import row_of
 
 
 @kernel

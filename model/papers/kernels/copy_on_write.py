@@ -142,6 +142,14 @@ def blocks_needed(table, rows, particles):
 
 
 @kernel
+def has_capacity(table, count):
+    """Return whether there are free rows and blocks for ``count`` writes."""
+    rows_left = table.cursors[END_ROW] - table.cursors[NEXT_ROW]
+    blocks_left = table.cursors[END_BLOCK] - table.cursors[NEXT_BLOCK]
+    return rows_left >= count and blocks_left >= blocks_needed(table, count, len(table.line))
+
+
+@kernel
 def inherit(table, ancestors):
     """Make particle p a child of ``ancestors[p]``; int64[P], a survivor is its own ancestor."""
     taken = np.zeros(len(table.lines), np.bool_)
@@ -274,10 +282,9 @@ def with_capacity(table: Table, logical: int, count: int) -> Table:
         count: the rows that all particles may write.
     """
     table = with_rows(table, logical)
-    blocks = int(blocks_needed.py_func(table, count, len(table.line)))
-    row, last_row, block, last_block = table.cursors.tolist()
-    if last_row - row >= count and last_block - block >= blocks:
+    if has_capacity(table, count):
         return table
+    blocks = int(blocks_needed.py_func(table, count, len(table.line)))
     left_rows, left_blocks = sweep(table)
     used_rows, used_blocks = len(table.rows) - left_rows, len(table.blocks) - left_blocks
     more_rows = _growth(len(table.rows), left_rows, max(count, used_rows))

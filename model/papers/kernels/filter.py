@@ -31,6 +31,7 @@ import numpy as np
 
 from beam_topics.model.kernels.jit import inlined, kernel
 from beam_topics.model.kernels.random import FIRST_PASS, MOVE
+from beam_topics.model.papers.kernels.copy_on_write import has_capacity, own_row, row_of
 from beam_topics.model.papers.kernels.particles import PAGE, draw_tokens
 from beam_topics.model.papers.kernels.resampling import (
     MOVES,
@@ -39,7 +40,6 @@ from beam_topics.model.papers.kernels.resampling import (
     resample,
 )
 from beam_topics.model.papers.kernels.reservoir import WHOLE, admit, choose_units
-from beam_topics.model.papers.kernels.shared_rows import has_capacity, own_row, row_of
 
 # What triggers visits.
 NOTHING, RESAMPLING, DOCUMENT, TOKENS = range(4)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from beam_topics.model.kernels.jit import inlined, page_inlined, page_kernel
 from beam_topics.model.kernels.random import fill_uniforms
-from beam_topics.model.papers.kernels.shared_rows import own_row, row_of
+from beam_topics.model.papers.kernels.copy_on_write import own_row, row_of
 
 PAGE = 32
 

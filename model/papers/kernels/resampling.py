@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from beam_topics.model.kernels.jit import kernel
 from beam_topics.model.kernels.random import RESAMPLE, uniform
-from beam_topics.model.papers.kernels.shared_rows import inherit
+from beam_topics.model.papers.kernels.copy_on_write import inherit
 
 SCHEMES = ("residual", "multinomial")
 RESIDUAL, MULTINOMIAL = range(2)

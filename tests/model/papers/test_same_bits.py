@@ -4,6 +4,7 @@ import pytest
 from learner_battery import plain, results, run
 from learner_variants import VARIANTS, settings_of, small
 
+from beam_topics.model.papers import state
 from beam_topics.model.papers.kernels import copy_on_write
 
 
@@ -13,8 +14,6 @@ from beam_topics.model.papers.kernels import copy_on_write
         "full history",
         "full history, token units",
         "full history, by tokens",
-        "directed tree",
-        "directed tree, by tokens",
     ],
 )
 def test_the_full_history_draws_what_a_reservoir_draws_that_never_fills(variant):
@@ -32,6 +31,6 @@ def test_sweeps_at_other_times_change_nothing(variant, monkeypatch):
         grown.append(sweep(table))
         return has_room(table, logical, count + len(grown) % 3)
 
-    monkeypatch.setattr(copy_on_write, "with_capacity", restless)
+    monkeypatch.setattr(state, "with_capacity", restless)
     assert results(run(settings_of(variant))) == results(plain(settings_of(variant)))
     assert grown

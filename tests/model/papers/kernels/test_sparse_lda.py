@@ -6,9 +6,7 @@ from sparse_twin import slow_sparse, sorted_rows
 
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.kernels.random import stream_key
-from beam_topics.model.papers.corpora import CorpusSampler, build_corpora
-from beam_topics.model.papers.kernels import sparse_lda as sparse
-from beam_topics.model.papers.packed_counts import PackedCounts
+from beam_topics.model.papers.gibbs2 import CorpusSampler, build_corpora, new_rows
 
 KEYS = stream_key(3, "k")
 
@@ -85,56 +83,20 @@ def test_counts_that_need_more_than_32_bits():
         (257, 2**22 - 2, np.int32),
         (257, 2**22, np.int64),
     ):
-        assert PackedCounts(np.array([largest]), topics).entries.dtype == kind
+        assert new_rows(np.array([largest]), topics).entries.dtype == kind
 
 
-def test_an_empty_row_is_a_block():
-    counts = PackedCounts(np.array([3, 0, 9, 100]), topics=17)
-    assert counts.begins.tolist() == [0, 8, 16, 24]
-    assert counts.capacities.tolist() == [8] * 4
-    assert len(counts.entries) >= 32
-    assert [part.tolist() for part in counts.triples()] == [[], [], []]
-
-
-@pytest.mark.parametrize("sweeps", [0, 3])
-def test_where_rows_lie_changes_no_bit(monkeypatch, sweeps):
-    snapshot, documents = (
-        random_snapshot(1, words=8, topics=40),
-        corpus_of([300, 40, 3, 200], words=8),
-    )
-    _, corpus, sampler = swept(snapshot, documents, sweeps)
-    packed, stopped = [], []
-    pack, kernel = PackedCounts._pack, sparse.sweep_documents
-
-    def stopping(*given):
-        kernel(*given)
-        stopped.append(int(given[-1].progress[1]))
-
-    monkeypatch.setattr("beam_topics.model.papers.packed_counts._FREE_SHARE", 0.0)
-    monkeypatch.setattr(PackedCounts, "_pack", lambda self: packed.append(1) or pack(self))
-    monkeypatch.setattr(sparse, "sweep_documents", stopping)
-    _, tight, narrow = swept(snapshot, documents, sweeps)
-    assert len(packed) > 2 and max(stopped) > 0
-    assert tight.states.tolist() == corpus.states.tolist()
-    assert narrow.counts().tolist() == sampler.counts().tolist()
-
-
-def test_rows_take_little_more_room_than_they_need():
-    documents = corpus_of([200] * 50, words=300)
-    _, _, sampler = swept(random_snapshot(1, words=300, topics=100), documents, 3)
-    own = sampler._sampled
-    assert own.lengths.max() > 16
-    assert (
-        len(own.entries)
-        <= 1.75 * sum(-(-max(length, 1) // 8) * 8 for length in own.lengths.tolist()) + 100
-    )
-    assert np.all(own.capacities >= own.lengths)
+def test_a_row_has_room_for_the_topics_of_its_word_in_whole_blocks():
+    rows = new_rows(np.array([3, 0, 9, 100]), topics=17)
+    assert rows.begins.tolist() == [0, 8, 16, 32]
+    assert len(rows.entries) == 56
+    assert not rows.lengths.any()
 
 
 def test_rows_of_64_bits_draw_the_same(monkeypatch):
     snapshot, documents = random_snapshot(1, words=8, topics=6), corpus_of([300, 40, 3], words=8)
     narrow = swept(snapshot, documents, 3)[1]
-    monkeypatch.setattr("beam_topics.model.papers.packed_counts._INT32_LIMIT", 0)
+    monkeypatch.setattr("beam_topics.model.papers.gibbs2._INT32_LIMIT", 0)
     _, wide, sampler = swept(snapshot, documents, 3)
     assert sampler._sampled.entries.dtype == np.int64
     assert wide.states.tolist() == narrow.states.tolist()

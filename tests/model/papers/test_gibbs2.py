@@ -2,7 +2,7 @@ from corpus_twin import corpus_of
 from made import random_snapshot
 
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.papers.corpora import build_corpora
+from beam_topics.model.papers.gibbs2 import build_corpora
 
 
 def test_only_words_that_are_used_have_rows():
