@@ -41,6 +41,7 @@ class _EarlyBirths(LocalBirths):
     begins = 10
     every = 12
     level = 0.9
+    rise_level = 0.9
     controls = 2
     window = _SIZE
     least = 1

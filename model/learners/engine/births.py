@@ -34,6 +34,8 @@ topic is a number, so the sum of alpha is at most twice that of T topics.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from beam_topics.model.learners.engine.alarms import bear_domain, is_alarm
@@ -152,7 +154,8 @@ def judge(stream: Stream) -> None:
     for candidate in nursery.pending:
         shares = bet(stream, candidate)
         best = max(rise.log for rise in candidate.rises)
-        if min(candidate.gain.log, best) > -float(np.log(law.level)) and candidate.gained > 0:
+        gains, rises = candidate.gain.log > -math.log(law.level), best > -math.log(law.rise_level)
+        if gains and rises and candidate.gained > 0:
             if bear(stream, candidate, shares):
                 return
         elif candidate.judges < law.patience and candidate.used < len(candidate.controls):
