@@ -63,9 +63,9 @@ class Signatures:
         Raises:
             OptionError: A file holds no such key, or the run would not trust what it writes.
         """
-        if self._sign:
-            _ = self._signer
-        if self._trust and not (self._sign and self._signer[0] in self._trusted):
+        trusted = self._trusted if self._trust else None
+        signer = self._signer[0] if self._sign else None
+        if trusted is not None and signer not in trusted:
             allowed = f"the private key of one in {_TRUST}={self._trust}"
             remedy = "A run that learns trusts what it writes. Give its key, or add it there."
             raise OptionError(_SIGN, self._sign or None, allowed, remedy)
