@@ -16,7 +16,6 @@ from beam_topics.model.evaluation.coherence import TOP_WORDS
 from beam_topics.model.evaluation.held_out import check_classifier
 from beam_topics.model.inference.classifier import Classifier, ClassifierStore
 from beam_topics.model.inference.settings import FitSettings
-from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import EvaluationInputSettings, FigureSettings, InputSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
@@ -168,7 +167,7 @@ def build_fit(pipeline: beam.Pipeline, options: Options) -> None:
         manifest.version,
         settings=settings_of(options, FitSettings),
         inference=inference_settings_of(options),
-        trust=settings_of(options, StoreSettings).trust,
+        trust=options.trust,
     )
     documents, dead = files_of_model(
         pipeline, options, manifest, settings_of(options, InputSettings).input

@@ -21,7 +21,6 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import MixtureSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
-from beam_topics.pipelines.cli.stored import store_of
 
 # The number of models that are read before the run begins. Where there are more, a worker that
 # reads a damaged one ends the run, with the same message.
@@ -52,7 +51,8 @@ def chosen_models(options: Options) -> dict[str, ChosenModel]:
         DamagedDataError: a snapshot does not have its digest.
     """
     which = settings_of(options, VersionSettings)
-    store = store_of(options)
+    where = settings_of(options, StoreSettings)
+    store = ModelStore(where.root, where.trust)
     field = settings_of(options, ReadSettings).parse.fields.key
     in_texts = settings_of_keys(store) is not None
     if which.key and store.has_versions(which.key):

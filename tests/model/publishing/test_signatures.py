@@ -13,7 +13,7 @@ from blocks import joined
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 from fake_learner import fake_settings
 from hostile import latest_path, manifest_path, resealed
-from keys import key_files, private_pem, public_pem
+from keys import key_files, private_pem, public_pem, secret
 from made import manifest_of, random_snapshot
 from streams import document, learn_options
 
@@ -359,9 +359,8 @@ class TestRuns:
     def test_options_that_are_sent_to_workers_have_paths_alone(self, tmp_path, keys):
         options = learn_options(tmp_path / "store", fake_settings(), sign=keys[0])
         options.opened()
-        secret = bytes([1]) * 32
         sent = pickle.dumps(options)
-        assert secret not in sent and b"PRIVATE KEY" not in sent and keys[0].encode() in sent
+        assert secret() not in sent and b"PRIVATE KEY" not in sent and keys[0].encode() in sent
         with pytest.raises(TypeError):
             pickle.dumps(options.opened())
 
