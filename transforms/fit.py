@@ -37,17 +37,14 @@ LOGGER = "beam_topics.fitting"
 
 
 class _MakePairs(beam.DoFn):
-    def __init__(
-        self, store: str, trust: str, key: str, version: str, settings: InferenceSettings
-    ) -> None:
-        self._store, self._trust, self._settings = store, trust, settings
-        self._key, self._version = key, version
+    def __init__(self, store: str, key: str, version: str, settings: InferenceSettings) -> None:
+        self._store, self._key, self._version, self._settings = store, key, version, settings
         self._pairs = Metrics.counter(NAMESPACE, "pairs")
         self._unknown = Metrics.counter(NAMESPACE, "documents_without_known_words")
 
     def setup(self) -> None:
         served = ServedModel(self._key, self._version)
-        self._published = published_of(ModelStore(self._store, self._trust), served, self._settings)
+        self._published = published_of(ModelStore(self._store), served, self._settings)
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:
@@ -62,14 +59,13 @@ class _MakePairs(beam.DoFn):
 def _fit(
     element: tuple[bytes, Iterable[bytes]],
     store: str,
-    trust: str,
     key: str,
     version: str,
     settings: FitSettings,
     inference: InferenceSettings,
 ) -> str:
     """Fit a classifier to all pairs, store it, and return its digest."""
-    models = ModelStore(store, trust)
+    models = ModelStore(store)
     manifest = models.manifest(key, version)
     topics = models.get_snapshot(manifest).topic_count
     pairs = map(Pair.from_bytes, element[1])
@@ -94,7 +90,6 @@ class FitClassifier(beam.PTransform):
         version: The model version. ``latest`` means the newest one when the graph is built.
         settings: The settings of the fit.
         inference: The settings of the method that makes the pairs.
-        trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
 
     Raises:
         OptionError: The model does not exist, or the method needs more than a document and a model.
@@ -108,13 +103,11 @@ class FitClassifier(beam.PTransform):
         *,
         settings: FitSettings | None = None,
         inference: InferenceSettings | None = None,
-        trust: str = "",
     ) -> None:
         super().__init__()
         self._settings, self._inference = settings or FitSettings(), inference or Gibbs3()
         check_alone(self._inference, "to make training pairs", "Use gibbs3.")
-        version = ModelStore(store, trust).manifest(key, version).version
-        self._model = store, trust, key, version
+        self._model = store, key, ModelStore(store).manifest(key, version).version
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         documents = documents | "Global" >> beam.WindowInto(GlobalWindows())

@@ -167,7 +167,6 @@ def build_fit(pipeline: beam.Pipeline, options: Options) -> None:
         manifest.version,
         settings=settings_of(options, FitSettings),
         inference=inference_settings_of(options),
-        trust=options.trust,
     )
     documents, dead = files_of_model(
         pipeline, options, manifest, settings_of(options, InputSettings).input
