@@ -204,6 +204,21 @@ def test_a_checkpoint_that_was_swapped_is_refused(tmp_path, signed):
         store.get_checkpoint("", entry.digest)
 
 
+def test_a_signature_covers_every_byte(signed):
+    store, (_, last) = signed
+    # A name is that of a part of a digest, or of the digest of something else.
+    path = f"_/manifests/{last}.json"
+    data = store.manifest("").to_json()
+    store.signatures.check(path, data)
+    for other in (data[:-1], b"x" + data[1:], data + b"x", b""):
+        with pytest.raises(UntrustedError, match=last):
+            store.signatures.check(path, other)
+    digest = store.checkpoints("")[0].digest
+    Path(store.root, "_", "known", digest).write_bytes(b"known 2 of 1")
+    with pytest.raises(UntrustedError, match=f"_/known/{digest}"):
+        store.get_known("", digest)
+
+
 def test_a_snapshot_that_was_swapped_is_refused(signed):
     store, _ = signed
     newest, oldest = store.manifest(""), store.manifests("")[0]
