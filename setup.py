@@ -64,6 +64,8 @@ setup(
         "browser": ["playwright>=1.48,<2", "axe-playwright-python>=0.1.4,<1"],
         "gcp": ["apache-beam[gcp]==2.77.*"],
         "kafka": ["confluent-kafka>=2.5,<3"],
+        # --sign and --trust.
+        "sign": ["cryptography>=43,<51"],
         "yaml": ["apache-beam[yaml]==2.77.*"],
         # --segmenter and --lemmas.
         "languages": [
@@ -112,6 +114,7 @@ setup(
             "jinja2>=3.1,<4",
             "scikit-learn>=1.5,<2",
             "confluent-kafka>=2.5,<3",
+            "cryptography>=43,<51",
             # They read what pipelines.export writes.
             "gensim>=4.3,<5",
             "pandas>=2.2,<2.4",

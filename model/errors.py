@@ -45,6 +45,10 @@ class DamagedDataError(BeamTopicsError):
     """Stored bytes do not have the digest, the form or the version that they should have."""
 
 
+class UntrustedError(BeamTopicsError):
+    """A file of the model store is not signed by a key of ``--trust``."""
+
+
 class LimitError(DamagedDataError):
     """Data, damaged or not, exceed a limit that protects the process that reads them."""
 

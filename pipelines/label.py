@@ -53,8 +53,8 @@ def label(options: Options) -> None:
     from beam_topics.pipelines.service.models import Models
 
     which = settings_of(options, VersionSettings)
-    root, settings = settings_of(options, StoreSettings).root, inference_settings_of(options)
-    models = Models(root, settings, _MOST_MODELS, which.version)
+    where, settings = settings_of(options, StoreSettings), inference_settings_of(options)
+    models = Models(where.root, settings, _MOST_MODELS, which.version, where.trust)
     lines = (line.rstrip("\n") for line in sys.stdin if line.strip())
     texts = lines if options.text is None else options.text
     key_of = None if which.key else models.key_of_text

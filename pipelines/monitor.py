@@ -40,12 +40,13 @@ def monitor(options: Options) -> None:
         raise BeamTopicsError(told)
     from beam_topics.pipelines.monitoring.figures import Monitor
 
-    root = settings_of(options, StoreSettings).root
+    where = settings_of(options, StoreSettings)
+    root = where.root
     if is_local(root) and not Path(root).exists():
         remedy = f"Correct the path; where the job has not begun: mkdir {quote(root)}"
         raise OptionError("--model_store", root, "a folder that is there", remedy)
     wanted = settings_of(options, group.MonitorSettings)
-    made, dead = Monitor(root, wanted.dead_letters), wanted.dead_letters
+    made, dead = Monitor(root, wanted.dead_letters, where.trust), wanted.dead_letters
     wrong = made.read(_now())
     if dead and is_local(dead) and not Path(dead).exists():
         wrong.append(f"--dead_letters: {dead} is not there yet")

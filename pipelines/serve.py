@@ -63,8 +63,8 @@ def models_of(options: Options) -> Models:
             raise BeamTopicsError(told)
     from beam_topics.pipelines.service.models import Models
 
-    root = settings_of(options, StoreSettings).root
-    return Models(root, inference_settings_of(options), MOST_KEYS)
+    where = settings_of(options, StoreSettings)
+    return Models(where.root, inference_settings_of(options), MOST_KEYS, trust=where.trust)
 
 
 def listening(options: Options, prog: str) -> socket.socket:

@@ -112,9 +112,8 @@ def list_expired(options: Options) -> None:
 
 def _plans(options: Options) -> Iterator[tuple[str, Expiry, list[Removal]]]:
     """Yield each key with what can go of it."""
-    root, keep = settings_of(options, StoreSettings).root, options.keep
-    key = settings_of(options, VersionSettings).key
-    store, expiry = ModelStore(root), Expiry(root, keep)
+    where, key = settings_of(options, StoreSettings), settings_of(options, VersionSettings).key
+    store, expiry = ModelStore(where.root), Expiry(where.root, options.keep, where.trust)
     for name in [key] if key else store.keys():
         yield name, expiry, expiry.plan(name)
 

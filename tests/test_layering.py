@@ -25,7 +25,7 @@ MOST_IMPORTS = 12
 # The files that import more modules of the project, with their numbers; the list only shrinks.
 CROWDED = {
     "model/inference/serving.py": 15,
-    "model/learner_log/local.py": 15,
+    "model/learner_log/local.py": 14,
     "model/learner_log/log.py": 16,
     "model/learners/engine/births_stored.py": 14,
     "model/learners/engine/holding.py": 13,
@@ -45,7 +45,7 @@ CROWDED = {
     "pipelines/graphs/learning.py": 20,
     "pipelines/graphs/models.py": 15,
     "pipelines/graphs/naming.py": 16,
-    "pipelines/graphs/outcomes.py": 16,
+    "pipelines/graphs/outcomes.py": 15,
     "pipelines/graphs/report.py": 17,
     "pipelines/service/models.py": 17,
 }

@@ -82,8 +82,8 @@ class FindBurstsDoFn(PendingDoFn):
     _ROWS, _WATCHED = beam.DoFn.StateParam(ROWS), beam.DoFn.StateParam(WATCHED)
     _CLOSE = beam.DoFn.TimerParam(CLOSE)
 
-    def __init__(self, root: str, window: int, streams: bool) -> None:
-        self._root, self._window = root, window
+    def __init__(self, root: str, window: int, streams: bool, trust: str) -> None:
+        self._root, self._window, self._trust = root, window, trust
         self._schedule = TimerSchedule(streams, LAST_TIME)
 
     def process(
@@ -119,7 +119,8 @@ class FindBurstsDoFn(PendingDoFn):
         known = Watched.from_bytes(data) if data else Watched()
         known, bursts = known.closed(self._window, rows)
         watched.write(known.to_bytes())
-        for record in records_of_bursts(ModelStore(self._root), key.decode(), bursts):
+        store = ModelStore(self._root, self._trust)
+        for record in records_of_bursts(store, key.decode(), bursts):
             yield TimestampedValue(record, time)
 
 
@@ -131,11 +132,12 @@ class FindBursts(beam.PTransform):
         window: The length of a window in microseconds.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
+        trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
     """
 
-    def __init__(self, root: str, window: int, *, streams: bool) -> None:
+    def __init__(self, root: str, window: int, *, streams: bool, trust: str = "") -> None:
         super().__init__()
-        self._fn = FindBurstsDoFn(root, window, streams)
+        self._fn = FindBurstsDoFn(root, window, streams, trust)
 
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
         return (

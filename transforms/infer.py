@@ -101,6 +101,7 @@ class TopicModelHandler(ModelHandler):
         key: The model key.
         version: The model version. ``latest`` means the newest one when the graph is built.
         settings: The settings of the inference.
+        trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
 
     Raises:
         OptionError: The store has no such model or no classifier for it, or the method takes all
@@ -113,9 +114,11 @@ class TopicModelHandler(ModelHandler):
         key: str = "",
         version: str = "latest",
         settings: InferenceSettings | None = None,
+        trust: str = "",
     ) -> None:
         super().__init__()
         self._store, self._key, self._settings = store, key, settings or Gibbs3()
+        self._trust = trust
         # A wrong method is refused when the graph is built, not on a worker.
         method = inference_for(self._settings)
         if method.needs_all_documents:
@@ -128,7 +131,7 @@ class TopicModelHandler(ModelHandler):
         self._choose(version)
 
     def _choose(self, version: str) -> None:
-        self.version = ModelStore(self._store).manifest(self._key, version).version
+        self.version = ModelStore(self._store, self._trust).manifest(self._key, version).version
         self._classifier = (
             ClassifierStore(self._store).find(self._key, self.version, self._settings.kind)
             if CLASSIFIER in inference_for(self._settings).needs
@@ -150,7 +153,7 @@ class TopicModelHandler(ModelHandler):
     def load_model(self) -> LoadedModel:
         """Read the snapshot by its digest and prepare it for the method."""
         served = ServedModel(self._key, self.version, self._classifier)
-        published = published_of(ModelStore(self._store), served, self._settings)
+        published = published_of(ModelStore(self._store, self._trust), served, self._settings)
         prepared = inference_for(self._settings).prepare(self._settings, published)
         return LoadedModel(prepared, published.snapshot, self.version, tuple(published.ids))
 

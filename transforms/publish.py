@@ -35,7 +35,6 @@ from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.expiry import Expiry
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import records_of, summary_of, superseding
 from beam_topics.transforms.shared import NAMESPACE
 from beam_topics.transforms.stateful import StatefulDoFn
@@ -71,7 +70,7 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
         self._versions = Metrics.counter(NAMESPACE, "versions")
         self._superseded = Metrics.counter(NAMESPACE, "superseded_versions")
         self._expired = Metrics.counter(NAMESPACE, "expired_files")
-        self._store = ModelStore(self._options.store)
+        self._store = self._options.opened()
         keep = self._options.keep
         self._expiry = Expiry(self._options.store, keep) if keep else None
         # The versions of each key that this process published.

@@ -273,6 +273,7 @@ class Serving:
         topic_names: Whether mixtures have the names of the topics, by the catalogue and the model.
         cache: Where they are kept; None is the cache of the process.
         loads: The number of models that were loaded.
+        trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
     """
 
     store: str
@@ -284,6 +285,7 @@ class Serving:
     loads: int = 0
     none_share: bool = False
     topic_names: bool = False
+    trust: str = ""
 
     def label(
         self,
@@ -349,7 +351,8 @@ class Serving:
         return loaded.others.added_to(replace(mixtures, topic_ids=loaded.ids), documents)
 
     def _model(self, served: ServedModel) -> Loaded:
-        name = (self.store, served, self.settings, self.none_share, self.topic_names)
+        shows = (self.none_share, self.topic_names)
+        name = (self.store, self.trust, served, self.settings, shows)
         cache = MODELS if self.cache is None else self.cache
         return cache.get(name, partial(self._load, served), self.cache_mb * MEGABYTE)
 
@@ -375,7 +378,7 @@ class Serving:
 
     @cached_property
     def _models(self) -> ModelStore:
-        return ModelStore(self.store)
+        return ModelStore(self.store, self.trust)
 
 
 def published_of(

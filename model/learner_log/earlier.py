@@ -19,7 +19,7 @@ from beam_topics.model.settings.options import record_from_json
 def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
     """Return the options that those of a run go on from, by the settings of the store, or None."""
     try:
-        bound = ModelStore(options.store).bound(key)
+        bound = options.opened().bound(key)
         stored = bound.get("before", bound)["settings"]
         settings = record_from_json(LEARNER.kinds, stored["learner"], "learner")
     except (DamagedDataError, OptionError):

@@ -25,7 +25,6 @@ from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
-from beam_topics.model.publishing.store import ModelStore
 
 # The event time of Beam's transforms.constants.END_OF_STREAM. Candidates of the end of the input
 # carry it, and checkpoints hold candidates.
@@ -46,7 +45,7 @@ class _Publication:
     """The versions of one key, in place of a runner's state."""
 
     def __init__(self, options: LearnOptions, key: str) -> None:
-        self._publisher = Publisher(options, key, ModelStore(options.store))
+        self._publisher = Publisher(options, key, options.opened())
         self._head, self._waiting = PublishHead(), ListBag()
         self.versions: list[Manifest] = []
 

@@ -19,7 +19,7 @@ from beam_topics.model.words.settings import TokeniserSettings
 
 if TYPE_CHECKING:
     from beam_topics.model.documents.minibatch import Minibatch
-    from beam_topics.model.publishing.store import Binding
+    from beam_topics.model.publishing.store import Binding, ModelStore
 
 
 # More threads than this gain nothing: an epoch has at most 16 shards.
@@ -85,6 +85,11 @@ class RunSettings(Record):
         above=0,
     )
 
+    sign: str = option(
+        "",
+        "file of a private Ed25519 key in PEM, on each worker, that signs versions and checkpoints"
+        " for readers with --trust",
+    )
     silent_after: int | None = option(
         None,
         "in a job that streams, the event time without documents after which the learner of a key"
@@ -124,6 +129,7 @@ class LearnOptions:
             microseconds.
         id_from: By what added documents are known to be learned already: ``field``, or ``place``
             (:mod:`beam_topics.model.learner_log.known`).
+        trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
 
     Raises:
         OptionError: What the settings alone ask for does not fit into ``--max_state_mb``.
@@ -138,6 +144,7 @@ class LearnOptions:
     keep: Keep | None = None
     end_of_stream: int = 0
     id_from: str = "field"
+    trust: str = ""
 
     def __post_init__(self) -> None:
         least, most = self.settings.least_bytes / 2**20, self.run.max_state_mb
@@ -153,6 +160,19 @@ class LearnOptions:
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: a worker derives the rest, with the kinds that it knows."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
+
+    def opened(self) -> ModelStore:
+        """Return the model store, which signs and trusts as the options say.
+
+        Raises:
+            OptionError: A file of keys cannot be used.
+        """
+        # Imported here, because options are listed without NumPy.
+        from beam_topics.model.publishing.store import ModelStore
+
+        store = ModelStore(self.store, self.trust, self.run.sign)
+        store.signatures.check_keys()
+        return store
 
     # All keys of a process share what follows, so it is made once.
     @cached_property

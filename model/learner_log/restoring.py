@@ -35,7 +35,6 @@ from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learners import learner_for
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
-from beam_topics.model.publishing.store import ModelStore
 
 
 class Start(NamedTuple):
@@ -61,7 +60,7 @@ def find_start(options: LearnOptions, key: str) -> Start:
             were published at other times.
         OptionError: There is no such point to resume from.
     """
-    store, run, digest = ModelStore(options.store), options.run, options.settings_digest
+    store, run, digest = options.opened(), options.run, options.settings_digest
     newest = store.latest(key)
     earlier = earlier_options(options, key) if newest and run.add_documents else None
     if newest is not None and (earlier is None or store.settings(key) != earlier.bound_settings):
@@ -117,7 +116,7 @@ class SequenceStart:
         if key not in self._learned:
             entries = find_start(self.options, key).entries
             digest = entries[0].digest if entries else ""
-            self._learned[key] = known_up_to(ModelStore(self.options.store), key, digest)
+            self._learned[key] = known_up_to(self.options.opened(), key, digest)
         if not len(self._learned[key]):
             return documents
         hashes = hashes_of(facts_in([documents]), self.options.id_from, self.options.sequence)
@@ -135,7 +134,7 @@ class SequenceStart:
         """
         known = self._known.get(key)
         if known is not None and (link.is_end or link.sequence == known.sequence):
-            ModelStore(self.options.store).check_history(known, link.fingerprint.hex())
+            self.options.opened().check_history(known, link.fingerprint.hex())
             del self._known[key]
 
 
@@ -156,7 +155,7 @@ class Replayer:
 
     def __init__(self, options: LearnOptions, key: str, island: int) -> None:
         self.options, self.key, self.island = options, key, island
-        self.store = ModelStore(options.store)
+        self.store = options.opened()
         self.learner = learner_for(options.settings)
         self.fingerprint = fingerprinter(options.settings, island)
 

@@ -20,6 +20,7 @@ from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflic
 from beam_topics.model.publishing.blobs import Blobs, create_named, path_in
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest
+from beam_topics.model.publishing.signatures import Signatures
 from beam_topics.model.stored import checks, wire
 
 _SHOWN = 5
@@ -30,17 +31,24 @@ _HEADER_BYTES = 8192
 
 
 class CheckpointStore:
-    """The checkpoints of a :class:`beam_topics.model.publishing.store.ModelStore`."""
+    """The checkpoints of a :class:`beam_topics.model.publishing.store.ModelStore`.
 
-    def __init__(self, root: str) -> None:
+    Args:
+        root: The folder or bucket.
+        trust, sign: The files of keys, see :mod:`beam_topics.model.publishing.signatures`.
+    """
+
+    def __init__(self, root: str, trust: str = "", sign: str = "") -> None:
         self.root = root
         self._blobs: Blobs = blobs_at(root)
+        self.signatures = Signatures(self._blobs, trust, sign)
 
     def put_checkpoint(self, entry: CheckpointEntry, data: bytes) -> CheckpointEntry:
         """Write the state of a learner with its entry; return the entry with its digest."""
         entry = replace(entry, digest=hashlib.sha256(data).hexdigest())
-        message = wire.pack_encoded(MAGIC, entry.to_json(), data)
-        create_named(self._blobs, path_in(entry.key, f"checkpoints/{entry.file_name}"), message)
+        line, path = entry.to_json(), path_in(entry.key, f"checkpoints/{entry.file_name}")
+        self.signatures.write(path, line.rstrip())
+        create_named(self._blobs, path, wire.pack_encoded(MAGIC, line, data))
         return entry
 
     def get_checkpoint(self, key: str, digest: str) -> bytes:
@@ -66,14 +74,19 @@ class CheckpointStore:
 
     def put_known(self, key: str, digest: str, data: bytes) -> None:
         """Write which documents were learned between the checkpoint before and this one."""
-        self._blobs.create(path_in(key, f"known/{digest}"), data)
+        path = path_in(key, f"known/{digest}")
+        self.signatures.write(path, data)
+        self._blobs.create(path, data)
 
     def get_known(self, key: str, digest: str) -> bytes | None:
         """Return what :meth:`put_known` wrote; None if nothing was written."""
+        path = path_in(key, f"known/{digest}")
         try:
-            return self._blobs.read(path_in(key, f"known/{digest}"))
+            data = self._blobs.read(path)
         except FileNotFoundError:
             return None
+        self.signatures.check(path, data)
+        return data
 
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
@@ -198,7 +211,9 @@ class CheckpointStore:
             header = wire.header_of(MAGIC, self._blobs.read(path, _HEADER_BYTES))
         except DamagedDataError as error:
             raise DamagedDataError(f"{where} is damaged: {error}") from error
-        entry = CheckpointEntry.from_json(wire.canonical_json(header).encode(), where)
+        line = wire.canonical_json(header).encode()
+        self.signatures.check(path, line)
+        entry = CheckpointEntry.from_json(line, where)
         if entry.file_name != name or entry.key != key:
             raise DamagedDataError(
                 f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"

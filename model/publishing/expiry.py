@@ -88,8 +88,8 @@ class Removal(NamedTuple):
 class Expiry:
     """The expiry of one model store."""
 
-    def __init__(self, root: str, keep: Keep) -> None:
-        self._store, self._blobs, self._keep = ModelStore(root), blobs_at(root), keep
+    def __init__(self, root: str, keep: Keep, trust: str = "") -> None:
+        self._store, self._blobs, self._keep = ModelStore(root, trust), blobs_at(root), keep
 
     def expire(self, key: str) -> int:
         """Remove what can go of a key, and return the number of files."""
@@ -137,7 +137,8 @@ class _Plan:
         self._keep, self._chain = keep, chain
         self._files = {
             folder: blobs.stamps(path_in(key, folder))
-            for folder in ("manifests", "snapshots", "checkpoints", "classifiers")
+            # A signature is written before its file, so it is listed before.
+            for folder in ("signatures", "manifests", "snapshots", "checkpoints", "classifiers")
         }
         latest = blobs.stamps(escape_key(key)).get("LATEST")
         self._before = latest.time - keep.grace if latest else None
@@ -157,7 +158,19 @@ class _Plan:
         if not self._chain or self._before is None:
             return []
         found = [*self._classifiers(), *self._versions(), *self._strays(), *self._checkpoints()]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys([*found, *self._signatures()]))
+
+    def _signatures(self) -> list[Removal]:
+        """Return the signatures of manifests and checkpoints that an earlier expiry removed."""
+        found: list[Removal] = []
+        for signature in self._files["signatures"]:
+            name, _, _ = signature.rpartition(".")
+            is_entry = ENTRY.fullmatch(name) is not None
+            is_version = VERSION_FORM.fullmatch(name.removesuffix(_ENDING)) is not None
+            there = self._files["checkpoints" if is_entry else "manifests"]
+            if (is_entry or is_version) and name not in there:
+                found += self._old("signatures", signature)
+        return found
 
     def _old(self, folder: str, name: str) -> list[Removal]:
         """Return a file if it is there and its time of grace has passed."""

@@ -31,6 +31,11 @@ class StoreSettings(Record):
         name="model_store",
         first=True,
     )
+    trust: str = option(
+        "",
+        "file of public Ed25519 keys in PEM, on each worker; versions and checkpoints that none of"
+        " them has signed are refused",
+    )
 
 
 @dataclass(frozen=True)

@@ -203,8 +203,8 @@ def _shown(text: str | None, option: Option | None) -> str:
 class ModelStore(CheckpointStore):
     """The store under ``root``: cheap to make, and safe to use from several processes at once."""
 
-    def __init__(self, root: str) -> None:
-        super().__init__(root)
+    def __init__(self, root: str, trust: str = "", sign: str = "") -> None:
+        super().__init__(root, trust, sign)
         self._briefs: dict[tuple[str, str], Brief] = {}
 
     def keys(self) -> list[str]:
@@ -370,7 +370,10 @@ class ModelStore(CheckpointStore):
             pointer = self._pointer(manifest.key)
             newest = None if pointer is None else self._latest(manifest.key, pointer)
             found = self._at(newest, manifest.sequence) if newest else None
+            path = path_in(manifest.key, f"manifests/{manifest.version}.json")
             if found and found.repeats(manifest):
+                if found.version == manifest.version:
+                    self.signatures.write(path, data)
                 return found
             abandoned: list[str] = []
             if manifest.parent != (newest and newest.version):
@@ -378,9 +381,8 @@ class ModelStore(CheckpointStore):
                 if on_superseded is None or not abandoned or not self._began(base, manifest):
                     named, parent = manifest.version, manifest.parent
                     raise self._conflict(manifest.key, newest, named, manifest.sequence, parent)
-            create_named(
-                self._blobs, path_in(manifest.key, f"manifests/{manifest.version}.json"), data
-            )
+            self.signatures.write(path, data)
+            create_named(self._blobs, path, data)
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest(), base).to_json()
             if self._blobs.replace_pointer(path_in(manifest.key, "LATEST"), pointer, target):
                 if on_superseded is not None and abandoned:
@@ -616,7 +618,9 @@ class ModelStore(CheckpointStore):
 
     def _named_manifest(self, key: str, version: str, data: bytes) -> Manifest:
         """Return the manifest of a version."""
-        name = self._blobs.where(path_in(key, f"manifests/{version}.json"))
+        path = path_in(key, f"manifests/{version}.json")
+        self.signatures.check(path, data)
+        name = self._blobs.where(path)
         manifest = Manifest.from_json(data, name)
         if manifest.version != version or manifest.key != key:
             raise DamagedDataError(

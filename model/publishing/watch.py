@@ -44,15 +44,15 @@ class Seen:
 
 
 class StoreWatch:
-    """Reads the store under ``root``.
+    """Reads the store under ``root``, with the file of the keys that are trusted.
 
     Attributes:
         keys: The number of keys, with or without a version.
         seen: What was seen of the first :data:`MOST_KEYS` keys, of those that have a version.
     """
 
-    def __init__(self, root: str) -> None:
-        self._store, self._blobs = ModelStore(root), blobs_at(root)
+    def __init__(self, root: str, trust: str = "") -> None:
+        self._store, self._blobs = ModelStore(root, trust), blobs_at(root)
         self.keys = 0
         self.seen: dict[str, Seen] = {}
 

@@ -56,7 +56,7 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
     """Return the checked options of learning."""
     settings = learner_settings_of(options, words)
     tokeniser, parse = tokeniser_settings_of(options, words), read_settings_of(options).parse
-    fields = parse.fields
+    fields, where = parse.fields, settings_of(options, StoreSettings)
     if tokeniser.has_keys and fields.key is not None:
         allowed = "nothing beside --key_from, which takes the keys from the texts"
         raise OptionError("--key_field", fields.key, allowed, "Leave one of the two out.")
@@ -71,10 +71,11 @@ def learn_options_of(options: Options, words: Words = NO_WORDS) -> LearnOptions:
         settings=settings,
         tokeniser=tokeniser,
         sequence=settings_of(options, SequenceSettings),
-        store=settings_of(options, StoreSettings).root,
+        store=where.root,
         run=settings_of(options, RunSettings),
         keep=options.get("keep"),
         id_from=parse.id_from,
+        trust=where.trust,
     )
 
 

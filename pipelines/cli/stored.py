@@ -11,13 +11,19 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
 
 
+def store_of(options: Options) -> ModelStore:
+    """Return the model store that the options name, with the keys that they trust."""
+    where = settings_of(options, StoreSettings)
+    return ModelStore(where.root, where.trust)
+
+
 def opened(options: Options) -> tuple[ModelStore, Manifest]:
     """Return the model store and the version of it that the options name.
 
     Raises:
         OptionError: there is no such version.
     """
-    store = ModelStore(settings_of(options, StoreSettings).root)
+    store = store_of(options)
     which = settings_of(options, VersionSettings)
     return store, store.manifest(which.key, which.version)
 

@@ -47,7 +47,7 @@ OWN = ("model_store", "verbose")
 @cache
 def names() -> tuple[str, ...]:
     """Return the names of all parameters."""
-    return (*OWN, *(name for name in names_of(GROUPS) if name not in _NOT_HERE))
+    return (*OWN, "trust", *(name for name in names_of(GROUPS) if name not in _NOT_HERE))
 
 
 def signature() -> inspect.Signature:

@@ -50,14 +50,14 @@ class OwnFolder:
         weakref.finalize(self, shutil.rmtree, self.name, ignore_errors=True)
 
 
-def learning_in(root: str) -> LearnOptions:
+def learning_in(root: str, trust: str = "") -> LearnOptions:
     """Return the options that the model "" of a store was learned with.
 
     Raises:
         OptionError: the store has no such model.
         DamagedDataError: its settings cannot be read.
     """
-    store = ModelStore(root)
+    store = ModelStore(root, trust)
     settings, newest = store.settings(""), store.manifest("")
     kind, every = next(iter(newest.publish_every.items()), ("period", 86_400_000_000))
     publication = Publication("windows" if kind == "windows" else "period", every)
@@ -291,7 +291,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "version_")
         check_installed()
-        return views.Page(page_of_store(ModelStore(self._root()), self._shown()))
+        return views.Page(page_of_store(self._store(), self._shown()))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         parameters = str(super().__repr__(N_CHAR_MAX))
@@ -310,7 +310,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
 
     @classmethod
     def load(
-        cls, folder: str | Path, version: str = "latest", tokeniser: str | None = None
+        cls,
+        folder: str | Path,
+        version: str = "latest",
+        tokeniser: str | None = None,
+        trust: str | Path | None = None,
     ) -> Self:
         """Return the estimator of a model store, whoever made it.
 
@@ -321,13 +325,16 @@ class TopicModel(TransformerMixin, BaseEstimator):
             version: the version that ``transform`` uses.
             tokeniser: the function that cuts the texts of the model, if it names one. Its module is
                 imported only if it is named here.
+            trust: the file of the public keys of who may have signed the version.
 
         Raises:
             OptionError: there is no such version.
+            UntrustedError: none of the keys has signed it.
         """
         allow(tokeniser)
-        learning = learning_in(str(folder))
-        found = cls(**{**parameters.parameters_of(learning), "model_store": str(folder)})
+        learning = learning_in(str(folder), str(trust or ""))
+        own = {"model_store": str(folder), "trust": trust}
+        found = cls(**{**parameters.parameters_of(learning), **own})
         return found._use(version)
 
     def _learn(self, X: list[Any], given: dict[str, Any], adds: bool) -> Self:
@@ -335,7 +342,7 @@ class TopicModel(TransformerMixin, BaseEstimator):
             raise OptionError("X", X, "one document or more", "Give texts, or lists of tokens.")
         if isinstance(given["times"], Iterator):
             given["times"] = list(given["times"])
-        store = ModelStore(self._root())
+        store = self._store()
         is_whole, adds = not adds, adds and store.has_versions("")
         options = {
             name: one for name, one in self.get_params(deep=False).items() if one is not None
@@ -355,16 +362,19 @@ class TopicModel(TransformerMixin, BaseEstimator):
         return self._use("latest")
 
     def _use(self, version: str) -> Self:
-        store = ModelStore(self._root())
+        store = self._store()
         manifest = store.manifest("", version)
         self.version_, self.snapshot_ = manifest.version, store.get_snapshot(manifest)
         self.topics_ = np.array(manifest.ids(self.snapshot_.topic_count), np.int64)
         return self
 
     def _shown(self) -> Shown:
-        store = ModelStore(self._root())
+        store = self._store()
         manifest = store.manifest("", self.version_)
         return Shown.stored(store, manifest, self.snapshot_)
+
+    def _store(self) -> ModelStore:
+        return ModelStore(self._root(), str(self.trust or ""))
 
     def _root(self) -> str:
         return str(self._folder.name if self.model_store is None else self.model_store)

@@ -44,7 +44,7 @@ def check_store(options: Options, learning: LearnOptions) -> None:
         StoreConflictError: the store holds other settings, or versions at other times.
         OptionError: the store has no such checkpoint.
     """
-    store, run = ModelStore(learning.store), learning.run
+    store, run = learning.opened(), learning.run
     blobs_at(store.root).check_writable()
     keyed = is_keyed(options, learning)
     adds = run.add_documents
@@ -101,7 +101,7 @@ def additions_began(options: Options) -> int | None:
     None stands for a run that adds none, or for a store with a model for each key.
     """
     learning = learn_options_of(options)
-    store, run = ModelStore(learning.store), learning.run
+    store, run = learning.opened(), learning.run
     if not run.add_documents or is_keyed(options, learning) or not store.has_checkpoints(""):
         return None
     return store.resume_point("", run.start, learning.settings.islands)[0].sequence

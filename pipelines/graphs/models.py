@@ -51,7 +51,8 @@ def chosen_models(options: Options) -> dict[str, ChosenModel]:
         DamagedDataError: a snapshot does not have its digest.
     """
     which = settings_of(options, VersionSettings)
-    store = ModelStore(settings_of(options, StoreSettings).root)
+    where = settings_of(options, StoreSettings)
+    store = ModelStore(where.root, where.trust)
     field = settings_of(options, ReadSettings).parse.fields.key
     in_texts = settings_of_keys(store) is not None
     if which.key and store.has_versions(which.key):
@@ -123,13 +124,14 @@ def serving_of(options: Options, topics: int) -> Serving:
         options: the parsed command line.
         topics: the number of topics of a model that is being learned; 0 for published ones.
     """
-    mixtures = settings_of(options, MixtureSettings)
+    mixtures, where = settings_of(options, MixtureSettings), settings_of(options, StoreSettings)
     return Serving(
-        settings_of(options, StoreSettings).root,
+        where.root,
         inference_settings_of(options),
         topics=topics,
         window=settings_of(options, CoverageSettings).window,
         cache_mb=settings_of(options, CacheSettings).megabytes,
         none_share=mixtures.none_share,
         topic_names=mixtures.topic_names,
+        trust=where.trust,
     )

@@ -19,14 +19,13 @@ from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.publishing.checkpoint_store import rollback
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.words.losses import wordless
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.settings_from_options import (
     learn_options_of,
     learner_settings_of,
 )
+from beam_topics.pipelines.cli.stored import store_of
 from beam_topics.pipelines.cli.terminal import tell
 from beam_topics.pipelines.graphs.additions import additions_began, print_end
 from beam_topics.pipelines.graphs.execute import run
@@ -36,7 +35,7 @@ from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
     """Run a graph that learns, and check that it learned every minibatch."""
     began = additions_began(options)
-    store = ModelStore(settings_of(options, StoreSettings).root)
+    store = store_of(options)
     before = store.latest("")
     try:
         run(build, options, lambda counted: check_learned(counted, options))
@@ -55,7 +54,7 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
     An addition is repeated from where it began, so its learners are not kept.
     """
     learning = learn_options_of(options)
-    store = ModelStore(learning.store)
+    store = learning.opened()
     if learning.run.add_documents and began is None:
         return InterruptedRunError(
             f"interrupted. Some keys of {store.root} have learned their documents and others have"

@@ -59,8 +59,9 @@ def write_events(
     written = [events | "Write events" >> _event_sink(place, options)]
     window = settings_of(options, TrendSettings).window or DAY
     if trends is not None and window >= LEAST_WINDOW:
-        root = settings_of(options, StoreSettings).root
-        bursts = trends | "Bursts" >> FindBursts(root, window, streams=streams(options))
+        where, by_event_time = settings_of(options, StoreSettings), streams(options)
+        find = FindBursts(where.root, window, streams=by_event_time, trust=where.trust)
+        bursts = trends | "Bursts" >> find
         # Together with the events above, some runners would write those at the end only.
         written.append(bursts | "Write bursts" >> _event_sink(place, options))
     return written if is_webhook(place) else []

@@ -10,7 +10,7 @@ from pathlib import Path
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
+from beam_topics.model.publishing.settings import VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits, shortened, shown, texts_of
@@ -19,7 +19,7 @@ from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.looking import PROFILE_FILE
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.cli.stored import opened
+from beam_topics.pipelines.cli.stored import opened, store_of
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,
@@ -39,7 +39,7 @@ def report(options: Options) -> None:
     check_installed()
     which, output = settings_of(options, VersionSettings), options.output
     _check(output, which.version, options)
-    store = ModelStore(settings_of(options, StoreSettings).root)
+    store = store_of(options)
 
     def write(manifest: Manifest) -> None:
         page = page_of(store, manifest, options)

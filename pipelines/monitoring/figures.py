@@ -21,13 +21,14 @@ class Monitor:
     Args:
         root: The model store.
         dead_letters: The folder of dead letters; "" for none.
+        trust: The file of public keys; "" for none.
 
     Raises:
         OptionError: One of them is no folder.
     """
 
-    def __init__(self, root: str, dead_letters: str = "") -> None:
-        self._watch = StoreWatch(root)
+    def __init__(self, root: str, dead_letters: str = "", trust: str = "") -> None:
+        self._watch = StoreWatch(root, trust)
         self._refused = RefusedCounts(dead_letters) if dead_letters else None
         self._read_at = self._failures = 0
         self._metrics: list[Metric] = []

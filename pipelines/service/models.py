@@ -107,14 +107,20 @@ class Models:
     """
 
     def __init__(
-        self, store: str, settings: InferenceSettings, most_keys: int, version: str = "latest"
+        self,
+        store: str,
+        settings: InferenceSettings,
+        most_keys: int,
+        version: str = "latest",
+        trust: str = "",
     ) -> None:
         method = inference_for(settings)
         if method.needs or method.needs_all_documents:
             allowed = "a method that labels one text by the model alone"
             raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
-        self.store, self._settings, self._most_keys = ModelStore(store), settings, most_keys
+        self.store, self._settings = ModelStore(store, trust), settings
         self._catalogues, self._version = CatalogueStore(store), version
+        self._most_keys = most_keys
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
         self._find_key_function()
 
