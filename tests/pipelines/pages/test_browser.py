@@ -229,7 +229,10 @@ def test_a_period_tells_what_was_new(tab):
     page = tab("time")
     page.select_option("#period", index=0)
     page.wait_for_url(lambda url: urlparse(url).fragment.startswith("/time/"))
-    page.locator("main section >> nth=0").filter(has_text="word2").wait_for()
+    new = page.locator("main section >> nth=0")
+    new.filter(has_text=f"{HOSTILE[0]} 9 up to 1970-01-31, none before").wait_for()
+    page.select_option("#period", index=1)
+    new.filter(has_text=f"{HOSTILE[0]} 9 up to 1970-03-02, 1 before, the first by 1970-01-31").wait_for()
 
 
 def test_colours_follow_the_system_and_the_button(browser, address):
