@@ -34,6 +34,7 @@ from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.version_events import events_of, line_of
 from beam_topics.model.reporting.course import (
     DAY,
+    HOUR,
     bursts_in,
     calendar_unit,
     movements,
@@ -413,14 +414,15 @@ def _periods(
 ) -> dict[str, Any]:
     """Return what came in each period, and which words were new."""
     history, shown = sources.history, sources.shown
-    found = periods(history, came, len(shown.ids))
+    found, unit = periods(history, came, len(shown.ids)), calendar_unit(history)
+    slack = HOUR if unit == "day" else DAY
     return {
-        "unit": calendar_unit(history),
+        "unit": unit,
         "name": [period.name for period in found],
         "versions": [len(period.versions) for period in found],
         "time": _times(history, [period.versions[-1] for period in found]),
-        # A day later it would be over.
-        "unfinished": period_of(history[-1].until + DAY, calendar_unit(history)) == found[-1].name,
+        # An hour later a day would be over, and a day later a longer period.
+        "unfinished": period_of(history[-1].until + slack, unit) == found[-1].name,
         "shares": [period.shares for period in found],
         "new": [_new_words(sources, period.versions, since, limits) for period in found],
     }

@@ -31,6 +31,15 @@ function courseOf(topic) {
   });
 }
 
+/* Return what is said of the last period where it is not over. */
+const unfinished = () => (D.periods.unfinished ? `${D.periods.name.at(-1)} is unfinished, and dashed.` : "");
+
+/* Return the place of the first time in the unfinished period; the number of times without one. */
+function openIn(all) {
+  const before = D.periods.time.at(-2) ?? -Infinity;
+  return all.filter(t => !D.periods.unfinished || t <= before).length;
+}
+
 /* Return a topic's share of what came in each period. */
 const coarseCourseOf = topic => D.periods.shares.map(shares => shares && shares[topic]);
 

@@ -34,13 +34,13 @@ function movers() {
       sparkline(coarseCourseOf(z)), h("span.number", {}, times(change(z)))))),
     found.length > 6 && h("p.note", {}, `and ${found.length - 6} more in the table below`)];
   });
-  return [h("p.note", {}, `The share of what came since ${date(D.topics.since)}, against that of what came before.`),
+  return [h("p.note", {}, `The share of what came since ${date(D.topics.since)}, against that of what came before. ${unfinished()}`),
     lists.some(Boolean) ? lists : h("p", {}, "No topic moved much.")];
 }
 
 function topicTable() {
   return table({
-    caption: "All topics; a heading sorts",
+    caption: ["All topics; a heading sorts", unfinished()].filter(Boolean).join(". "),
     sorted: 2,
     columns: [{ name: "Topic", number: true }, { name: "Name" }, { name: "Share", number: true }, { name: "Course" },
       { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, { name: "Most frequent words" }],
