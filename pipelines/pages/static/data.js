@@ -64,4 +64,7 @@ const change = topic => (D.topics.before[topic] === null ? 1
 
 const times = ratio => (ratio >= 1 ? `×${ratio.toFixed(1)}` : `÷${(1 / ratio).toFixed(1)}`);
 
+/* Return the mark of a topic, where it has one: boilerplate, or like another topic. */
+const mark = topic => D.topics.mark[topic] && [" ", h("span.tag.mark", {}, D.topics.mark[topic])];
+
 const kindMark = kind => h(`span.kind.${kind}`, {}, KINDS[kind]);

@@ -12,7 +12,7 @@ function topicView(id) {
       topic + 1 < t.name.length && link(topicRoute(topic + 1), "next →")),
     h("h1", {}, foreign(t.name[topic])),
     h("p.lead", {}, t.parts[topic].length > 1 ? `Topics ${t.parts[topic].join(", ")}, shown as one, ` : `Topic ${t.id[topic]}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
-      t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`),
+      t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`, mark(topic)),
     section("Words", wordLists(topic)),
     section("Course", courseChart(topic), rankChart(topic), labelledTable(topic)),
     D.labelled && section("Bursts", burstList(burstsOf((_, z) => z === topic))),
