@@ -25,7 +25,7 @@ from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.relevance import WordStatistics
 
 FIRST, LEAST_WORDS, LEAST_COUNT = 30, 5, 30
-WIDTH, SHARE, TIMES = 0.8, 0.16, 3
+WIDTH, SHARE, TIMES = 0.8, 0.2, 3
 ALIKE = 0.5
 # Words whose dense probabilities are computed at a time.
 _BLOCK = 20_000

@@ -12,7 +12,17 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pytest
-from reported import DAY, HOSTILE, documents_of, listed, mixture_rows, published, shares_of, written
+from reported import (
+    DAY,
+    HOSTILE,
+    counts_of,
+    documents_of,
+    listed,
+    mixture_rows,
+    published,
+    shares_of,
+    written,
+)
 
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.relevance import topic_shares
@@ -261,6 +271,19 @@ def test_an_unfinished_period_is_dashed_and_said(browser, tmp_path, days, unfini
     label = page.locator(".chart >> nth=0").get_attribute("aria-label")
     assert (told in label) == unfinished
     assert any(page.evaluate("window.dashes")) == unfinished
+    page.close()
+
+
+def test_topics_that_are_alike_are_marked(browser, tmp_path, monkeypatch):
+    counts = counts_of(1, words=40)
+    counts[:, 4] = counts[:, 2]
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts)
+    page = browser.new_page()
+    page.goto(page_at(tmp_path).as_uri())
+    rows = page.locator("main table >> nth=0 >> tbody tr:has(.mark)").all_inner_texts()
+    assert sorted(text.split()[0] for text in rows) == ["2", "4"]
+    page.goto(f"{page.url}#/topic/2")
+    page.locator(".lead .mark").filter(has_text="like 4 (distance 0.00)").wait_for()
     page.close()
 
 
