@@ -4,8 +4,9 @@ A particle filter of one particle learns 50 topics from the training posts of 20
 pass, in the order of time. Mixtures of all posts are inferred. The own documents of a topic are
 those in which it has the largest share. For a name, ``own`` is the share of own documents that hold
 a word of the name, and ``others`` is the share of all other documents that hold none. Both are
-means over the topics, and means weighted by the number of own documents. The documents at hand are
-the training posts. The test posts are counted, too.
+means over the topics, and means weighted by the number of own documents. ``repeated`` is the number
+of words that are in the names of five topics or more. The documents at hand are the training posts.
+The test posts are counted, too.
 
 Posts are prepared in two ways: whole, as the pipelines read them, and as May et al. (2014) do,
 without headers and with a longer list of stop words. Every fifth abstract of arXiv is prepared like
@@ -15,6 +16,7 @@ the latter; three of four are at hand.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,7 +37,7 @@ from benchmarks.corpora import block_of, may_words, minibatches, records, stop_w
 from benchmarks.vocabulary import Splits, mixtures, newsgroups
 
 TOPICS = 50
-_FIRST = 3
+_FIRST, _MANY = 3, 5
 
 
 def learned(documents: Block) -> Snapshot:
@@ -123,5 +125,7 @@ def names() -> None:
                 row = dict(
                     zip(("own", "others", "own_weighted", "others_weighted"), found, strict=True)
                 )
+                held = Counter(word for some in words for word in set(some))
+                row["repeated"] = sum(count >= _MANY for count in held.values())
                 print(json.dumps({"posts": prepared, "documents": part, "names": kind, **row}))
         print("; ".join(names_by_documents(snapshot, parts["at hand"])[:12]), flush=True)

@@ -75,6 +75,7 @@ def show(options: Options) -> None:
             display.top_words,
             shown.given,
             ids=shown.ids,
+            marks=shown.marks,
             hidden=[topic not in listed for topic in shown.ids],
         )
     )

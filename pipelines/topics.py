@@ -13,7 +13,7 @@ and ``show`` use them. ``--name_topics`` names all topics that nobody named, by 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.table import Table
@@ -23,6 +23,7 @@ from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, En
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
@@ -65,7 +66,9 @@ def topics(options: Options) -> None:
         digest = store.put(key, catalogue)
     out = console()
     words = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
-    out.print(_table(digest, catalogue, words, manifest.ids(len(words))))
+    shown = Shown(catalogue, manifest, snapshot)
+    marks = dict(zip(shown.ids, shown.marks, strict=True))
+    out.print(_table(digest, catalogue, words, manifest.ids(len(words)), marks))
     earlier = [one[:_DIGITS] for one in store.history(key)[1 : _EARLIER + 1]]
     out.print(plain(f"earlier catalogues, newest first: {' '.join(earlier) or 'none'}"))
 
@@ -132,9 +135,13 @@ def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Cat
 
 
 def _table(
-    digest: str | None, catalogue: Catalogue, words: Sequence[str], ids: Sequence[int]
+    digest: str | None,
+    catalogue: Catalogue,
+    words: Sequence[str],
+    ids: Sequence[int],
+    marked: Mapping[int, str],
 ) -> Any:
-    """Return a table of all topics with their names and what the catalogue says of them."""
+    """Return a table of all topics with their names, their marks and what the catalogue says."""
     roots = catalogue.roots(ids)
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -142,12 +149,14 @@ def _table(
         table.add_column(column, overflow="fold")
     for topic, root, by_words in zip(ids, roots, words, strict=True):
         entry = catalogue.of(topic)
-        table.add_row(*map(plain, (str(topic), entry.name, by_words, _marks(entry, topic, root))))
+        marks = _marks(entry, topic, root, marked.get(topic, ""))
+        table.add_row(*map(plain, (str(topic), entry.name, by_words, marks)))
     return titled(f"catalogue {digest[:_DIGITS] if digest else 'none yet'}", table)
 
 
-def _marks(entry: Entry, topic: int, root: int) -> str:
+def _marks(entry: Entry, topic: int, root: int, marked: str) -> str:
     marks = {"hidden": entry.hidden, f"part of {root}": root != topic, "automatic": entry.automatic}
+    marks[marked] = bool(marked)
     return ", ".join(mark for mark, holds in marks.items() if holds)
 
 

@@ -34,14 +34,15 @@ from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.version_events import events_of, line_of
 from beam_topics.model.reporting.course import (
     DAY,
+    HOUR,
     bursts_in,
     calendar_unit,
     movements,
     period_of,
     periods,
 )
+from beam_topics.model.reporting.marks import DIGITS
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
-from beam_topics.model.reporting.names import mean_length, model_names
 from beam_topics.model.reporting.refused import Refused
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from beam_topics.model.reporting.shown import Shown
@@ -50,11 +51,7 @@ FORM = 1
 _FIRST_WORDS = 10
 _MOST_BURSTS = 300
 _MILLISECOND = 1000
-# Words whose dense probabilities are computed at a time.
-_BLOCK = 20_000
 _STEPS = 300
-# Places and distances are rounded, so that the last bits of a linear algebra library do not show.
-_DIGITS = 6
 # The places of the slider of lambda.
 LAMBDAS = tuple(n / 20 for n in range(21))
 # Topics of a word that are listed.
@@ -88,7 +85,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
     """Return the figures of a report."""
     shown, snapshot = sources.shown, sources.shown.snapshot
     came = [shown.came(manifest) for manifest in sources.history]
-    statistics = word_statistics(snapshot)
+    statistics = shown.statistics
     columns = WordColumns(snapshot, statistics, limits)
     ranked = snapshot.top_words(limits.ranked)
 
@@ -183,13 +180,12 @@ def _topics(
     snapshot = sources.shown.snapshot
     numbers = range(snapshot.topic_count)
     since, moved = movements(sources.history, came, snapshot.topic_count)
-    apart = distances(snapshot)
+    apart = sources.shown.distances
     top = snapshot.top_words(_FIRST_WORDS)
-    names = model_names(snapshot, statistics, mean_length(sources.history[-1]))
     return {
         "name": [
             shortened(name, limits.name) or f"topic {topic}"
-            for topic, name in zip(sources.shown.ids, names, strict=True)
+            for topic, name in zip(sources.shown.ids, sources.shown.by_words, strict=True)
         ],
         "share": topic_shares(snapshot).tolist(),
         "tokens": snapshot.totals.tolist(),
@@ -212,25 +208,12 @@ def _entries(shown: Shown) -> dict[str, Any]:
     tokens, topics = shown.snapshot.totals.tolist(), np.array(shown.topics)
     return {
         "id": shown.ids,
+        "mark": shown.marks,
         "parts": [topics[shown.of == group].tolist() for group in range(len(shown.ids))],
         "given": [entry.name for entry in entries],
         "hidden": shown.hidden,
         "empty": [not n and not one.name for n, one in zip(tokens, entries, strict=True)],
     }
-
-
-def distances(snapshot: Snapshot) -> FloatArray:
-    """Return the Hellinger distances between the topics' word distributions, float64[T, T]."""
-    topics = snapshot.topic_count
-    common = np.zeros((topics, topics))
-    for first in range(0, len(snapshot.words), _BLOCK):
-        rows = np.arange(first, min(first + _BLOCK, len(snapshot.words)))
-        counts = snapshot.rows(rows) + snapshot.prior.shares(rows)
-        roots = np.sqrt(counts / snapshot.normalisers)
-        common += roots.T @ roots
-    found: FloatArray = np.sqrt(np.clip(1 - common, 0, 1))
-    np.fill_diagonal(found, 0.0)
-    return np.round(found, _DIGITS)
 
 
 def places(apart: FloatArray) -> FloatArray:
@@ -242,13 +225,13 @@ def places(apart: FloatArray) -> FloatArray:
     points = _classical(apart)
     topics = len(apart)
     if topics < 3:
-        return np.round(points, _DIGITS)
+        return np.round(points, DIGITS)
     for _ in range(_STEPS):
         between = np.linalg.norm(points[:, None] - points[None], axis=2)
         ratio = np.divide(apart, between, out=np.zeros_like(apart), where=between > 0)
         # The Guttman transform.
         points = (points * ratio.sum(axis=1, keepdims=True) - ratio @ points) / topics
-    return np.round(points - points.mean(axis=0), _DIGITS)
+    return np.round(points - points.mean(axis=0), DIGITS)
 
 
 def _classical(apart: FloatArray) -> FloatArray:
@@ -259,7 +242,7 @@ def _classical(apart: FloatArray) -> FloatArray:
     found = np.zeros((topics, 2))
     for axis in range(min(2, topics)):
         vector = vectors[:, topics - 1 - axis]
-        largest = vector[np.argmax(np.round(np.abs(vector), _DIGITS))]
+        largest = vector[np.argmax(np.round(np.abs(vector), DIGITS))]
         length = np.sqrt(max(0.0, values[topics - 1 - axis]))
         found[:, axis] = vector * length * (1 if largest >= 0 else -1)
     return found
@@ -413,14 +396,15 @@ def _periods(
 ) -> dict[str, Any]:
     """Return what came in each period, and which words were new."""
     history, shown = sources.history, sources.shown
-    found = periods(history, came, len(shown.ids))
+    found, unit = periods(history, came, len(shown.ids)), calendar_unit(history)
+    slack = HOUR if unit == "day" else DAY
     return {
-        "unit": calendar_unit(history),
+        "unit": unit,
         "name": [period.name for period in found],
         "versions": [len(period.versions) for period in found],
         "time": _times(history, [period.versions[-1] for period in found]),
-        # A day later it would be over.
-        "unfinished": period_of(history[-1].until + DAY, calendar_unit(history)) == found[-1].name,
+        # An hour later a day would be over, and a day later a longer period.
+        "unfinished": period_of(history[-1].until + slack, unit) == found[-1].name,
         "shares": [period.shares for period in found],
         "new": [_new_words(sources, period.versions, since, limits) for period in found],
     }

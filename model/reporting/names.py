@@ -10,7 +10,8 @@ where own(w) is the share of own documents that hold w and no word chosen before
 that of all other documents. Candidates are the first words by relevance with several values of
 lambda (:mod:`beam_topics.model.reporting.relevance`). Forms of one word are not chosen twice, and a
 further word that gains less than :data:`LEAST_GAIN` ends the name. Ties go to the word that is more
-frequent in the topic, so equal models and documents give equal names.
+frequent in the topic, so equal models and documents give equal names. A word may be in
+:data:`MOST_NAMES` names: the topics that have it most often keep it, and the others choose again.
 
 **How many documents hold a word.** :class:`Expected` says it from the model alone. The model takes
 a token of an own document from the topic with probability :data:`OWN_SHARE`, and otherwise from all
@@ -62,7 +63,7 @@ from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.reporting.escaping import harmless
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 
-MOST_WORDS = 4
+MOST_WORDS, MOST_NAMES = 4, 4
 PRICE = 0.7
 EXPECTED_PRICE = 0.3
 LEAST_GAIN = 0.01
@@ -307,11 +308,36 @@ def words_of(
         evidence: How many documents hold a word. A topic of which it knows nothing has the name
             that follows from the model.
     """
-    expected, found = Expected(snapshot), []
-    for topic in range(snapshot.topic_count):
-        rows = candidates(statistics, topic)
+    expected = Expected(snapshot)
+
+    def chosen(topic: int, passed: set[int]) -> list[int]:
+        rows = [row for row in candidates(statistics, topic) if row not in passed]
         cover = evidence.cover(topic, rows) or expected.cover(topic, rows)
-        found.append([snapshot.words[row] for row in chosen_words(snapshot, rows, cover)])
+        return chosen_words(snapshot, rows, cover)
+
+    passed: list[set[int]] = [set() for _ in range(snapshot.topic_count)]
+    found = [chosen(topic, passed[topic]) for topic in range(snapshot.topic_count)]
+    while many := _too_many(snapshot, found):
+        for topic, rows in many.items():
+            passed[topic] |= rows
+            found[topic] = chosen(topic, passed[topic])
+    # Where other topics keep all words of a topic, it has the name that it had.
+    whole = [rows or chosen(topic, set()) for topic, rows in enumerate(found)]
+    return [[snapshot.words[row] for row in rows] for rows in whole]
+
+
+def _too_many(snapshot: Snapshot, names: Sequence[Sequence[int]]) -> dict[int, set[int]]:
+    """Return the topics that give up words which too many names have, and these words."""
+    holding: dict[int, list[int]] = defaultdict(list)
+    for topic, rows in enumerate(names):
+        for row in rows:
+            holding[row].append(topic)
+    found: dict[int, set[int]] = defaultdict(set)
+    for row, topics in holding.items():
+        if len(topics) > MOST_NAMES:
+            counts = snapshot.rows(np.array([row]))[0]
+            for topic in sorted(topics, key=lambda z: (-counts[z], z))[MOST_NAMES:]:
+                found[topic].add(row)
     return found
 
 

@@ -19,7 +19,7 @@ from typing import Self
 
 import numpy as np
 
-from beam_topics.model.arrays import LongArray
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.inference.mixtures import Groups, sums_of
 from beam_topics.model.publishing.catalogue import (
     Came,
@@ -33,8 +33,9 @@ from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import place_of
+from beam_topics.model.reporting.marks import distances, marks_of
 from beam_topics.model.reporting.names import mean_length, model_names
-from beam_topics.model.reporting.relevance import word_statistics
+from beam_topics.model.reporting.relevance import WordStatistics, word_statistics
 
 
 class Shown:
@@ -88,12 +89,30 @@ class Shown:
         return self.catalogue.names()
 
     @cached_property
+    def statistics(self) -> WordStatistics:
+        """Those of the words of the groups."""
+        return word_statistics(self.snapshot)
+
+    @cached_property
+    def marks(self) -> list[str]:
+        """The mark of each group (:mod:`beam_topics.model.reporting.marks`)."""
+        return marks_of(self.snapshot, self.statistics, self.distances, self.ids)
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        """The Hellinger distances between the groups, float64[n, n]."""
+        return distances(self.snapshot)
+
+    @cached_property
+    def by_words(self) -> list[str]:
+        """The name of each group by the model alone; empty where it has no word."""
+        return model_names(self.snapshot, self.statistics, mean_length(self.manifest))
+
+    @cached_property
     def names(self) -> list[str]:
         """The name of each group: that of the catalogue, else the one of the model alone."""
-        whole, length = self.snapshot, mean_length(self.manifest)
-        words = model_names(whole, word_statistics(whole), length)
         return [
-            self.given.get(topic) or words[group] or f"topic {topic}"
+            self.given.get(topic) or self.by_words[group] or f"topic {topic}"
             for group, topic in enumerate(self.ids)
         ]
 

@@ -88,12 +88,13 @@ def topic_table(
     names: Mapping[int, str],
     *,
     ids: Sequence[int],
+    marks: Sequence[str],
     hidden: Sequence[bool] = (),
 ) -> Group:
     """Make a table of topics by share: id, share, curve, most frequent words.
 
-    A topic that has a name in ``names``, by id, has it before its words. ``hidden`` says of each
-    topic whether it is left out.
+    A topic that has a name in ``names``, by id, has it before its words, and its mark after them.
+    ``hidden`` says of each topic whether it is left out.
     """
     table = Table(show_edge=False)
     table.add_column("topic", justify="right")
@@ -105,11 +106,12 @@ def topic_table(
     for topic in sorted(listed, key=lambda t: (-share[t], t)):
         named = plain(f"{names[ids[topic]]}: " if ids[topic] in names else "")
         named.stylize("bold")
+        mark = Text(f" [{marks[topic]}]" if marks[topic] else "", style="yellow")
         table.add_row(
             str(ids[topic]),
             f"{share[topic]:.1%}",
             Text(curves[topic], style="cyan"),
-            Text.assemble(named, plain(" ".join(top[topic]))),
+            Text.assemble(named, plain(" ".join(top[topic])), mark),
         )
     return titled(title, table)
 

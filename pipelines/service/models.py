@@ -68,7 +68,7 @@ class Loaded:
         return self._described(places[topic], count)
 
     def topics(self, count: int) -> list[dict[str, Any]]:
-        """Return id, name, share and first words of each topic that is shown."""
+        """Return id, name, share, first words and mark of each topic that is shown."""
         return [self._described(place, count) for place in range(len(self.shown.ids))]
 
     def _described(self, place: int, count: int) -> dict[str, Any]:
@@ -80,6 +80,7 @@ class Loaded:
             "share": float(self.topic_shares[place]),
             "words": [shown.snapshot.words[row] for row in rows],
             "hidden": shown.hidden[place],
+            "mark": shown.marks[place],
         }
 
     @cached_property

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from reported import listed, published
+from reported import counts_of, listed, published
 
 from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.pipelines import report, show, topics
@@ -166,3 +166,18 @@ def test_wrong_options_of_names_change_nothing(store, capsys, options, message):
     assert run(store, *options.split()) == 2
     assert message in capsys.readouterr().err
     assert CatalogueStore(store.root).history("") == []
+
+
+def test_topics_that_are_alike_are_marked(tmp_path, monkeypatch, capsys):
+    counts = counts_of(1)
+    counts[:, 4] = counts[:, 2]
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts)
+    store = published(tmp_path / "models", 1, words=tuple(f"word{n}" for n in range(40)))
+    marks = ["like 4", "like 2"]
+    for program in (show, topics):
+        assert program.main([f"--model_store={store.root}"]) == 0
+        told = capsys.readouterr().out
+        assert [told.count(mark) for mark in marks] == [1, 1]
+    # One of them is a part of the other.
+    assert run(store, "--topic_ids=4", "--merge_into=2") == 0
+    assert "like" not in capsys.readouterr().out

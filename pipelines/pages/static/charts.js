@@ -12,17 +12,21 @@ const LINES = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5", "--li
  *   curves  [{name, values}], null where nothing is known
  *   show    turns a value into text
  *   ranks   whether small values are at the top
+ *   open    the first place of the unfinished period, which is dashed
  */
-function timeChart({ title, time, curves, show, ranks = false }) {
-  const box = h("div.chart", { role: "img", "aria-label": `${title}. The figures are in the table below.` });
+function timeChart({ title, time, curves, show, ranks = false, open = time.length }) {
+  const note = open < time.length ? ` ${unfinished()}` : "";
+  const box = h("div.chart", { role: "img", "aria-label": `${title}.${note} The figures are in the table below.` });
   const legend = curves.length > 1 && h("ul.legend", { "aria-hidden": "true" }, curves.map((curve, n) =>
     h("li", {}, s("svg", { viewBox: "0 0 20 10" }, s(`path.stroke-${n + 1}`, { d: "M0 5H20" })), foreign(curve.name))));
   const readout = h("p.readout", { "aria-hidden": "true" }, "\u00a0");
-  const chart = { box, title, time, curves, show, ranks, readout, plot: null };
+  const chart = { box, title, time, curves, show, ranks, open, readout, plot: null };
   drawn.add(chart);
   new ResizeObserver(() => draw(chart)).observe(box);
-  return h("figure", {}, h("figcaption", {}, title), legend, box, readout, asTable(title, time, curves, show));
+  return h("figure", {}, h("figcaption", {}, title, note && ".", note), legend, box, readout, asTable(title + (note && "." + note), time, curves, show));
 }
+
+const isOpen = chart => chart.open < chart.time.length;
 
 function draw(chart) {
   if (!chart.box.isConnected) {
@@ -34,7 +38,9 @@ function draw(chart) {
   if (chart.plot && chart.plot.width === width && chart.theme === theme()) return;
   if (chart.plot) chart.plot.destroy();
   chart.theme = theme();
-  const data = [chart.time.map(t => t / 1000), ...chart.curves.map(c => c.values.map(v => v ?? null))];
+  // The dashed curve begins where the other one ends.
+  const part = accepts => chart.curves.map(c => c.values.map((v, n) => (accepts(n) ? v ?? null : null)));
+  const data = [chart.time.map(t => t / 1000), ...part(n => n < chart.open), ...(isOpen(chart) ? part(n => n >= chart.open - 1) : [])];
   chart.plot = new uPlot(options(chart, width), data, chart.box);
 }
 
@@ -49,11 +55,11 @@ function options(chart, width) {
     scales: { x: { time: true }, y: chart.ranks ? { dir: -1, distr: 3, log: 10, range: (u, min, max) => [1, Math.max(10, max)] }
       : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [{ ...axis, space: 64 }, { ...axis, size: 58, values: (u, splits) => splits.map(v => (v === null ? "" : chart.show(v))) }],
-    series: [{}, ...chart.curves.map((curve, n) => ({
-      stroke: colour(LINES[n % LINES.length]), width: 2, spanGaps: true, dash: n === 1 && !chart.ranks ? [6, 3] : undefined,
+    series: [{}, ...(isOpen(chart) ? [undefined, [3, 4]] : [undefined]).flatMap(dash => chart.curves.map((curve, n) => ({
+      stroke: colour(LINES[n % LINES.length]), width: 2, spanGaps: true, dash,
       points: { show: points, size: 5 },
       fill: n === 0 && !chart.ranks && chart.curves.length < 3 ? colour("--fill-1") : undefined,
-    }))],
+    })))],
     hooks: { setCursor: [u => tell(chart, u.cursor.idx)] },
   };
 }
@@ -87,14 +93,15 @@ const redraw = () => drawn.forEach(draw);
 const theme = () => (matchMedia("print").matches ? "light" : document.documentElement.dataset.theme
   || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
 
-/* Return a small curve; it is decoration, because figures stand beside it. */
+/* Return a small curve over the periods; it is decoration, because figures stand beside it. */
 function sparkline(values) {
   const most = Math.max(1e-9, ...values.map(v => v ?? 0));
   const x = n => (values.length > 1 ? (100 * n) / (values.length - 1) : 50).toFixed(1);
   const points = values.map((v, n) => (v === null || v === undefined ? null : `${x(n)},${(22 - (20 * v) / most).toFixed(1)}`)).filter(Boolean);
   return s("svg.spark", { viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" },
     points.length > 0 && s("polygon", { points: `${points[0].split(",")[0]},22 ${points.join(" ")} ${points[points.length - 1].split(",")[0]},22` }),
-    s("polyline", { points: points.join(" ") }));
+    D.periods.unfinished && s("polyline.open", { points: points.slice(-2).join(" ") }),
+    s("polyline", { points: (D.periods.unfinished ? points.slice(0, -1) : points).join(" ") }));
 }
 
 /* Return a bar for a share of 0 to 1. */

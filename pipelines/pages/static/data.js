@@ -31,6 +31,15 @@ function courseOf(topic) {
   });
 }
 
+/* Return what is said of the last period where it is not over. */
+const unfinished = () => (D.periods.unfinished ? `${D.periods.name.at(-1)} is unfinished, and dashed.` : "");
+
+/* Return the place of the first time in the unfinished period; the number of times without one. */
+function openIn(all) {
+  const before = D.periods.time.at(-2) ?? -Infinity;
+  return all.filter(t => !D.periods.unfinished || t <= before).length;
+}
+
 /* Return a topic's share of what came in each period. */
 const coarseCourseOf = topic => D.periods.shares.map(shares => shares && shares[topic]);
 
@@ -54,5 +63,8 @@ const change = topic => (D.topics.before[topic] === null ? 1
   : Math.max(D.topics.recent[topic], 1e-3) / Math.max(D.topics.before[topic], 1e-3));
 
 const times = ratio => (ratio >= 1 ? `×${ratio.toFixed(1)}` : `÷${(1 / ratio).toFixed(1)}`);
+
+/* Return the mark of a topic, where it has one: boilerplate, or like another topic. */
+const mark = topic => D.topics.mark[topic] && [" ", h("span.tag.mark", {}, D.topics.mark[topic])];
 
 const kindMark = kind => h(`span.kind.${kind}`, {}, KINDS[kind]);

@@ -34,18 +34,18 @@ function movers() {
       sparkline(coarseCourseOf(z)), h("span.number", {}, times(change(z)))))),
     found.length > 6 && h("p.note", {}, `and ${found.length - 6} more in the table below`)];
   });
-  return [h("p.note", {}, `The share of what came since ${date(D.topics.since)}, against that of what came before.`),
+  return [h("p.note", {}, `The share of what came since ${date(D.topics.since)}, against that of what came before. ${unfinished()}`),
     lists.some(Boolean) ? lists : h("p", {}, "No topic moved much.")];
 }
 
 function topicTable() {
   return table({
-    caption: "All topics; a heading sorts",
+    caption: ["All topics; a heading sorts", unfinished()].filter(Boolean).join(". "),
     sorted: 2,
     columns: [{ name: "Topic", number: true }, { name: "Name" }, { name: "Share", number: true }, { name: "Course" },
       { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, { name: "Most frequent words" }],
     rows: [...TOPICS].sort((a, b) => D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
-      cell(String(D.topics.id[z]), D.topics.id[z]), cell(topicLink(z), D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
+      cell(String(D.topics.id[z]), D.topics.id[z]), cell([topicLink(z), mark(z)], D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
       cell(sparkline(coarseCourseOf(z)), change(z)), cell(percent(D.topics.recent[z]), D.topics.recent[z]),
       cell(times(change(z)), change(z)), cell(kindMark(D.topics.kind[z]), D.topics.kind[z]),
       cell(foreign(D.topics.first[z].slice(0, 7).join(" ")), D.topics.first[z].join(" "))]),

@@ -12,7 +12,7 @@ function topicView(id) {
       topic + 1 < t.name.length && link(topicRoute(topic + 1), "next →")),
     h("h1", {}, foreign(t.name[topic])),
     h("p.lead", {}, t.parts[topic].length > 1 ? `Topics ${t.parts[topic].join(", ")}, shown as one, ` : `Topic ${t.id[topic]}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
-      t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`),
+      t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`, mark(topic)),
     section("Words", wordLists(topic)),
     section("Course", courseChart(topic), rankChart(topic), labelledTable(topic)),
     D.labelled && section("Bursts", burstList(burstsOf((_, z) => z === topic))),
@@ -50,14 +50,14 @@ function wordItems(topic, order) {
 
 function courseChart(topic) {
   return timeChart({ title: "Share of the tokens that came with each version", time: D.versions.time,
-    curves: [{ name: "share", values: courseOf(topic) }], show: percent });
+    curves: [{ name: "share", values: courseOf(topic) }], show: percent, open: openIn(D.versions.time) });
 }
 
 function labelledTable(topic) {
   const l = D.labelled;
   if (!l) return null;
   const named = l.name.map(name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name));
-  return table({ caption: `Mean share of the documents that were labelled, by ${D.periods.unit}`, most: 12,
+  return table({ caption: `Mean share of the documents that were labelled, by ${D.periods.unit}${D.periods.unfinished ? `; ${D.periods.name.at(-1)} is unfinished` : ""}`, most: 12,
     columns: [{ name: D.periods.unit }, { name: "Documents", number: true }, { name: "Mean share", number: true }, { name: "" }],
     rows: l.name.map((name, n) => [cell(named[n], name), cell(whole(l.documents[n]), l.documents[n]),
       cell(percent(l.shares[n][topic]), l.shares[n][topic]), cell(bar(l.shares[n][topic]), l.shares[n][topic])]).reverse() });

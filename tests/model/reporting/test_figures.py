@@ -196,6 +196,19 @@ def test_dates_are_those_of_documents_and_the_last_period_may_be_unfinished(made
     assert max(event["time"] for event in figures["events"]) <= until
 
 
+@pytest.mark.parametrize(("last", "unfinished"), [("T18:00", True), ("T23:30", False)])
+def test_a_day_is_unfinished_until_its_last_hour(made, last, unfinished):
+    days = [parse_time(f"2026-03-0{day}") + 84_600_000_000 for day in range(1, 6)]
+    days.append(parse_time(f"2026-03-06{last}"))
+    history = [
+        replace(manifest, times=[days[0], day])
+        for manifest, day in zip(made[0].history, days, strict=True)
+    ]
+    found = figures_of(replace(made[0], history=history, model_of=lambda _: None), LIMITS)
+    assert found["periods"]["name"][-1] == "2026-03-06"
+    assert found["periods"]["unfinished"] == unfinished
+
+
 def test_a_new_word_is_told_once_with_counts_and_dates(made):
     sources, _, _, figures = made
     (first, *_) = told = [one for words in figures["periods"]["new"] for one in words]

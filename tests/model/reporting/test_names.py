@@ -41,6 +41,24 @@ def test_words_that_all_documents_hold_are_no_name():
     ]
 
 
+def test_a_word_is_in_the_names_of_the_topics_that_have_it_most_often():
+    # Each topic has two words of its own, and one that others have, too.
+    counts = np.vstack([np.kron(np.eye(8), [[30.0], [20.0]]), np.full((1, 8), 40.0)])
+    counts[-1, [6, 2, 5, 3]] = 70, 60, 55, 50
+    words = [f"own{n}" if n % 2 else f"first{n}" for n in range(16)]
+    snapshot = snapshot_of(counts, (*words, "shared"))
+    own = [(z, ["shared", words[2 * z + n % 2]]) for z in range(8) for n in range(9)]
+    strange = [(8, ["x"])] * 600
+    names = words_by(snapshot, [*own, *strange])
+    assert [z for z, name in enumerate(names) if "shared" in name] == [2, 3, 5, 6]
+    assert all(words[2 * z] in name for z, name in enumerate(names) if "shared" not in name)
+
+
+def test_a_topic_whose_words_others_keep_has_a_name():
+    names = words_by(snapshot_of(np.ones((1, 7)), ("shared",)), [])
+    assert names == [["shared"]] * 7
+
+
 def test_a_word_that_stands_in_a_phrase_is_named_by_it():
     names = names_by_documents(snapshot_of(COUNTS, WORDS), DOCUMENTS)
     assert names == ["match, goal", "supreme court, judge"]

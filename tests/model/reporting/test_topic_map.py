@@ -2,24 +2,25 @@ import numpy as np
 import pytest
 from made import random_snapshot, snapshot_of
 
-from beam_topics.model.reporting import figures
+from beam_topics.model.reporting import figures, marks
+from beam_topics.model.reporting.marks import distances
 
 
 def test_the_distance_is_hellingers(monkeypatch):
     snapshot = random_snapshot(1)
     rows = np.arange(len(snapshot.words))
     p = (snapshot.rows(rows) + snapshot.prior.shares(rows)) / snapshot.normalisers
-    whole = figures.distances(snapshot)
+    whole = distances(snapshot)
     for a in range(5):
         for b in range(5):
             wanted = np.sqrt(0.5 * ((np.sqrt(p[:, a]) - np.sqrt(p[:, b])) ** 2).sum())
             assert whole[a, b] == pytest.approx(wanted if a != b else 0, abs=1e-5)
-    monkeypatch.setattr(figures, "_BLOCK", 7)
-    assert np.abs(figures.distances(snapshot) - whole).max() <= 2e-6
+    monkeypatch.setattr(marks, "_BLOCK", 7)
+    assert np.abs(distances(snapshot) - whole).max() <= 2e-6
 
 
 def test_topics_without_a_common_word_are_at_distance_1():
-    apart = figures.distances(snapshot_of([[9.0, 0.0], [0.0, 9.0]], beta=1e-12))
+    apart = distances(snapshot_of([[9.0, 0.0], [0.0, 9.0]], beta=1e-12))
     assert apart.tolist() == [[0, pytest.approx(1, abs=1e-4)], [pytest.approx(1, abs=1e-4), 0]]
 
 
@@ -34,7 +35,7 @@ def test_points_of_a_plane_are_found_again():
 
 @pytest.mark.parametrize("topics", [1, 2, 3])
 def test_few_topics_have_places(topics):
-    apart = figures.distances(random_snapshot(3, topics=topics))
+    apart = distances(random_snapshot(3, topics=topics))
     assert figures.places(apart).shape == (topics, 2)
     assert np.isfinite(figures.places(apart)).all()
 

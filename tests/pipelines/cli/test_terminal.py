@@ -74,9 +74,11 @@ def test_shares_sum_to_one():
 
 
 def test_words_are_shown_as_they_are_and_never_obeyed():
+    marks, curves = ["", "like [b]0[/b]"], ["▁", "█"]
     text = printed(
-        topic_table("a [b]title[/b]", snapshot(), ["▁", "█"], "curve", 3, {}, ids=[0, 7])
+        topic_table("a [b]title[/b]", snapshot(), curves, "curve", 3, {}, ids=[0, 7], marks=marks)
     )
+    assert text.count("[like [b]0[/b]]") == 1
     assert "[red]a[/red]" in text
     assert "[b]title[/b]" in text
     assert "\x1b" not in text

@@ -12,7 +12,17 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 import pytest
-from reported import HOSTILE, documents_of, listed, mixture_rows, published, shares_of, written
+from reported import (
+    DAY,
+    HOSTILE,
+    counts_of,
+    documents_of,
+    listed,
+    mixture_rows,
+    published,
+    shares_of,
+    written,
+)
 
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.relevance import topic_shares
@@ -229,7 +239,52 @@ def test_a_period_tells_what_was_new(tab):
     page = tab("time")
     page.select_option("#period", index=0)
     page.wait_for_url(lambda url: urlparse(url).fragment.startswith("/time/"))
-    page.locator("main section >> nth=0").filter(has_text="word2").wait_for()
+    new = page.locator("main section >> nth=0")
+    new.filter(has_text=f"{HOSTILE[0]} 9 up to 1970-01-31, none before").wait_for()
+    page.select_option("#period", index=1)
+    later = "9 up to 1970-03-02, 1 before, the first by 1970-01-31"
+    new.filter(has_text=f"{HOSTILE[0]} {later}").wait_for()
+
+
+_DASHES = """
+const plain = CanvasRenderingContext2D.prototype.setLineDash;
+window.dashes = [];
+CanvasRenderingContext2D.prototype.setLineDash = function (dash) {
+  window.dashes.push(dash.length);
+  plain.call(this, dash);
+};
+"""
+
+
+# The last version ends with 24 or with 30 June.
+@pytest.mark.parametrize(("days", "unfinished"), [(29, True), (30, False)])
+def test_an_unfinished_period_is_dashed_and_said(browser, tmp_path, days, unfinished):
+    page = browser.new_page()
+    page.add_init_script(_DASHES)
+    page.goto(page_at(tmp_path, step=days * DAY).as_uri())
+    told = "1970-06 is unfinished, and dashed."
+    assert page.locator("caption").filter(has_text=told).count() == unfinished
+    dashed = [each.get_attribute("points").split() for each in page.locator(".open").all()]
+    assert {len(points) for points in dashed} == ({2} if unfinished else set())
+    page.goto(f"{page.url}#/topic/0")
+    page.locator(".chart canvas >> nth=0").wait_for()
+    label = page.locator(".chart >> nth=0").get_attribute("aria-label")
+    assert (told in label) == unfinished
+    assert any(page.evaluate("window.dashes")) == unfinished
+    page.close()
+
+
+def test_topics_that_are_alike_are_marked(browser, tmp_path, monkeypatch):
+    counts = counts_of(1, words=40)
+    counts[:, 4] = counts[:, 2]
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts)
+    page = browser.new_page()
+    page.goto(page_at(tmp_path).as_uri())
+    rows = page.locator("main table >> nth=0 >> tbody tr:has(.mark)").all_inner_texts()
+    assert sorted(text.split()[0] for text in rows) == ["2", "4"]
+    page.goto(f"{page.url}#/topic/2")
+    page.locator(".lead .mark").filter(has_text="like 4 (distance 0.00)").wait_for()
+    page.close()
 
 
 def test_colours_follow_the_system_and_the_button(browser, address):

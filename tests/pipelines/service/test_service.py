@@ -176,6 +176,7 @@ def test_models_are_read_before_the_first_request_and_it_is_ready_then(store):
 def test_one_topic_with_more_words(client):
     every = client.get("/topics").json()
     second = every["topics"][1]
+    assert {topic["mark"] for topic in every["topics"]} == {""}
     found = client.get("/topics/1", params={"words": 12}).json()
     assert found.pop("version") == every["version"] and len(found["words"]) == 12
     assert {**found, "words": found["words"][:10]} == second
