@@ -286,11 +286,7 @@ class Serving:
     topic_names: bool = False
 
     def label(
-        self,
-        served: ServedModel,
-        documents: Block,
-        times: LongArray,
-        tallies: dict[Window, Tally],
+        self, served: ServedModel, documents: Block, times: LongArray, tallies: dict[Window, Tally]
     ) -> Iterator[MixtureBlock]:
         """Yield the mixtures of documents in their order, and add the documents to tallies.
 
