@@ -217,12 +217,9 @@ class TopicModelHandler(ModelHandler):
         # A wrong method is refused when the graph is built, not on a worker.
         method = inference_for(self._settings)
         if method.needs_all_documents:
-            raise OptionError(
-                "--method",
-                self._settings.kind,
-                "a method for one document at a time",
-                "Use transforms.infer.InferTogether.",
-            )
+            allowed = "a method for one document at a time"
+            remedy = "Use transforms.infer.InferTogether."
+            raise OptionError("--method", self._settings.kind, allowed, remedy)
         self._choose(version)
 
     def _choose(self, version: str) -> None:

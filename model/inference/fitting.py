@@ -181,12 +181,11 @@ def fit(
     """
     settings = settings or FitSettings()
     if len(pairs) < 2:
-        raise OptionError(
-            "--input",
+        given, remedy = (
             f"{len(pairs)} documents with known words",
-            "at least 2 of them",
             "Give documents like the model's.",
         )
+        raise OptionError("--input", given, "at least 2 of them", remedy)
     pairs = sorted(
         pairs, key=lambda pair: (hashlib.sha256(pair.name.encode()).digest(), pair.to_bytes())
     )

@@ -163,12 +163,9 @@ def prepared_classifier(
     """
     classifier = published.classifier
     if classifier is None:
-        raise OptionError(
-            "--method",
-            settings.kind,
-            "a method for which there is a classifier",
-            "Fit one first, with beam-topics fit_classifier.",
-        )
+        allowed = "a method for which there is a classifier"
+        remedy = "Fit one first, with beam-topics fit_classifier."
+        raise OptionError("--method", settings.kind, allowed, remedy)
     return PreparedClassifier(
         published, classifier.table(published.snapshot), classifier.temperature, classifier.features
     )

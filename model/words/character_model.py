@@ -240,12 +240,8 @@ class CharacterModel:
         order = checks.whole(
             "order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1
         )
-        characters = checks.whole(
-            "characters of a character model",
-            checks.field(header, "characters"),
-            1,
-            sys.maxunicode + 2,
-        )
+        characters, most = checks.field(header, "characters"), sys.maxunicode + 2
+        characters = checks.whole("characters of a character model", characters, 1, most)
         again = checks.number("again of a character model", checks.field(header, "again"), 0.0, 1.0)
         try:
             spelled = text.decode("utf-8", "surrogatepass")

@@ -93,16 +93,8 @@ class GrowingWords:
         """
         given = WordList.of(words)
         self._reserve(len(given), len(given.text) + 1)
-        found, self._count, self._used = add_words(
-            self._text,
-            self._starts,
-            self._slots,
-            self._count,
-            self._used,
-            given.text,
-            len(given),
-            most,
-        )
+        held = self._text, self._starts, self._slots, self._count, self._used
+        found, self._count, self._used = add_words(*held, given.text, len(given), most)
         return found
 
     def _reserve(self, words: int, size: int) -> None:

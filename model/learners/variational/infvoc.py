@@ -176,13 +176,8 @@ class InfvocState(VariationalState[Infvoc]):
         self.base = np.zeros(0)
         self.sums = np.zeros((topics, 2))
         none = np.zeros((topics, 0))
-        self.sticks = Sticks(
-            none.astype(np.int32),
-            none,
-            none,
-            np.zeros(topics, np.int64),
-            empty_positions(0, topics),
-        )
+        words, sizes = none.astype(np.int32), np.zeros(topics, np.int64)
+        self.sticks = Sticks(words, none, none, sizes, empty_positions(0, topics))
 
     @property
     def base_distribution(self) -> CharacterModel:
