@@ -22,9 +22,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.block import Block, Blocks, Gathering
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
 from beam_topics.model.documents.sequencing import SequenceHead, add_documents, close_windows

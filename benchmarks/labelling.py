@@ -24,7 +24,7 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.evaluation.agreement import agreement, divergence
-from beam_topics.model.inference import METHOD, Gibbs2, InferenceSettings, PublishedModel
+from beam_topics.model.inference.base import METHOD, Gibbs2, InferenceSettings, PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixtures import TopicMixture

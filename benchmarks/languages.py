@@ -11,8 +11,8 @@ import json
 import time
 from collections import Counter
 
+from beam_topics.model.documents.block import Blocks
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.corpora import records
 from benchmarks.ingest import parts

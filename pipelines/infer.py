@@ -7,7 +7,7 @@ With ``--key_field`` each document is labelled by the model of its key, and a do
 key becomes a dead letter. ``--method`` chooses the inference method
 (:mod:`beam_topics.model.inference`); ``gibbs1`` and ``gibbs2`` infer all documents of a model
 together. Every run reports the share of each window's words that the model knows
-(:mod:`beam_topics.transforms.coverage`).
+(:mod:`beam_topics.transforms.infer`).
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ from beam_topics.model.documents.sequencing import (
 )
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.inference import METHOD, PublishedModel, inference_for, inference_names
+from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.fitting import fit_classifier, make_pair
-from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.kernels.special import dirichlet_weights
 from beam_topics.model.learner_log.head import checkpoint_from_bytes
 from beam_topics.model.learner_log.live import LiveLearners

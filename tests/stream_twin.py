@@ -376,7 +376,7 @@ def labelled(batches, references, before_first_model):
 
 
 def by_period(events, period):
-    """What :class:`beam_topics.transforms.stateful.PeriodDoFn` closes: (end, its records).
+    """What :class:`beam_topics.transforms.shared.PeriodDoFn` closes: (end, its records).
 
     The events are those of the stream, with (time, record) in place of documents.
     """

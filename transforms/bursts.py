@@ -35,8 +35,7 @@ from beam_topics.model.publishing.succession import place_of
 from beam_topics.model.publishing.version_events import record_of
 from beam_topics.model.reporting.alarms import Watched
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time
-from beam_topics.transforms.shared import LAST_TIME
-from beam_topics.transforms.stateful import PendingDoFn, StatefulDoFn, TimerSchedule
+from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
 
 # The least window: a cycle of shorter ones has too many.
 LEAST_WINDOW = 60 * MICROSECONDS_PER_SECOND

@@ -19,16 +19,10 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
 from beam_topics.model.documents.block import Block
-from beam_topics.model.inference import Gibbs3, InferenceSettings, inference_for
+from beam_topics.model.inference.base import FitSettings, Gibbs3, InferenceSettings, inference_for
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.fitting import (
-    FitProgress,
-    Pair,
-    fit_classifier,
-    make_pair,
-)
+from beam_topics.model.inference.fitting import FitProgress, Pair, fit_classifier, make_pair
 from beam_topics.model.inference.serving import ServedModel, published_of
-from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms.infer import check_alone
 from beam_topics.transforms.shared import NAMESPACE

@@ -29,17 +29,30 @@ infers those of each model together: once :data:`MODEL_DOCUMENTS` of it wait, or
 that does not depend on the bundle. The models that it has read are kept in memory, up to a number
 of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
 depend on the bundles, on the order of the documents, or on which models are in memory. All three
-tally the documents for :mod:`beam_topics.transforms.coverage`.
+tally the documents for :class:`Coverage`, which measures how much of each window's vocabulary a
+model knows:
+
+    tallies: (shard, bytes) -> reports: bytes (JSON), one for each key, version and window
+
+Windows are of event time. A document counts in the window in which it is labelled. In
+``beam-topics infer`` that is the window of its own time. ``beam-topics stream`` labels a document
+after its window has closed, so it counts in the window that is open then, and so does a late one.
+A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning, the
+others as information. The tallies wait in state for the end of the window
+(:mod:`beam_topics.transforms.shared`), where they are added up.
 
 A document whose key has no model becomes a dead letter; :class:`Route` keeps the others.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import apache_beam as beam
 import numpy as np
@@ -53,25 +66,110 @@ from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.block import Block, key_and_count, keyed
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference import (
+from beam_topics.model.inference.base import (
+    CLASSIFIER,
+    RETRAIN_BELOW,
+    TRAINING,
     Gibbs3,
+    Inference,
     InferenceSettings,
     inference_for,
     inference_named,
     inference_names,
 )
-from beam_topics.model.inference.base import CLASSIFIER, TRAINING, Inference
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.coverage import Tally
+from beam_topics.model.inference.coverage import CoverageReport, Tally
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
-from beam_topics.transforms.coverage import TALLIES, sharded
+from beam_topics.model.stored.wire import canonical_json
 from beam_topics.transforms.read import Documents, documents_of
-from beam_topics.transforms.shared import DEAD_LETTERS, LAST_TIME, NAMESPACE, Refusals
+from beam_topics.transforms.shared import DEAD_LETTERS, LAST_TIME, NAMESPACE, Refusals, SummingDoFn
+
+LOGGER = "beam_topics.coverage"
+# The output of a step that infers, with its tallies.
+TALLIES = "tallies"
+# The state of a step costs some milliseconds for each Beam key and bundle. So the tallies of many
+# model keys share a Beam key.
+SHARDS = 16
+_SEPARATOR = b"\0"
+
+
+class _Report(SummingDoFn):
+    """Add up tallies, and emit a report for each key, version and window; keyed by shard."""
+
+    def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
+        super().__init__(window_micros, streams)
+        self._below = retrain_below
+        self._retrain = Metrics.counter(NAMESPACE, "retrain")
+        self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
+
+    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
+        for name, tally in sums(records):
+            model_key, version = json.loads(name)
+            report = CoverageReport(model_key, version, end - self._period, end, tally, self._below)
+            self._windows.inc()
+            if report.retrain:
+                self._retrain.inc()
+            level = logging.WARNING if report.retrain else logging.INFO
+            logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
+            yield report.as_json().encode()
+
+    def is_smaller(self, records: list[bytes]) -> bool:
+        # Where most tallies are of models of their own, adding up makes few of them.
+        return len(records) >= 2 * len({record.partition(_SEPARATOR)[0] for record in records})
+
+    def added_up(self, records: list[bytes]) -> Iterable[bytes]:
+        if len(records) == 1:
+            return records
+        return [name + _SEPARATOR + tally.to_bytes() for name, tally in sums(records)]
+
+
+def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
+    """Return (name, sum of its tallies), sorted by name."""
+    found: dict[bytes, Tally] = {}
+    for record in records:
+        name, _, data = record.partition(_SEPARATOR)
+        tally = Tally.from_bytes(data)
+        if (before := found.setdefault(name, tally)) is not tally:
+            before.merge(tally)
+    return sorted(found.items(), key=lambda item: item[0])
+
+
+def sharded(key: str, version: str, tally: Tally) -> tuple[bytes, bytes]:
+    """Return the shard of a model key, and a tally behind the name of its model."""
+    name = canonical_json([key, version]).encode()
+    return b"%d" % (crc32(key.encode()) % SHARDS), name + _SEPARATOR + tally.to_bytes()
+
+
+class Coverage(beam.PTransform):
+    """Report the coverage of each version and window, from tallies of bundles.
+
+    Args:
+        window_micros: The length of the windows in microseconds.
+        retrain_below: The coverage below which a report asks for retraining, as a share of the
+            distinct words. None turns the signal off.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
+    """
+
+    def __init__(
+        self, window_micros: int, retrain_below: float | None = RETRAIN_BELOW, *, streams: bool
+    ) -> None:
+        super().__init__()
+        self._report = _Report(window_micros, retrain_below, streams)
+
+    def expand(self, tallies: beam.PCollection) -> beam.PCollection:
+        return (
+            tallies
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Apart" >> beam.Reshuffle()
+            | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
+        )
+
 
 _BATCH = 64
 
@@ -122,21 +220,17 @@ class TopicModelHandler(ModelHandler):
         # A wrong method is refused when the graph is built, not on a worker.
         method = inference_for(self._settings)
         if method.needs_all_documents:
-            raise OptionError(
-                "--method",
-                self._settings.kind,
-                "a method for one document at a time",
-                "Use transforms.infer.InferTogether.",
-            )
+            allowed = "a method for one document at a time"
+            remedy = "Use transforms.infer.InferTogether."
+            raise OptionError("--method", self._settings.kind, allowed, remedy)
         self._choose(version)
 
     def _choose(self, version: str) -> None:
         self.version = ModelStore(self._store, self._trust).manifest(self._key, version).version
-        self._classifier = (
-            ClassifierStore(self._store).find(self._key, self.version, self._settings.kind)
-            if CLASSIFIER in inference_for(self._settings).needs
-            else None
-        )
+        self._classifier: str | None = None
+        if CLASSIFIER in inference_for(self._settings).needs:
+            store, method = ClassifierStore(self._store), self._settings.kind
+            self._classifier = store.find(self._key, self.version, method)
 
     def update_model_path(self, model_path: str | None = None) -> None:
         """Label with another version from now on.

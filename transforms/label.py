@@ -8,7 +8,7 @@ document is therefore labelled or dead-lettered exactly once, and its window is 
 was learned.
 
 The step is keyed by (key, hash of the id mod shards), and references go to all shards of their key.
-Event-time timers (:class:`beam_topics.transforms.stateful.StatefulDoFn`) wait for the end of each
+Event-time timers (:class:`beam_topics.transforms.shared.StatefulDoFn`) wait for the end of each
 window, or, in a job that does not stream, for the end of the input. A labelled document carries the
 time at which its label was decided, which is the same in both kinds of job.
 :mod:`beam_topics.model.inference.labelling` has the logic.
@@ -30,6 +30,7 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents.block import Block, columns_of, key_and_count
 from beam_topics.model.documents.minibatch import NumberedMinibatch
+from beam_topics.model.inference.base import BeforeFirstModel, LabelWith
 from beam_topics.model.inference.labelling import (
     NO_MODEL,
     LabelHead,
@@ -38,11 +39,16 @@ from beam_topics.model.inference.labelling import (
     Reference,
     due_of,
 )
-from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.transforms.read import Documents, documents_of
-from beam_topics.transforms.shared import END_OF_LABELS, NAMESPACE, Refusals
-from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
+from beam_topics.transforms.shared import (
+    END_OF_LABELS,
+    NAMESPACE,
+    Refusals,
+    StatefulDoFn,
+    TimerSchedule,
+    timer_time,
+)
 
 _DOCUMENTS, _REFERENCE = b"d", b"r"
 _SHARD_BYTES, _END_BYTES = 4, 8
@@ -126,12 +132,7 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         else:
             end = int.from_bytes(data[1 : 1 + _END_BYTES], "big", signed=True)
             labels = self._labeller.documents(
-                before,
-                self.mirror(key),
-                pending,
-                waiting,
-                end=end,
-                block=data[1 + _END_BYTES :],
+                before, self.mirror(key), pending, waiting, end=end, block=data[1 + _END_BYTES :]
             )
             if labels.head.pending.live > before.pending.live:
                 self.set_timer(key, timer, self._schedule.time_of(due_of(before, end)))

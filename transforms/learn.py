@@ -43,8 +43,7 @@ from beam_topics.model.learner_log.log import (
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, ProgressLog
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE
-from beam_topics.transforms.stateful import StatefulDoFn, timer_time
+from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE, StatefulDoFn, timer_time
 
 _ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
@@ -67,7 +66,7 @@ class Run:
 
     Attributes:
         time: The earliest of their event times.
-        links: Their bytes (:class:`beam_topics.model.records.NumberedMinibatch`).
+        links: Their bytes (:class:`beam_topics.model.documents.minibatch.NumberedMinibatch`).
         size: The number of these bytes.
     """
 

@@ -36,8 +36,7 @@ from beam_topics.model.publishing.expiry import Expiry
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.version_events import records_of, summary_of, superseding
-from beam_topics.transforms.shared import NAMESPACE
-from beam_topics.transforms.stateful import StatefulDoFn
+from beam_topics.transforms.shared import NAMESPACE, StatefulDoFn
 
 LOGGER = logging.getLogger("beam_topics.events")
 EVENTS = "events"

@@ -37,8 +37,8 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
+from beam_topics.model.documents.block import Blocks, Gathering
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import folder_of, is_local, matching_files
 from beam_topics.model.learner_log.progress import counted
@@ -302,7 +302,7 @@ class ReadDocuments(beam.PTransform):
         patterns: Paths or globs.
         settings: How the files are read.
         tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
-        blocks: Which documents share a block (:mod:`beam_topics.model.documents.gathering`), at the
+        blocks: Which documents share a block (:mod:`beam_topics.model.documents.block`), at the
             earliest time of its documents. None gives each document alone.
     """
 

@@ -7,7 +7,7 @@ One stateful step in the global window decides the order. Its input must carry e
 come in any order. :mod:`beam_topics.model.documents.sequencing` has the logic. A block has the
 earliest time of its documents, so that it holds the watermark for each of them.
 
-The step has event-time timers (:class:`beam_topics.transforms.stateful.StatefulDoFn`). In a job
+The step has event-time timers (:class:`beam_topics.transforms.shared.StatefulDoFn`). In a job
 that streams, there is one for the end of each window that waits. In any other job there is one for
 the end of the input, and the whole archive is held in state until then. A firing closes all windows
 that are due, in their order. Each minibatch carries the end of its own window as its event time.
@@ -41,8 +41,10 @@ from beam_topics.transforms.shared import (
     END_OF_STREAM,
     NAMESPACE,
     Refusals,
+    StatefulDoFn,
+    TimerSchedule,
+    timer_time,
 )
-from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
 
 _FIRST_HEADS = 1000
 

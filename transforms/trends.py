@@ -3,7 +3,7 @@
     mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window, group and topic
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
-These sums wait in state for the end of their window (:mod:`beam_topics.transforms.stateful`), where
+These sums wait in state for the end of their window (:mod:`beam_topics.transforms.shared`), where
 they are added up. They are sums of whole numbers (:mod:`beam_topics.model.reporting.trends`), so
 the table is exact on every runner: it does not depend on bundles, workers or retries.
 
@@ -20,7 +20,7 @@ window_start, group, topic, part). Parts add up: documents and tokens as they ar
 weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that does not
 stream writes one part of each window. Each part has a bound of its own.
 
-Rows go to files or to Kafka (:mod:`beam_topics.transforms.kafka_sink`), at least once.
+Rows go to files or to Kafka (:mod:`beam_topics.transforms.send`), at least once.
 Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.
 """
 
@@ -38,8 +38,7 @@ from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import LAST_TIME
-from beam_topics.transforms.stateful import SummingDoFn
+from beam_topics.transforms.shared import LAST_TIME, SummingDoFn
 
 By = Literal["all", "label", "group"]
 

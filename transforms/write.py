@@ -16,7 +16,7 @@ in another order, a record may be in two files: it is written at least once. The
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
 :class:`WriteByPeriod` is for a runner that streams, whose bundles last a tenth of a second. Records
-wait in state for the end of their period of event time (:mod:`beam_topics.transforms.stateful`), so
+wait in state for the end of their period of event time (:mod:`beam_topics.transforms.shared`), so
 they appear later, by up to a period. A shard writes earlier when it holds :data:`MAX_RECORDS`
 records or :data:`FLUSH_BYTES` bytes. A bundle that is retried writes the same file again, unless
 more records came in between.
@@ -78,18 +78,14 @@ from beam_topics.model.reporting.encoding import (
     mixtures_to_json_lines,
 )
 from beam_topics.model.times import DURATION_UNITS, to_compact_iso
-from beam_topics.transforms.shared import NAMESPACE
-from beam_topics.transforms.stateful import PeriodDoFn
+from beam_topics.transforms.shared import NAMESPACE, PeriodDoFn
 
 # The records of a file, and those of them that are sorted and encoded together.
 FLUSH_BYTES, PART_BYTES = 32 * 2**20, 2 * 2**20
 
 Encoder = Callable[[Sequence[bytes]], bytes]
 
-_MIXTURES: dict[str, Encoder] = {
-    "jsonl": mixtures_to_json_lines,
-    "avro": mixtures_to_avro,
-}
+_MIXTURES: dict[str, Encoder] = {"jsonl": mixtures_to_json_lines, "avro": mixtures_to_avro}
 
 
 def write_file(path: str, data: bytes) -> None:
@@ -112,11 +108,8 @@ def _told(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        remedy = (
-            FULL_DISK
-            if error.errno in (errno.ENOSPC, errno.EDQUOT)
-            else "Give a folder that this user may write."
-        )
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = FULL_DISK if is_full else "Give a folder that this user may write."
         raise OutputError(
             f"{Path(path).parent} cannot be written: {error.strerror}. {remedy}"
         ) from error

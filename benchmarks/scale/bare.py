@@ -19,7 +19,7 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.documents.sequencing import chain_start, sequence_documents
 from beam_topics.model.documents.settings import SequenceSettings
-from beam_topics.model.inference import MaxEnt, PublishedModel, inference_for
+from beam_topics.model.inference.base import MaxEnt, PublishedModel, inference_for
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.serving import BATCH

@@ -1,9 +1,10 @@
 """Blocks: tokenised documents in columns, from the reader to the learner and to inference.
 
 Between two steps a document alone would cost as much as its inference. So documents move in blocks,
-and a document alone is a block of one. The documents of a block have one model key. Which documents
-share a block follows from the source and from sizes
-(:mod:`beam_topics.model.documents.gathering`), never from a clock, and no result depends on it.
+and a document alone is a block of one. The documents of a block have one model key. A block ends
+with the document that fills it (:class:`Gathering`), so it depends on the source and on sizes
+alone, and no result depends on it. Blocks for the sequence hold documents of one window; blocks for
+inference those of any time.
 
 A block has a dictionary of its own, the words in order of their first use. So its bytes depend on
 its documents alone, and not on the worker that made them.
@@ -20,7 +21,7 @@ Notation: D is the number of documents, N the number of their tokens, W that of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
 from typing import Any, Self
@@ -30,6 +31,7 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.documents.document import DeadLetter, Document
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import to_iso
 from beam_topics.model.words.word_list import WordList
@@ -38,6 +40,13 @@ Marks = tuple[str | None, ...]
 NO_PLACES = np.zeros(0, np.int64)
 NO_PLACES.flags.writeable = False
 _ZERO = np.zeros(1, np.int64)
+# A block ends with the document that reaches one of them.
+BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000
+# All blocks end with the document with which they together reach one of them: this bounds what a
+# reader holds.
+GATHERED_DOCUMENTS, GATHERED_TOKENS = 4096, 400_000
+# The characters of a text that count as a token.
+_TOKEN_CHARACTERS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -81,11 +90,7 @@ class Block:
 
     @classmethod
     def of(
-        cls,
-        documents: Sequence[Document],
-        words: WordList,
-        tokens: IntArray,
-        offsets: LongArray,
+        cls, documents: Sequence[Document], words: WordList, tokens: IntArray, offsets: LongArray
     ) -> Block:
         """Return at least one document as a block, with the columns of their words."""
         return Block(
@@ -185,7 +190,7 @@ class Block:
 
     def documents(self) -> Iterator[Block]:
         """Yield each document alone."""
-        from beam_topics.model.documents.kernels.first_uses import number_in_documents
+        from beam_topics.model.kernels.first_uses import number_in_documents
 
         own, _, bounds, tokens = number_in_documents(self.tokens, self.offsets, len(self.words))
         places = zip(
@@ -208,7 +213,7 @@ class Block:
 
     def tokens_of(self, rows: LongArray) -> tuple[IntArray, LongArray]:
         """Return the tokens of some documents, int32[n], and their bounds, int64[R + 1]."""
-        from beam_topics.model.documents.kernels.first_uses import tokens_at
+        from beam_topics.model.kernels.first_uses import tokens_at
 
         found: tuple[IntArray, LongArray] = tokens_at(self.tokens, self.offsets, rows)
         return found
@@ -353,7 +358,7 @@ def columns_of(block: Block) -> dict[str, Any]:
 def _numbers(tokens: IntArray, count: int) -> tuple[IntArray, IntArray]:
     """Return the distinct tokens in order of first use, and the tokens as indices into them."""
     # Imported here and above: what reads a store alone needs no kernels.
-    from beam_topics.model.documents.kernels.first_uses import number_words
+    from beam_topics.model.kernels.first_uses import number_words
 
     found: tuple[IntArray, IntArray] = number_words(tokens, count)
     return found
@@ -368,3 +373,56 @@ def _joined(parts: Sequence[Marks], blocks: Sequence[Block]) -> Marks:
         return ()
     filled = (part or (None,) * len(block) for part, block in zip(parts, blocks, strict=True))
     return tuple(chain.from_iterable(filled))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What the documents of a block have in common: their key, and perhaps their window.
+
+    Attributes:
+        windows: The settings of the windows; None for documents of any time.
+    """
+
+    windows: SequenceSettings | None = None
+
+    def place(self, document: Document) -> Hashable:
+        """Return what the documents of a block have in common."""
+        if self.windows is None:
+            return document.key
+        return document.key, self.windows.window_number(document.timestamp)
+
+
+class Gathering:
+    """Documents that wait until their block ends.
+
+    Args:
+        blocks: Which documents share a block.
+    """
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._blocks = blocks
+        self._groups: dict[Hashable, list[Document]] = {}
+        self._tokens: dict[Hashable, int] = {}
+        self._documents = self._all_tokens = 0
+
+    def add(self, document: Document) -> list[list[Document]]:
+        """Add a document; return the documents of each block that ends with it."""
+        place, size = self._blocks.place(document), -(-len(document.text) // _TOKEN_CHARACTERS)
+        group = self._groups.setdefault(place, [])
+        group.append(document)
+        tokens = self._tokens[place] = self._tokens.get(place, 0) + size
+        self._documents += 1
+        self._all_tokens += size
+        if self._documents >= GATHERED_DOCUMENTS or self._all_tokens >= GATHERED_TOKENS:
+            return self.rest()
+        if len(group) < BLOCK_DOCUMENTS and tokens < BLOCK_TOKENS:
+            return []
+        self._documents -= len(group)
+        self._all_tokens -= self._tokens.pop(place)
+        return [self._groups.pop(place)]
+
+    def rest(self) -> list[list[Document]]:
+        """End all blocks; return the documents of each."""
+        found = list(self._groups.values())
+        self._groups, self._tokens, self._documents, self._all_tokens = {}, {}, 0, 0
+        return found

@@ -241,14 +241,7 @@ def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead
         for element in mirror.entries():
             bag.add(element)
         stored = mirror.count
-    return PendingHead(
-        mirror.count,
-        mirror.mark,
-        stored,
-        mirror.earliest,
-        done,
-        mirror.size,
-    )
+    return PendingHead(mirror.count, mirror.mark, stored, mirror.earliest, done, mirror.size)
 
 
 def _entry(due: int, payload: bytes) -> bytes:

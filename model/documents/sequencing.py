@@ -158,11 +158,7 @@ class Added(NamedTuple):
 
 
 def add_documents(
-    head: SequenceHead,
-    mirror: Mirror,
-    bag: Bag,
-    data: bytes,
-    settings: SequenceSettings,
+    head: SequenceHead, mirror: Mirror, bag: Bag, data: bytes, settings: SequenceSettings
 ) -> Added:
     """Add a block of documents of the key to the buffer.
 
@@ -272,11 +268,7 @@ def close_windows(
 
 
 def _cut_window(
-    head: SequenceHead,
-    end: int,
-    window: Block,
-    rows: LongArray,
-    settings: SequenceSettings,
+    head: SequenceHead, end: int, window: Block, rows: LongArray, settings: SequenceSettings
 ) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
     """Yield the minibatches that a window has not sent yet, each with the head after it.
 

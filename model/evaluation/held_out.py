@@ -39,10 +39,9 @@ from beam_topics.model.documents.block import Block, bounds_of
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.agreement import main_topics, nmi
 from beam_topics.model.evaluation.kernels import held_out
-from beam_topics.model.inference import Gibbs3, PublishedModel, inference_for
+from beam_topics.model.inference.base import RETRAIN_BELOW, Gibbs3, PublishedModel, inference_for
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import inferred
-from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.kernels import random
 from beam_topics.model.publishing.snapshot import Snapshot
 
@@ -226,23 +225,18 @@ def _score(p: FloatArray, document: Block) -> Score:
     return Score(float(np.sum(np.log(p))), len(p), len(document.tokens) - len(p))
 
 
-def check_classifier(option: str, given: object) -> None:
-    """Check that scikit-learn is installed.
+def check_classifier(given: object) -> None:
+    """Check that scikit-learn is installed, which ``--classify`` needs.
 
     Args:
-        option: the option that needs it.
         given: the option's value.
 
     Raises:
         OptionError: it is not installed.
     """
     if importlib.util.find_spec("sklearn") is None:
-        raise OptionError(
-            option,
-            given,
-            "nothing unless scikit-learn is installed",
-            "Run: pip install scikit-learn. Or leave it out.",
-        )
+        remedy = "Run: pip install scikit-learn. Or leave it out."
+        raise OptionError("--classify", given, "nothing unless scikit-learn is installed", remedy)
 
 
 def svm_accuracy(
@@ -260,7 +254,7 @@ def svm_accuracy(
         OptionError: scikit-learn is not installed.
         ValueError: the training documents have fewer than two labels.
     """
-    check_classifier("--classify", "svm")
+    check_classifier("svm")
     from sklearn.svm import LinearSVC
 
     least, most = train.min(axis=0), train.max(axis=0)

@@ -1,7 +1,7 @@
 """A classifier beside a snapshot, and the classifiers of a model store.
 
 For the words w of a document x, p(t | x) ~ exp(sum_w lambda_wt f(n_w) / tau).
-:mod:`beam_topics.model.inference.maxent` uses a classifier, and
+:mod:`beam_topics.model.inference.methods` uses a classifier, and
 :mod:`beam_topics.model.inference.fitting` fits one. Its bytes are a function of its content, so
 their SHA-256 names it. The provenance beside the weights says which model it belongs to and how it
 was made. A store has classifiers beside the snapshots that they belong to:
@@ -225,12 +225,7 @@ class ClassifierStore:
                 f"a method without a classifier: there is none for version {version} of key {key!r}"
                 f" in {self.root}"
             )
-            raise OptionError(
-                option,
-                method,
-                allowed,
-                "Fit one first: beam-topics fit_classifier.",
-            )
+            raise OptionError(option, method, allowed, "Fit one first: beam-topics fit_classifier.")
         return digest
 
     def get(self, key: str, digest: str) -> Classifier:

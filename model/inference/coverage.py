@@ -196,11 +196,8 @@ class CoverageReport:
                 f"coverage, window to {to_iso(self.end)}: {self.tally.documents} documents without"
                 " a word"
             )
-        signal = (
-            f", below {self.retrain_below:.0%}: retrain"
-            if self.retrain_below is not None and self.retrain
-            else ""
-        )
+        below = self.retrain_below
+        signal = f", below {below:.0%}: retrain" if below is not None and self.retrain else ""
         of = f" of key {self.key!r}" if self.key else ""
         return (
             f"coverage, window to {to_iso(self.end)}: version {self.model_version}{of} knows"

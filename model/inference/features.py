@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
-from beam_topics.model.documents.kernels.first_uses import number_in_documents
 from beam_topics.model.kernels import random
+from beam_topics.model.kernels.first_uses import number_in_documents
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.words.known_words import first_uses
+from beam_topics.model.words.word_list import first_uses
 
 # The feature of a word that occurs n times. Square roots are correctly rounded on every processor;
 # logarithms are not.
@@ -102,11 +102,8 @@ class NumberedDocuments:
         )
         rows = self.rows[used]
         known = np.flatnonzero(rows >= 0)
-        rows, occurrences, offsets = (
-            rows[known],
-            occurrences[known],
-            np.searchsorted(known, offsets),
-        )
+        rows, occurrences = rows[known], occurrences[known]
+        offsets = np.searchsorted(known, offsets)
         if self.snapshot.buckets:
             rows, occurrences, offsets = _joined(rows, occurrences, offsets)
         sums = np.concatenate([np.zeros(1, np.int64), np.cumsum(occurrences)])

@@ -35,7 +35,12 @@ from beam_topics.model import __version__
 from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference import InferenceSettings, PublishedModel, inference_for
+from beam_topics.model.inference.base import (
+    FitSettings,
+    InferenceSettings,
+    PublishedModel,
+    inference_for,
+)
 from beam_topics.model.inference.classifier import (
     Classifier,
     Provenance,
@@ -43,7 +48,6 @@ from beam_topics.model.inference.classifier import (
     log_likelihoods,
 )
 from beam_topics.model.inference.features import feature_values, numbered
-from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.stored import checks, wire
 
@@ -177,20 +181,17 @@ def fit(
     """
     settings = settings or FitSettings()
     if len(pairs) < 2:
-        raise OptionError(
-            "--input",
+        given, remedy = (
             f"{len(pairs)} documents with known words",
-            "at least 2 of them",
             "Give documents like the model's.",
         )
+        raise OptionError("--input", given, "at least 2 of them", remedy)
     pairs = sorted(
         pairs, key=lambda pair: (hashlib.sha256(pair.name.encode()).digest(), pair.to_bytes())
     )
     rows = np.unique(np.concatenate([pair.rows for pair in pairs]))
-    values, proportions = (
-        _matrix(pairs, rows, settings.features),
-        np.array([pair.proportions for pair in pairs]),
-    )
+    values = _matrix(pairs, rows, settings.features)
+    proportions = np.array([pair.proportions for pair in pairs])
     apart = min(max(int(len(pairs) * HELD_OUT), 1), len(pairs) - 1)
     # With several threads of the linear algebra, the last bits would depend on the number of cores.
     with threadpool_limits(1):
@@ -227,10 +228,7 @@ def _matrix(pairs: Sequence[Pair], rows: LongArray, features: str) -> Any:
 
 
 def _maximise(
-    problem: Objective,
-    start: FloatArray,
-    on_step: Callable[[FitProgress], None],
-    where: str = "",
+    problem: Objective, start: FloatArray, on_step: Callable[[FitProgress], None], where: str = ""
 ) -> tuple[FloatArray, int]:
     stage, iteration = f"{where}sigma^2 = {problem.variance:g}", 0
 
@@ -265,10 +263,7 @@ def _temperature(scores: FloatArray, proportions: FloatArray) -> tuple[float, fl
 
 
 def make_pair(
-    settings: InferenceSettings,
-    prepared: Any,
-    published: PublishedModel,
-    document: Block,
+    settings: InferenceSettings, prepared: Any, published: PublishedModel, document: Block
 ) -> Pair | None:
     """Return the one document of a block with the proportions that the method gives it.
 
@@ -280,12 +275,7 @@ def make_pair(
     if not counts.tokens[0]:
         return None
     (proportions,) = inference_for(settings).infer(prepared, found)
-    return Pair(
-        document.name(0),
-        counts.rows,
-        counts.occurrences.astype(np.float64),
-        proportions,
-    )
+    return Pair(document.name(0), counts.rows, counts.occurrences.astype(np.float64), proportions)
 
 
 def fit_classifier(

@@ -24,7 +24,7 @@ from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.documents.pending import Bag, Mirror, PendingHead
-from beam_topics.model.inference.settings import BeforeFirstModel, LabelWith
+from beam_topics.model.inference.base import BeforeFirstModel, LabelWith
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.words.tokeniser import Tokeniser
 
@@ -120,10 +120,8 @@ class Labeller:
     """Labels the documents of one shard of a key. It keeps nothing between calls."""
 
     def __init__(self, before_first_model: BeforeFirstModel, label_with: LabelWith) -> None:
-        self._before_first_model, self._label_with_latest = (
-            before_first_model,
-            label_with == "latest",
-        )
+        self._before_first_model = before_first_model
+        self._label_with_latest = label_with == "latest"
 
     def documents(
         self, head: LabelHead, mirror: Mirror, bag: Bag, waiting: Bag, *, end: int, block: bytes

@@ -288,11 +288,7 @@ class Serving:
     trust: str = ""
 
     def label(
-        self,
-        served: ServedModel,
-        documents: Block,
-        times: LongArray,
-        tallies: dict[Window, Tally],
+        self, served: ServedModel, documents: Block, times: LongArray, tallies: dict[Window, Tally]
     ) -> Iterator[MixtureBlock]:
         """Yield the mixtures of documents in their order, and add the documents to tallies.
 

@@ -56,9 +56,7 @@ class _Publication:
 
 
 def learn_documents(
-    documents: Block,
-    options: LearnOptions,
-    on_dead_letter: Callable[[DeadLetter], None],
+    documents: Block, options: LearnOptions, on_dead_letter: Callable[[DeadLetter], None]
 ) -> list[Manifest]:
     """Learn all documents, and publish the versions that are due and one at the end.
 
@@ -99,10 +97,7 @@ def learn_documents(
 
 
 def _links(
-    key: str,
-    documents: Block,
-    options: LearnOptions,
-    on_dead_letter: Callable[[DeadLetter], None],
+    key: str, documents: Block, options: LearnOptions, on_dead_letter: Callable[[DeadLetter], None]
 ) -> Iterable[NumberedMinibatch]:
     """Yield the numbered minibatches of all documents, and the end marker."""
     start, adds = SequenceStart(options), options.run.add_documents

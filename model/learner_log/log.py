@@ -43,7 +43,7 @@ from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import Bag, ListBag
 from beam_topics.model.errors import DamagedDataError, MemoryLimitError
 from beam_topics.model.learner_log import offering
-from beam_topics.model.learner_log.earlier import earlier_options
+from beam_topics.model.learner_log.bound import earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
@@ -225,11 +225,10 @@ class Session(Replayer):
             return out
         live = self._check_out(out, log) if is_own else self._go_on(out, log)
         for some in parts_of(ready):
-            live = (
-                self._end(out, live, some[0], log)
-                if some[0].is_end
-                else self._learn(out, live, some, log)
-            )
+            if some[0].is_end:
+                live = self._end(out, live, some[0], log)
+            else:
+                live = self._learn(out, live, some, log)
         # After the end nothing follows in most jobs, and the checkpoint has the learner.
         if not ready[-1].is_end:
             live = replace(live, head=out.head)
@@ -360,11 +359,10 @@ class Session(Replayer):
         minibatches: list[Minibatch],
         log: Bag,
     ) -> Live:
-        infos = (
-            self._runs.steps(live.state, minibatches)
-            if self._runs
-            else [self.learner.step(live.state, minibatches[0])]
-        )
+        if self._runs:
+            infos = self._runs.steps(live.state, minibatches)
+        else:
+            infos = [self.learner.step(live.state, minibatches[0])]
         for link in links:
             log.add(link.to_bytes())
         size = self._measured(live, out.head.log_tokens, tokens_of(minibatches))
@@ -492,7 +490,7 @@ class Session(Replayer):
         return size
 
 
-def keep_live(options: LearnOptions, live: LiveLearners = LIVE_LEARNERS) -> list[str]:
+def keep_live(options: LearnOptions) -> list[str]:
     """Write checkpoints of the learners in memory, where a run ends before its input does.
 
     A run can continue only where all islands of a key have a checkpoint after the same minibatch,
@@ -500,13 +498,12 @@ def keep_live(options: LearnOptions, live: LiveLearners = LIVE_LEARNERS) -> list
 
     Args:
         options: What was learned, and where it is kept.
-        live: The learners of the process.
 
     Returns:
         The keys that have a checkpoint at their newest minibatch.
     """
     heads: dict[str, dict[int, LearnerHead]] = {}
-    for (key, island, digest), head in live.heads().items():
+    for (key, island, digest), head in LIVE_LEARNERS.heads().items():
         if digest == options.settings_digest:
             heads.setdefault(key, {})[island] = head
     kept = []
@@ -514,7 +511,7 @@ def keep_live(options: LearnOptions, live: LiveLearners = LIVE_LEARNERS) -> list
         whole = len(by_island) == options.settings.islands
         if whole and len({head.sequence for head in by_island.values()}) == 1:
             for island, head in by_island.items():
-                Session(options, key, island, live).rest(head, ListBag())
+                Session(options, key, island).rest(head, ListBag())
             kept.append(key)
     return kept
 

@@ -74,9 +74,7 @@ class RunSettings(Record):
         first=True,
     )
     max_state_mb: float = option(
-        2048,
-        "largest size of a learner's state, in megabytes; a larger one ends the run",
-        above=0,
+        2048, "largest size of a learner's state, in megabytes; a larger one ends the run", above=0
     )
     memory_mb: float = option(
         4096,

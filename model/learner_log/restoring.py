@@ -28,7 +28,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.sequencing import SequenceHead, chain_start
 from beam_topics.model.errors import DamagedDataError, DivergedError
-from beam_topics.model.learner_log.earlier import check_ended, earlier_options
+from beam_topics.model.learner_log.bound import check_ended, earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
 from beam_topics.model.learner_log.known import Hashes, facts_in, hashes_of, known_up_to
 from beam_topics.model.learner_log.options import LearnOptions

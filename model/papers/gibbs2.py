@@ -38,12 +38,20 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference.base import TRAINING, FromSnapshot, PreparedModel, register
+from beam_topics.model.inference.base import (
+    TRAINING,
+    FromSnapshot,
+    Gibbs1,
+    Gibbs2,
+    Gibbs2S,
+    GibbsSampling,
+    PreparedModel,
+    register,
+)
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.kernels.gibbs3 import sorted_rows
 from beam_topics.model.inference.kernels.row_sums import LANES
 from beam_topics.model.inference.mixture_blocks import posterior_means
-from beam_topics.model.inference.settings import Gibbs1, Gibbs2, Gibbs2S, GibbsSampling
 from beam_topics.model.kernels import random
 from beam_topics.model.papers.kernels.sparse_lda import (
     Documents,

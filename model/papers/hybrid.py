@@ -12,11 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, LongArray
-from beam_topics.model.inference import maxent, variational
-from beam_topics.model.inference.base import CLASSIFIER, Inference, PublishedModel, register
+from beam_topics.model.inference.base import CLASSIFIER, Hybrid, Inference, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
+from beam_topics.model.inference.methods import (
+    PreparedClassifier,
+    PreparedTopics,
+    prepared_classifier,
+    prepared_topics,
+    proportions_of,
+)
 from beam_topics.model.inference.mixture_blocks import posterior_mean
-from beam_topics.model.inference.settings import Hybrid
 from beam_topics.model.papers.kernels.hybrid import repeat_words, sample_document
 
 
@@ -25,8 +30,8 @@ class PreparedHybrid:
     """The classifier, and P(w | z) of the model."""
 
     settings: Hybrid
-    classifier: maxent.Prepared
-    topics: variational.Prepared
+    classifier: PreparedClassifier
+    topics: PreparedTopics
 
 
 @register(Hybrid, needs=(CLASSIFIER,))
@@ -35,12 +40,14 @@ class HybridInference(Inference[PreparedHybrid]):
 
     def prepare(self, settings: Hybrid, published: PublishedModel) -> PreparedHybrid:
         return PreparedHybrid(
-            settings, maxent.prepare(settings, published), variational.prepare(published)
+            settings,
+            prepared_classifier(settings, published),
+            prepared_topics(published),
         )
 
     def infer(self, prepared: PreparedHybrid, documents: NumberedDocuments) -> FloatArray:
         counts = documents.counts
-        first = maxent.proportions_of(prepared.classifier, counts)
+        first = proportions_of(prepared.classifier, counts)
         keys = documents.draw_keys(prepared.settings.seed)
         found = np.empty_like(first)
         for d, words in enumerate(counts.document_slices()):

@@ -15,10 +15,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from beam_topics.model.arrays import FloatArray
-from beam_topics.model.inference.base import Inference, PublishedModel, register
+from beam_topics.model.inference.base import Inference, NaiveBayes, PublishedModel, register
 from beam_topics.model.inference.features import NumberedDocuments
 from beam_topics.model.inference.mixture_blocks import posterior_mean, softmax
-from beam_topics.model.inference.settings import NaiveBayes
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,10 +23,9 @@ import numpy as np
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.block import Block
 from beam_topics.model.words.character_model import CharacterModel, StoredCharacters
-from beam_topics.model.words.known_words import bucket
 from beam_topics.model.words.phrases import JOINER, Phrases
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.model.words.word_list import WordList
+from beam_topics.model.words.word_list import WordList, bucket
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,7 @@ class Snapshot:
         counts: float64[nnz].
         tokeniser: the settings that made the words.
         buckets: the number of buckets that other words are hashed to
-            (:mod:`beam_topics.model.words.known_words`),
+            (:mod:`beam_topics.model.words.word_list`),
             which are the first rows; 0 where other words have no row.
         joins_phrases: whether neighbouring words of a document become one word where the vocabulary
             has their phrase (:mod:`beam_topics.model.words.phrases`).

@@ -200,10 +200,8 @@ class CharacterModel:
         products, exponents = self.spelling.probabilities(words)
         lengths = list(map(len, words))
         found_by_length = {length: self.length_probability(length) for length in set(lengths)}
-        shares, shifts = (
-            np.array([found_by_length[length].mantissa for length in lengths], np.float64),
-            np.array([found_by_length[length].exponent for length in lengths], np.int64),
-        )
+        shares = np.array([found_by_length[length].mantissa for length in lengths], np.float64)
+        shifts = np.array([found_by_length[length].exponent for length in lengths], np.int64)
         found: FloatArray = np.maximum(_values(shares * products, exponents + shifts), SMALLEST)
         return found
 
@@ -227,17 +225,9 @@ class CharacterModel:
         """Return the model's bytes; equal models have equal bytes."""
         spelling = self.spelling
         header = {"order": spelling.order, "characters": spelling.characters, "again": self.again}
-        counts, lengths = (
-            wire.array_to_bytes(spelling.counts, "<i8"),
-            wire.array_to_bytes(self.lengths, "<f8"),
-        )
-        return wire.pack(
-            self.MAGIC,
-            header,
-            spelling.text.encode("utf-8", "surrogatepass"),
-            counts,
-            lengths,
-        )
+        text = spelling.text.encode("utf-8", "surrogatepass")
+        counts = wire.array_to_bytes(spelling.counts, "<i8")
+        return wire.pack(self.MAGIC, header, text, counts, wire.array_to_bytes(self.lengths, "<f8"))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> CharacterModel:
@@ -250,12 +240,8 @@ class CharacterModel:
         order = checks.whole(
             "order of a character model", checks.field(header, "order"), 0, _MOST_ORDER + 1
         )
-        characters = checks.whole(
-            "characters of a character model",
-            checks.field(header, "characters"),
-            1,
-            sys.maxunicode + 2,
-        )
+        characters, most = checks.field(header, "characters"), sys.maxunicode + 2
+        characters = checks.whole("characters of a character model", characters, 1, most)
         again = checks.number("again of a character model", checks.field(header, "again"), 0.0, 1.0)
         try:
             spelled = text.decode("utf-8", "surrogatepass")
@@ -263,10 +249,8 @@ class CharacterModel:
             raise DamagedDataError(
                 f"the n-grams of a character model are not UTF-8: {error}"
             ) from error
-        counts, lengths = (
-            wire.array_from_bytes(counts_blob, "<i8"),
-            wire.array_from_bytes(lengths_blob, "<f8"),
-        )
+        counts = wire.array_from_bytes(counts_blob, "<i8")
+        lengths = wire.array_from_bytes(lengths_blob, "<f8")
         width = order + 1
         checks.sized("characters of n-grams", spelled, len(counts) * width)
         checks.within("number of n-grams", np.array(len(counts)), 1, checks.LARGEST)
@@ -347,10 +331,8 @@ def _fit_lengths(spelling: NgramModel, words: list[str], used: Mapping[str, int]
     total = sum(used.values())
     products, exponents = spelling.probabilities(words)
     m = _values(products, exponents)
-    lengths, shares = (
-        np.array([len(word) for word in words]),
-        np.array([used[word] for word in words]) / total,
-    )
+    lengths = np.array([len(word) for word in words])
+    shares = np.array([used[word] for word in words]) / total
     length, m, share = (column[m > _TINY] for column in (lengths, m, shares))
     squares, shared = np.bincount(length, m * m), np.bincount(length, share * m)
     order = [int(at) for at in np.lexsort((np.arange(len(squares)), -shared)) if squares[at] > 0]

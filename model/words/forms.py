@@ -20,8 +20,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from beam_topics.model.arrays import IntArray, LongArray
-from beam_topics.model.words.kernels.form_table import DROPPED, look_up, settle
-from beam_topics.model.words.kernels.signs import ROOM, find_unclean, join_signs
+from beam_topics.model.words.kernels.form_table import (
+    DROPPED,
+    ROOM,
+    find_unclean,
+    join_signs,
+    look_up,
+    settle,
+)
 from beam_topics.model.words.vocabulary import GrowingWords
 from beam_topics.model.words.word_list import WordList, windows_of
 

@@ -22,12 +22,23 @@ Splitting may be that of a segmenter or of a function of the user
 gets the language of its text as its key (:mod:`beam_topics.model.words.languages`), and
 ``--stop_words=language`` leaves out the stop words of the key, which are those of
 :mod:`beam_topics.model.words.stop_lists`.
+
+:class:`Losses` says why texts have no words, and which option keeps what the tokeniser left out. It
+cuts a text again under settings that leave out less and less. What each of them adds was lost for
+its reason. This takes several times as long as to tokenise, so it is done for few texts.
+
+>>> found = Losses(TokeniserSettings()).of("We are 12, and that is it")
+>>> dict(found)
+{'stop_words': 6, 'digits': 1}
+>>> explained(found).split("; ")[0]
+'86 % of the words are stop words (--stop_words=none keeps them)'
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,6 +54,7 @@ from beam_topics.model.words.cleaning import clean, ordered, without_addresses, 
 from beam_topics.model.words.forms import FormNumbers, unclean
 from beam_topics.model.words.functions import load_function
 from beam_topics.model.words.settings import TokeniserSettings
+from beam_topics.model.words.word_forms import resolved
 from beam_topics.model.words.word_list import WordList
 
 _JOINERS = "'\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
@@ -67,6 +79,41 @@ _BY_KEY = "language"
 _MOST_LANGUAGES = 16
 _MEMO_WORDS = 200_000
 _MEMO_CHARACTERS = 100
+# Documents without a word: from this share on a run says so.
+MOST_WITHOUT = 0.9
+# Texts of a file, or of a worker, that are looked at.
+MOST_TEXTS = 50
+_MOST_CHARACTERS = 10_000
+_ANY_LENGTH = 2**31 - 1
+# What each change of the settings keeps, in the order in which the changes are added up.
+_CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "stop_words": {"stop_words": "none", "stop_list": ()},
+    "digits": {"word_forms": resolved(("codes", "digits", "numbers", "signs"))},
+    "short": {"min_length": 1},
+    "long": {"max_length": _ANY_LENGTH},
+    "stripped": {"strip": ()},
+}
+# Scripts that are written without spaces, whose sentences are longer than any word.
+_UNSPACED = {
+    "thai": regex.compile(r"\p{Thai}"),
+    "japanese": regex.compile(r"[\p{Hiragana}\p{Katakana}]"),
+    "chinese": regex.compile(r"\p{Han}"),
+    "unspaced": regex.compile(r"[\p{Khmer}\p{Lao}\p{Myanmar}\p{Tibetan}]"),
+}
+_SAID = {
+    "stop_words": "are stop words (--stop_words=none keeps them)",
+    "digits": "have digits (--word_forms=capitals,codes,digits,numbers,signs keeps them)",
+    "short": "are shorter than --min_word_length (1 keeps all)",
+    "long": "are longer than --max_word_length",
+    "stripped": "are removed by --strip (leave it out)",
+    "thai": "are sentences in Thai, which has no spaces (--segmenter=thai)",
+    "japanese": "are sentences in Japanese, which has no spaces (--segmenter=japanese)",
+    "chinese": "are sentences in Chinese, which has no spaces (--segmenter=chinese)",
+    "unspaced": "are sentences in a script without spaces (--tokeniser=module:function cuts them)",
+}
+# A text in which there is no letter and no digit.
+SIGNS = "signs"
+REASONS = (*_SAID, SIGNS)
 
 
 def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> TokeniserSettings:
@@ -86,34 +133,25 @@ def tokeniser_settings(*, stop_words_file: str | None = None, **fields: Any) -> 
     """
     made = TokeniserSettings(**fields)
     stop_words, stop_list = _stop_list(made.stop_words, stop_words_file)
-    settings = replace(
-        made,
-        stop_words=stop_words,
-        stop_list=stop_list,
-        stop_lists=stop_lists.resolved(made.stop_lists),
-        word_forms=word_forms.resolved(made.word_forms),
-        segmenter=segmenters.resolved(made.segmenter),
-        lemmas=segmenters.resolved_lemmas(made.lemmas),
-        strip=ordered(made.strip),
-        key_from=languages.resolved(made.key_from),
-    )
-    check_tokeniser(settings)
-    return settings
+    return check_tokeniser(replace(made, stop_words=stop_words, stop_list=stop_list))
 
 
-def check_tokeniser(settings: TokeniserSettings) -> None:
-    """Refuse settings for which there is no tokeniser.
+def check_tokeniser(settings: TokeniserSettings) -> TokeniserSettings:
+    """Return settings with the releases of what they name; refuse those without a tokeniser.
 
     Raises:
         OptionError: an unknown language or stemmer, a package that is missing, or one of another
             release than the settings name.
     """
-    stop_lists.resolved(settings.stop_lists)
-    word_forms.resolved(settings.word_forms)
-    segmenters.resolved(settings.segmenter)
-    segmenters.resolved_lemmas(settings.lemmas)
-    ordered(settings.strip)
-    languages.resolved(settings.key_from)
+    settings = replace(
+        settings,
+        stop_lists=stop_lists.resolved(settings.stop_lists),
+        word_forms=word_forms.resolved(settings.word_forms),
+        segmenter=segmenters.resolved(settings.segmenter),
+        lemmas=segmenters.resolved_lemmas(settings.lemmas),
+        strip=ordered(settings.strip),
+        key_from=languages.resolved(settings.key_from),
+    )
     if settings.function != "none":
         load_function(settings.function)
     if settings.stop_words not in ("none", "file", _BY_KEY):
@@ -126,6 +164,7 @@ def check_tokeniser(settings: TokeniserSettings) -> None:
         import snowballstemmer
 
         one_of("--stemmer", settings.stemmer, ("none", *snowballstemmer.algorithms()))
+    return settings
 
 
 def _stop_list(name: str, file: str | None) -> tuple[str, tuple[str, ...]]:
@@ -147,10 +186,8 @@ def _read_stop_words(path: str) -> tuple[str, ...]:
     lines = (line.strip() for line in text.splitlines())
     words = {_listed(line, True) for line in lines if line and not line.startswith("#")}
     if not words:
-        allowed, remedy = (
-            "a file with at least one word",
-            "Use --stop_words=none to keep every word.",
-        )
+        allowed = "a file with at least one word"
+        remedy = "Use --stop_words=none to keep every word."
         raise OptionError("--stop_words_file", path, allowed, remedy)
     return tuple(sorted(words))
 
@@ -378,3 +415,72 @@ def _stop_words(settings: TokeniserSettings) -> frozenset[str]:
     if settings.stop_words != "file":
         words = stop_lists.stop_words_of(settings.stop_words, settings.stop_lists)
     return frozenset(_listed(word, "marks" in settings.word_forms) for word in words)
+
+
+class Losses:
+    """Counts the words that a tokeniser leaves out, by reason.
+
+    Args:
+        settings: The settings of the tokeniser.
+    """
+
+    def __init__(self, settings: TokeniserSettings) -> None:
+        self._kept = Tokeniser(settings)
+        self._chain: dict[str, Tokeniser] = {}
+        for name, change in _CHANGES.items():
+            settings = replace(settings, **change)
+            self._chain[name] = Tokeniser(settings)
+
+    def of(self, text: str) -> Counter[str]:
+        """Return the lost words of the beginning of a text by reason of :data:`REASONS`."""
+        text, found = text[:_MOST_CHARACTERS], Counter[str]()
+        before = len(self._kept.words(text))
+        for name, tokeniser in self._chain.items():
+            count = len(tokeniser.words(text))
+            reason = _script_of(text) if name == "long" else name
+            if count > before:
+                found[reason] += count - before
+            before = count
+        return found if before else Counter({SIGNS: 1})
+
+
+def _script_of(text: str) -> str:
+    """Return the script without spaces that a text is in; ``long`` for none."""
+    return next((name for name, sign in _UNSPACED.items() if sign.search(text)), "long")
+
+
+def explained(lost: Mapping[str, int]) -> str:
+    """Return the shares of the reasons with their remedies, the largest first."""
+    words = {name: count for name, count in lost.items() if name in _SAID and count}
+    total = sum(words.values())
+    said = [
+        f"{_percent(count, total)}{' of the words' * (not at)} {_SAID[name]}"
+        for at, (name, count) in enumerate(sorted(words.items(), key=lambda one: -one[1]))
+    ]
+    if lost.get(SIGNS):
+        said.append(f"texts without a letter or a digit: {lost[SIGNS]:,} of those looked at")
+    return "; ".join(said)
+
+
+def _percent(count: int, total: int) -> str:
+    share = 100 * count / total
+    return "under 1 %" if share < 1 else f"{share:.0f} %"
+
+
+def wordless(documents: int, without: int, lost: Mapping[str, int]) -> str:
+    """Return what to say of documents without words; nothing where one of ten has some.
+
+    Args:
+        documents: The number of documents.
+        without: The number of those without a word.
+        lost: The lost words of some of them by reason.
+    """
+    if not documents or without < MOST_WITHOUT * documents:
+        return ""
+    why = explained(lost)
+    if without == documents:
+        return (
+            f"no word was learned, because none of {documents:,} documents has one, and no version"
+            f" was made: {why}."
+        )
+    return f"{without:,} of {documents:,} documents have no word: {why}."

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -93,16 +93,8 @@ class GrowingWords:
         """
         given = WordList.of(words)
         self._reserve(len(given), len(given.text) + 1)
-        found, self._count, self._used = add_words(
-            self._text,
-            self._starts,
-            self._slots,
-            self._count,
-            self._used,
-            given.text,
-            len(given),
-            most,
-        )
+        held = self._text, self._starts, self._slots, self._count, self._used
+        found, self._count, self._used = add_words(*held, given.text, len(given), most)
         return found
 
     def _reserve(self, words: int, size: int) -> None:
@@ -124,10 +116,10 @@ class GrowingWords:
         sizes = np.diff(np.append(self._starts[: self._count], self._used))
         self._hold(self._text[: self._used][np.repeat(kept, sizes)], len(staying))
 
-    def copied(self) -> GrowingWords:
+    def copied(self) -> Self:
         """Return a copy that grows alone."""
-        made = GrowingWords.__new__(GrowingWords)
-        made._text, made._used, made._count = self._text.copy(), self._used, self._count
+        made = copy(self)
+        made._text = self._text.copy()
         made._starts, made._slots = self._starts.copy(), self._slots.copy()
         return made
 
@@ -152,7 +144,7 @@ UNKNOWN = -1
 FREED = 0.1
 
 
-class Vocabulary:
+class Vocabulary(GrowingWords):
     """A vocabulary; see the module's docstring.
 
     Attributes:
@@ -163,30 +155,19 @@ class Vocabulary:
     """
 
     def __init__(self, words: Iterable[str], limit: int, memory: int = 1) -> None:
-        self._words = GrowingWords(words)
+        super().__init__(words)
         self.limit, self.memory, self.always = limit, memory, 0
         self.use: FloatArray = np.zeros(len(self))
-
-    def __len__(self) -> int:
-        return len(self._words)
 
     @property
     def words(self) -> WordList:
         """The words of now; words[i] is word number i."""
-        return self._words.view()
+        return self.view()
 
-    def words_since(self, first: int) -> tuple[str, ...]:
-        """Return the words from number ``first`` on."""
-        return self._words.since(first)
-
-    def nbytes(self) -> int:
-        """Return the memory of the words."""
-        return self._words.nbytes()
-
-    def copied(self) -> Vocabulary:
+    def copied(self) -> Self:
         """Return a copy, which changes alone."""
-        made = copy(self)
-        made._words, made.use = self._words.copied(), self.use.copy()
+        made = super().copied()
+        made.use = self.use.copy()
         return made
 
     def numbers(self, words: Sequence[str]) -> IntArray:
@@ -196,12 +177,12 @@ class Vocabulary:
             int32; :data:`UNKNOWN` for words that are not in the vocabulary and for which there is
             no room.
         """
-        return self._words.add(words, self.limit).astype(np.int32)
+        return self.add(words, self.limit).astype(np.int32)
 
     def missing(self, words: Iterable[str]) -> list[str]:
         """Return the words that the vocabulary does not have."""
         words = list(words)
-        return [words[place] for place in np.flatnonzero(self._words.find(words) < 0).tolist()]
+        return [words[place] for place in np.flatnonzero(self.find(words) < 0).tolist()]
 
     def staying(self, words: Sequence[str]) -> LongArray | None:
         """Choose the words that stay so that ``words`` find room.
@@ -215,7 +196,7 @@ class Vocabulary:
         have = len(self)
         if have + len(words) <= self.limit:
             return None
-        found = self._words.find(words)
+        found = self.find(words)
         known = found[found >= 0]
         new = len(words) - len(known)
         if have + new <= self.limit:
@@ -236,7 +217,7 @@ class Vocabulary:
 
     def keep(self, staying: LongArray) -> None:
         """Keep only these words, and number them anew in their order."""
-        self._words.keep(staying)
+        super().keep(staying)
         self.use = self.use[staying]
 
     def used(self, numbers: IntArray, counts: LongArray) -> None:
@@ -255,5 +236,5 @@ class Vocabulary:
     def extend(self, words: Iterable[str]) -> None:
         """Take words that are not here yet; their use is 0."""
         if new := list(words):
-            self._words.add(new, len(self) + len(new))
+            self.add(new, len(self) + len(new))
         self.use = np.concatenate([self.use, np.zeros(len(self) - len(self.use))])

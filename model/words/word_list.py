@@ -5,6 +5,9 @@ and a publisher needs those of the first words of topics alone. To cut the text 
 measure them, takes as long as half of the rest of reading a model. Blocks of documents are joined
 and taken apart without it.
 
+Words may also be hashed to buckets (Weinberger et al. 2009), the same on every machine
+(:func:`bucket`).
+
 >>> words = WordList.from_bytes(b"sea\nship")
 >>> len(words), words[1], words == ("sea", "ship")
 (2, 'ship', True)
@@ -14,6 +17,7 @@ and taken apart without it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -116,7 +120,7 @@ class WordList(Sequence[str]):
     def distinct(self) -> tuple[WordList, IntArray]:
         """Return the distinct words in order of first use, and the number of each word, int32."""
         # Imported here and below, because a model can be shown without kernels.
-        from beam_topics.model.words.kernels.word_columns import distinct_words
+        from beam_topics.model.words.kernels.word_index import distinct_words
 
         firsts, numbers = distinct_words(windows_of(self._ended), self._begins)
         return self if len(firsts) == len(self) else self.taken(firsts), numbers
@@ -171,7 +175,7 @@ def words_at(
         starts: int64, where each word begins in the text, and one more would.
         places: int[n], numbers of words.
     """
-    from beam_topics.model.words.kernels.word_columns import begins_of, take_words
+    from beam_topics.model.words.kernels.word_index import begins_of, take_words
 
     begins = begins_of(starts, places)
     made = np.empty(begins[-1] + WINDOW_ROOM, np.uint8)
@@ -182,3 +186,55 @@ def words_at(
 def windows_of(text: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """Return uint64, the eight bytes at each place of a text, without a copy."""
     return np.ndarray(len(text) - 7, "<u8", text, strides=(1,))
+
+
+def bucket(word: str, buckets: int) -> int:
+    """Return the bucket of a word, 0 to buckets - 1.
+
+    >>> bucket("sea", 1000) == bucket("sea", 1000) < 1000
+    True
+    """
+    return (
+        int.from_bytes(
+            hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        % buckets
+    )
+
+
+def first_uses(numbers: IntArray | LongArray) -> tuple[LongArray, IntArray]:
+    """Find the distinct values of an array in order of first use.
+
+    Args:
+        numbers: int[N].
+
+    Returns:
+        int64[K], the index of the first use of each distinct value, ascending; int32[N], for each
+        entry of ``numbers`` which of these values it is.
+    """
+    _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return first[order], rank[inverse]
+
+
+def known_words(numbers: IntArray | LongArray) -> tuple[LongArray, IntArray]:
+    """Drop unknown words, and merge words with one number.
+
+    >>> rows, columns = known_words(np.array([7, -1, 3, 7]))
+    >>> rows.tolist(), columns.tolist()
+    ([7, 3], [0, -1, 1, 0])
+
+    Args:
+        numbers: int[N], the number of each word; -1 for an unknown word.
+
+    Returns:
+        int64[K], the distinct numbers in order of first use; int32[N], for each word its index in
+        these, -1 for an unknown word.
+    """
+    known = numbers >= 0
+    rows: LongArray = numbers[known].astype(np.int64)
+    columns = np.full(len(numbers), -1, np.int32)
+    first, columns[known] = first_uses(rows)
+    return rows[first], columns

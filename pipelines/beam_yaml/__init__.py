@@ -26,8 +26,8 @@ from apache_beam.options.pipeline_options import StandardOptions
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.errors import OptionError, RefusedInputError
+from beam_topics.model.inference.base import LabelSettings
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
-from beam_topics.model.inference.settings import LabelSettings
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.reporting.encoding import mixture_fields

@@ -25,7 +25,7 @@ from typing import Literal
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import METHOD
-from beam_topics.model.inference.settings import (
+from beam_topics.model.inference.base import (
     CacheSettings,
     CoverageSettings,
     FitSettings,

@@ -5,7 +5,7 @@
 ``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
 shows the newest, with per cent and the time that is left where :mod:`beam_topics.transforms.read`
 has logged how many documents there are. While numba compiles, the line says so. Reports of
-:mod:`beam_topics.transforms.coverage` are summed up at the end. Events of
+:mod:`beam_topics.transforms.infer` are summed up at the end. Events of
 :mod:`beam_topics.transforms.publish` are printed in one line a version, the first ones. The wall
 clock is used here only, for rates and times.
 """

@@ -30,8 +30,7 @@ from beam_topics.model.settings.compositions import placements
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, to_iso
 from beam_topics.model.words.cleaning import find_markup, stripping
 from beam_topics.model.words.languages import language_of
-from beam_topics.model.words.losses import MOST_TEXTS, Losses, wordless
-from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.model.words.tokeniser import MOST_TEXTS, Losses, Tokeniser, wordless
 
 # The documents whose times and texts are looked at.
 _LOOKED_AT = 1000

@@ -14,8 +14,8 @@ from apache_beam.io.filesystems import FileSystems
 from beam_topics.model.errors import OptionError
 from beam_topics.model.evaluation.coherence import TOP_WORDS
 from beam_topics.model.evaluation.held_out import check_classifier
+from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import Classifier, ClassifierStore
-from beam_topics.model.inference.settings import FitSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import EvaluationInputSettings, FigureSettings, InputSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
@@ -96,7 +96,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
 def evaluate_versions(options: Options) -> None:
     """Run the graph, then print and draw what it wrote."""
     if (labelled := settings_of(options, EvaluationInputSettings).classify) is not None:
-        check_classifier("--classify", ",".join(labelled))
+        check_classifier(",".join(labelled))
     run_for_figures(build, options, lambda lines: show(lines, options))
 
 

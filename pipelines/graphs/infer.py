@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apache_beam as beam
 
-from beam_topics.model.documents.gathering import Blocks
+from beam_topics.model.documents.block import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import inference_for
 from beam_topics.model.publishing.settings import StoreSettings
@@ -18,8 +18,7 @@ from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import write_mixtures
 from beam_topics.pipelines.graphs.sources import read_source, source_settings_of
 from beam_topics.pipelines.graphs.sources.files import read_files
-from beam_topics.transforms.coverage import Coverage
-from beam_topics.transforms.infer import InferByKey, InferTogether, check_training
+from beam_topics.transforms.infer import Coverage, InferByKey, InferTogether, check_training
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:

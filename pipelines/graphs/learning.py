@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import apache_beam as beam
 
-from beam_topics.model.documents.gathering import Blocks
+from beam_topics.model.documents.block import Blocks
 from beam_topics.model.errors import (
     OptionError,
 )
-from beam_topics.model.inference.settings import LabelSettings
+from beam_topics.model.inference.base import LabelSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli.groups import Options, settings_of
@@ -25,8 +25,7 @@ from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import write_mixtures
 from beam_topics.pipelines.graphs.sources import read_source
 from beam_topics.transforms import sequence
-from beam_topics.transforms.coverage import Coverage
-from beam_topics.transforms.infer import InferLabelled
+from beam_topics.transforms.infer import Coverage, InferLabelled
 from beam_topics.transforms.label import Label
 from beam_topics.transforms.learn import Learn
 from beam_topics.transforms.publish import Publish

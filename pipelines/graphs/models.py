@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import InferenceSettings, inference_for
-from beam_topics.model.inference.base import CLASSIFIER
+from beam_topics.model.inference.base import CLASSIFIER, CacheSettings, CoverageSettings
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.serving import ServedModel, Serving
-from beam_topics.model.inference.settings import CacheSettings, CoverageSettings
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.snapshots import ModelFile

@@ -19,7 +19,7 @@ from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.publishing.checkpoint_store import rollback
-from beam_topics.model.words.losses import wordless
+from beam_topics.model.words.tokeniser import wordless
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.settings_from_options import (
     learn_options_of,

@@ -22,8 +22,7 @@ from beam_topics.pipelines.cli.values import is_webhook
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
 from beam_topics.transforms.bursts import LEAST_WINDOW, FindBursts
-from beam_topics.transforms.kafka_sink import EVENTS
-from beam_topics.transforms.webhook import PostEvents
+from beam_topics.transforms.send import EVENTS, PostEvents
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 

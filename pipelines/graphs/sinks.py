@@ -30,7 +30,7 @@ from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.transforms.kafka_sink import Messages
+    from beam_topics.transforms.send import Messages
 
 
 def shared_by_sinks(options: Options) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
         UsageError: the brokers are missing.
         OptionError: the client of Kafka is not installed, or its properties cannot be used.
     """
-    from beam_topics.transforms.kafka_sink import WriteToKafka
+    from beam_topics.transforms.send import WriteToKafka
     from beam_topics.transforms.sources.kafka_client import client_library, properties
 
     kafka = settings_of(options, KafkaClientSettings)
@@ -81,7 +81,7 @@ def write_mixtures(
 def _sink(options: Options, streams: bool) -> beam.PTransform:
     # Imported here, because --help needs no Beam.
     from beam_topics.transforms.infer import EachMixture
-    from beam_topics.transforms.kafka_sink import MIXTURES
+    from beam_topics.transforms.send import MIXTURES
     from beam_topics.transforms.write import WriteByPeriod, WriteMixtures, mixture_encoder
 
     wanted = settings_of(options, SinkSettings)
@@ -105,7 +105,7 @@ def _write_trends(
         return None
     # Imported here, because --help needs no Beam.
     from beam_topics.model.reporting.encoding import json_lines
-    from beam_topics.transforms.kafka_sink import TRENDS
+    from beam_topics.transforms.send import TRENDS
     from beam_topics.transforms.trends import AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 

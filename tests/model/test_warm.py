@@ -4,7 +4,7 @@ from beam_topics.model.evaluation.kernels.held_out import first_moment
 from beam_topics.model.inference.kernels.gibbs3 import sample_documents
 from beam_topics.model.learners.engine.kernels import beside, figures, tables
 from beam_topics.model.warm import warm
-from beam_topics.model.words.kernels import form_table, signs
+from beam_topics.model.words.kernels import form_table
 
 
 def test_the_kernels_that_jobs_use_are_compiled():
@@ -25,6 +25,6 @@ def test_the_kernels_that_jobs_use_are_compiled():
         tables.seat,
         form_table.look_up,
         form_table.settle,
-        signs.join_signs,
+        form_table.join_signs,
     ):
         assert kernel.signatures, kernel

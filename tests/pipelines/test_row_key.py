@@ -57,7 +57,7 @@ def written(folder):
 
 def test_the_documents_name_the_key_that_the_code_has():
     assert documented() == ROW_KEY
-    for path in ("docs/running.md", "transforms/kafka_sink.py"):
+    for path in ("docs/running.md", "transforms/send.py"):
         text = " ".join((ROOT / path).read_text(encoding="utf-8").split())
         assert "the JSON list of key, id, timestamp and model version" in text
 

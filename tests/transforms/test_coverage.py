@@ -10,13 +10,12 @@ from tallies import count
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
+from beam_topics.model.inference.base import RETRAIN_BELOW
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.inference.settings import RETRAIN_BELOW
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.transforms import coverage, stateful
-from beam_topics.transforms.coverage import LOGGER, Coverage, sums
-from beam_topics.transforms.infer import tagged_tallies
+from beam_topics.transforms import infer, shared
+from beam_topics.transforms.infer import LOGGER, Coverage, sums, tagged_tallies
 
 DAY = 86_400_000_000
 
@@ -110,7 +109,7 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
     documents = [document(day % 2, f"a x{day}") for day in range(20)]
     version = store.latest("").version
     whole, _ = reports(documents, store.root, {"": version})
-    monkeypatch.setattr(stateful, "MAX_SUMMANDS", 3)
+    monkeypatch.setattr(shared, "MAX_SUMMANDS", 3)
     repeated, counters = reports(
         documents, store.root, {"": version}, "--direct_runner_bundle_repeat=2"
     )
@@ -123,8 +122,8 @@ def test_tallies_are_added_up_where_many_wait(store, monkeypatch):
 def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     """What a bounded run holds: a year of windows, all open to the end."""
     calls = []
-    monkeypatch.setattr(stateful, "MAX_SUMMANDS", 3)
-    monkeypatch.setattr(coverage._Report, "compact", lambda self, *arguments: calls.append(1))
+    monkeypatch.setattr(shared, "MAX_SUMMANDS", 3)
+    monkeypatch.setattr(infer._Report, "compact", lambda self, *arguments: calls.append(1))
     rows, _ = reports(
         [document(day, "a b") for day in range(365)], store.root, {"": store.latest("").version}
     )

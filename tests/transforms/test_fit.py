@@ -6,8 +6,8 @@ from learner_options import inferring
 from streams import document, documents, learn_options, shuffled, train
 
 from beam_topics.model.errors import OptionError
+from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.settings import FitSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms.fit import FitClassifier
 

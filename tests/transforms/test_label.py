@@ -22,7 +22,7 @@ from beam_topics.model.documents.block import Block
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.inference.serving import Serving
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.transforms import stateful
+from beam_topics.transforms import shared
 from beam_topics.transforms.infer import EachMixture, InferLabelled
 from beam_topics.transforms.label import Label, shard_of
 from beam_topics.transforms.learn import Learn
@@ -110,7 +110,7 @@ def test_labels_and_their_times_do_not_depend_on_whether_the_job_streams(
         run(tmp_path / str(streams), before, publish_every=publish_every, streams=streams)
         found.append((sorted(collected("labelled")), sorted(collected("no model"))))
     # Each shard continues where the budget of a firing ended.
-    monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
+    monkeypatch.setattr(shared, "FIRING_BYTES", 1)
     run(tmp_path / "budget", before, publish_every=publish_every)
     found.append((sorted(collected("labelled")), sorted(collected("no model"))))
     assert found[0] == found[1] == found[2]

@@ -39,7 +39,7 @@ from beam_topics.model.publishing.publication import Publisher, PublishHead
 from beam_topics.model.publishing.settings import Keep, PublishSettings, Rule
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import records_of, summary_of
-from beam_topics.transforms import stateful
+from beam_topics.transforms import shared
 from beam_topics.transforms.learn import Learn, RunsDoFn, island_key, split_island_key
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
@@ -116,7 +116,7 @@ def test_two_workers(tmp_path, plain, monkeypatch):
 def test_stale_state_of_a_runner_is_noticed(tmp_path, monkeypatch):
     flags = ("--direct_num_workers=2", "--direct_running_mode=multi_threading")
     # A bundle for each window: the runner then hands on the state of one that came before.
-    monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
+    monkeypatch.setattr(shared, "FIRING_BYTES", 1)
     with pytest.raises(Exception, match="beam_topics.model.errors"):
         train(ITEMS, options(tmp_path, checkpoint_tokens=10**6), *flags, streams=True)
 

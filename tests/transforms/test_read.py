@@ -11,10 +11,9 @@ from collecting import run
 
 import beam_topics.model.reading.parts
 import beam_topics.transforms.read
-from beam_topics.model.documents import gathering
-from beam_topics.model.documents.block import Block
+from beam_topics.model.documents import block
+from beam_topics.model.documents.block import Block, Blocks
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.sequencing import sequence_documents
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError
@@ -109,7 +108,7 @@ def test_tokenised_documents_and_counters(tmp_path):
 )
 def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatch, most, time_from):
     for name, value in most.items():
-        monkeypatch.setattr(gathering, name, value)
+        monkeypatch.setattr(block, name, value)
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
     found = []
     for blocks in (None, Blocks(), Blocks(SequenceSettings(window=10))):

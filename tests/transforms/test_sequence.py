@@ -29,10 +29,16 @@ from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.transforms import stateful
+from beam_topics.transforms import shared
 from beam_topics.transforms.sequence import Sequence, SequenceDoFn
-from beam_topics.transforms.shared import END_OF_LABELS, END_OF_STREAM, LAST_TIME
-from beam_topics.transforms.stateful import StatefulDoFn, TimerSchedule, timer_time
+from beam_topics.transforms.shared import (
+    END_OF_LABELS,
+    END_OF_STREAM,
+    LAST_TIME,
+    StatefulDoFn,
+    TimerSchedule,
+    timer_time,
+)
 
 ITEMS = documents(50)
 
@@ -95,7 +101,7 @@ def test_windows_that_are_due_together_cost_one_bundle(streams, monkeypatch):
 
 @pytest.mark.parametrize("streams", [True, False])
 def test_what_one_firing_does_not_emit_follows_in_the_next(streams, monkeypatch):
-    monkeypatch.setattr(stateful, "FIRING_BYTES", 1)
+    monkeypatch.setattr(shared, "FIRING_BYTES", 1)
     run(ITEMS, streams=streams)
     sent, ends = links()
     assert sent == links_of(ITEMS) and len(ends) == 1

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from beam_topics.model.documents.pending import ListBag, PendingHead
-from beam_topics.transforms.shared import LAST_TIME
-from beam_topics.transforms.stateful import PeriodDoFn, due_of
+from beam_topics.transforms.shared import LAST_TIME, PeriodDoFn, due_of
 
 MS = 1000
 PERIOD = 10 * MS

@@ -16,7 +16,7 @@ from beam_topics.model.reporting import course, trends
 from beam_topics.model.reporting.course import LEAST, bursts_of
 from beam_topics.model.reporting.trends import OTHERS, TREND_KEY, Trends, rows_of_file, whole_rows
 from beam_topics.model.times import parse_time
-from beam_topics.transforms import stateful
+from beam_topics.transforms import shared
 from beam_topics.transforms.trends import AddUpTrends, rows_of
 
 DAY = 86_400_000_000
@@ -182,7 +182,7 @@ def test_the_order_of_mixtures_changes_no_bit():
 def test_repeated_bundles_and_full_bags_change_nothing(monkeypatch):
     found = mixtures()
     whole = table(found)
-    monkeypatch.setattr(stateful, "MAX_SUMMANDS", 2)
+    monkeypatch.setattr(shared, "MAX_SUMMANDS", 2)
     repeated = table(found, "--direct_runner_bundle_repeat=2")
     # The step that keeps what comes out sees each repetition.
     assert [row for place, row in enumerate(repeated) if row not in repeated[:place]] == whole

@@ -15,8 +15,8 @@ from collecting import run
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reporting.webhook import SECRET, Post
 from beam_topics.model.stored import wire
-from beam_topics.transforms import webhook
-from beam_topics.transforms.webhook import PAUSES, PostDoFn, PostEvents, opener_of, refusal_of
+from beam_topics.transforms import send
+from beam_topics.transforms.send import PAUSES, PostDoFn, PostEvents, opener_of, refusal_of
 
 RECORD = {
     "key": "k",
@@ -145,7 +145,7 @@ def _none(seconds):
 
 
 def test_a_receiver_that_says_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(webhook, "TIMEOUT", 0.05)
+    monkeypatch.setattr(send, "TIMEOUT", 0.05)
     with receiver([]) as (url, _):
         # The receiver waits for a body that does not come.
         post = Post(url, b"{}", {"Content-Length": "3"})

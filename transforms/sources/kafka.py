@@ -44,8 +44,8 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Duration
 
+from beam_topics.model.documents.block import Blocks
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading.parsing import not_future, parse_line
 from beam_topics.model.reading.settings import ParseSettings

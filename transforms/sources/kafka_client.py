@@ -34,12 +34,9 @@ def client_library(option: str = "--source") -> ModuleType:
     try:
         import confluent_kafka
     except ImportError as error:
-        raise OptionError(
-            option,
-            "kafka",
-            "another one while its client is missing",
-            "Run: pip install 'beam-topics[kafka]'",
-        ) from error
+        remedy = "Run: pip install 'beam-topics[kafka]'"
+        allowed = "another one while its client is missing"
+        raise OptionError(option, "kafka", allowed, remedy) from error
     return confluent_kafka
 
 
@@ -75,12 +72,8 @@ class KafkaSettings:
     def __post_init__(self) -> None:
         one_of("--until", self.until, get_args(Until))
         if not self.idle_after > 0:
-            raise OptionError(
-                "--idle_after",
-                self.idle_after,
-                "a number of seconds above 0",
-                "Give for example 60.",
-            )
+            allowed, remedy = "a number of seconds above 0", "Give for example 60."
+            raise OptionError("--idle_after", self.idle_after, allowed, remedy)
         if self.max_delay < 0:
             raise OptionError("--max_delay", self.max_delay, "0 or more", "Give for example 30s.")
         if self.start not in ("earliest", "latest"):
@@ -115,31 +108,19 @@ def properties(path: str) -> dict[str, str]:
         with FileSystems.open(path) as stream:
             lines = stream.read().decode().splitlines()
     except (BeamIOError, OSError, ValueError) as error:
-        raise OptionError(
-            "--kafka_config",
-            path,
-            "a text file of name=value lines",
-            f"It cannot be read: {error}.",
-        ) from error
+        allowed, remedy = "a text file of name=value lines", f"It cannot be read: {error}."
+        raise OptionError("--kafka_config", path, allowed, remedy) from error
     found = {}
     for number, line in enumerate(map(str.strip, lines), start=1):
         if line and not line.startswith("#"):
-            name, equals, value = line.partition("=")
+            (name, equals, value), place = line.partition("="), f"{path}:{number}"
             if not equals:
-                raise OptionError(
-                    "--kafka_config",
-                    f"{path}:{number}",
-                    "name=value in each line",
-                    "Correct the line.",
-                )
+                allowed = "name=value in each line"
+                raise OptionError("--kafka_config", place, allowed, "Correct the line.")
             if name.strip() in _RESERVED:
                 allowed = f"properties other than {', '.join(_RESERVED)}"
-                raise OptionError(
-                    "--kafka_config",
-                    f"{path}:{number}",
-                    allowed,
-                    "Take the line out: this source sets it.",
-                )
+                remedy = "Take the line out: this source sets it."
+                raise OptionError("--kafka_config", place, allowed, remedy)
             found[name.strip()] = value.strip()
     return found
 

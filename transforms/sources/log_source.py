@@ -49,8 +49,8 @@ from apache_beam.io.iobase import RestrictionProgress, RestrictionTracker, Water
 from apache_beam.transforms.core import RestrictionProvider, WatermarkEstimatorProvider
 from apache_beam.utils.timestamp import MIN_TIMESTAMP, Duration, Timestamp
 
+from beam_topics.model.documents.block import Gathering
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.documents.gathering import Gathering
 from beam_topics.model.stored import checks, wire
 from beam_topics.transforms.read import Documents, Emit
 
@@ -312,10 +312,8 @@ class LogSourceDoFn(Emit, LogProvider):
     def process(
         self, element: bytes, tracker: Any = RANGE, estimator: Any = WATERMARK
     ) -> Iterator[Any]:
-        name, start = (
-            self.name_of(element),
-            LogRange.from_bytes(tracker.current_restriction()).start,
-        )
+        name = self.name_of(element)
+        start = LogRange.from_bytes(tracker.current_restriction()).start
         reader = READER_CACHE.take(name, start) or self.open(element, start)
         wait = None
         try:

@@ -26,8 +26,8 @@ from typing import Any, cast
 
 import apache_beam as beam
 
+from beam_topics.model.documents.block import Blocks
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import replaying
 from beam_topics.model.reading.replaying import in_order, read_archive

@@ -350,10 +350,8 @@ def _copy_rows(words, occurrences, trained):
     for v in range(v_count):
         for k in range(sizes[v]):
             source = np.uint64(trained.offsets[words[v]]) + k
-            topics[offsets[v] + k], counts[offsets[v] + k] = (
-                trained.topics[source],
-                trained.counts[source],
-            )
+            topics[offsets[v] + k] = trained.topics[source]
+            counts[offsets[v] + k] = trained.counts[source]
     return _Rows(offsets, sizes, topics, counts), longest
 
 
@@ -374,12 +372,8 @@ def sample_document(occurrences, rows, base, trained, sweeps, kept, keys):
     Returns:
         int64[T], the sum of n_td over the last ``kept`` states.
     """
-    n, t_count, alpha, totals = (
-        occurrences.sum(),
-        trained.alpha.shape[0],
-        trained.alpha,
-        trained.totals,
-    )
+    n, t_count = occurrences.sum(), trained.alpha.shape[0]
+    alpha, totals = trained.alpha, trained.totals
     copied, longest = _copy_rows(rows, occurrences, trained)
     document = _Topics(
         np.zeros(t_count, np.int32),

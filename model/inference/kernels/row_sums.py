@@ -29,12 +29,8 @@ from beam_topics.model.kernels.jit import inlined
 
 LANES = 8
 
-_DOUBLE, _INT, _I32, _BYTES = (
-    ir.DoubleType(),
-    ir.IntType(64),
-    ir.IntType(32),
-    ir.IntType(8).as_pointer(),
-)
+_DOUBLE, _INT, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
+_BYTES = ir.IntType(8).as_pointer()
 _DOUBLES = ir.VectorType(_DOUBLE, LANES)
 # Of llvm.prefetch: to read, for all caches, of data.
 _READ, _NEAR, _DATA = 0, 3, 1
@@ -100,11 +96,8 @@ def _emit(
         block: ``block(j)`` returns eight topics and eight counts from entry j on.
         products: where given, entry i of the row is also written to products[i].
     """
-    before, body, after = (
-        b.block,
-        b.append_basic_block("entries"),
-        b.append_basic_block("entries.end"),
-    )
+    before, body = b.block, b.append_basic_block("entries")
+    after = b.append_basic_block("entries.end")
     b.branch(body)
     b.position_at_end(body)
     j, total = b.phi(_INT), b.phi(_DOUBLES)

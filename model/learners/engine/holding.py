@@ -26,8 +26,8 @@ from beam_topics.model.learners.engine.start import first_model
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.stream import keep_sample, places_of
 from beam_topics.model.learners.seeds import prior_tokens, words_of
-from beam_topics.model.words.known_words import first_uses
 from beam_topics.model.words.vocabulary import Vocabulary
+from beam_topics.model.words.word_list import first_uses
 
 # Documents leave the reservoir together: a 64th of it.
 TOGETHER = 64

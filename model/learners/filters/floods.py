@@ -169,13 +169,9 @@ class NearCopies(LeavingOut):
     def left_out(self, minibatch: Minibatch) -> BoolArray:
         hashes = hash_words(minibatch.words.text, len(minibatch.words))
         tokens, offsets = minibatch.tokens.astype(np.int32), minibatch.offsets.astype(np.int64)
-        comparable = np.array(
-            [
-                len(np.unique(tokens[begin:end])) >= SMALLEST
-                for begin, end in pairwise(offsets.tolist())
-            ],
-            np.bool_,
-        )
+        bounds = pairwise(offsets.tolist())
+        distinct = [len(np.unique(tokens[begin:end])) for begin, end in bounds]
+        comparable = np.array(distinct, np.int64) >= SMALLEST
         least = int(np.ceil(self.settings.duplicate_similarity * ENTRIES))
         signatures = sign(hashes, tokens, offsets)
         if isinstance(self.settings, Drop):

@@ -1,11 +1,11 @@
 """Words that are in too many documents of the stream, which are left out.
 
 ``--max_df=0.5`` leaves out words that more than half of the documents have. How many documents have
-a word is counted in bounded memory (:mod:`beam_topics.model.words.frequent_items`). A word is left
-out from the minibatch after the one at which the lower bound of its count is above the share, once
-:data:`LEAST` documents have come, so no word is left out that is below it. It comes back when the
-upper bound is below :data:`BACK` of the share. At :data:`HORIZON` documents all counts are halved,
-so the words follow the stream.
+a word is counted in bounded memory (:class:`FrequentItems`). A word is left out from the minibatch
+after the one at which the lower bound of its count is above the share, once :data:`LEAST` documents
+have come, so no word is left out that is below it. It comes back when the upper bound is below
+:data:`BACK` of the share. At :data:`HORIZON` documents all counts are halved, so the words follow
+the stream.
 
 What was learned of a word before it was left out stays in the counts of the learner, and fades
 among what comes. A version does not have the word, so it is unknown to inference.
@@ -13,8 +13,9 @@ among what comes. A version does not have the word, so it is unknown to inferenc
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,61 @@ from beam_topics.model.learners.base import LearnerSettings
 from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.words.frequent_items import FrequentItems
+
+T = TypeVar("T", bound=Hashable)
+
+
+@dataclass
+class FrequentItems(Generic[T]):
+    """Counts of frequent items in bounded memory, with bounds for their errors.
+
+    This is the summary of Misra and Gries (1982), as Agarwal et al. (2012, "Mergeable summaries")
+    add to it. When more than twice ``most`` items are counted, the count that comes after the
+    ``most`` largest ones is subtracted from all, and items without a count leave. The sum of what
+    was subtracted bounds how much any count is too small. Of N occurrences in all it is at most
+    N / most. The counts depend on the sum of what is added between two prunings, and not on its
+    order.
+
+    Attributes:
+        most: how many items are kept by a pruning.
+        counts: the counts, each at most the true one.
+        short: how much each of them is too small at most; the count of an item that is not kept.
+    """
+
+    most: int
+    counts: dict[T, int] = field(default_factory=dict)
+    short: int = 0
+
+    def least(self, item: T) -> int:
+        """Return a lower bound of the count of an item."""
+        return self.counts.get(item, 0)
+
+    def greatest(self, item: T) -> int:
+        """Return an upper bound of the count of an item."""
+        return self.counts.get(item, 0) + self.short
+
+    def add(self, items: Iterable[tuple[T, int]]) -> None:
+        """Add occurrences, positive numbers; :meth:`prune` is called afterwards by the caller."""
+        counts = self.counts
+        for item, count in items:
+            counts[item] = counts.get(item, 0) + count
+
+    def prune(self) -> None:
+        """Keep ``most`` items, where there are more than twice as many."""
+        if len(self.counts) <= 2 * self.most:
+            return
+        values = np.fromiter(self.counts.values(), np.int64, len(self.counts))
+        place = len(values) - self.most - 1
+        by = int(np.partition(values, place)[place])
+        self.counts = {item: count - by for item, count in self.counts.items() if count > by}
+        self.short += by
+
+    def halve(self) -> None:
+        """Halve all counts; the bounds then hold for half of the true counts."""
+        halves = ((item, count // 2) for item, count in self.counts.items())
+        self.counts = {item: count for item, count in halves if count}
+        self.short = self.short // 2 + 1
+
 
 LEAST = 500
 BACK = 0.9

@@ -13,7 +13,8 @@ reaches n_ab, so :data:`FALSE_ALARM` bounds the probability of a phrase by chanc
 comparison. The second condition is about size, not about chance: neighbours of one subject follow
 each other more often than by chance without being a phrase.
 
-Counts are kept in bounded memory (:mod:`beam_topics.model.words.frequent_items`). The lower bound
+Counts are kept in bounded memory
+(:class:`beam_topics.model.learners.filters.frequent_words.FrequentItems`). The lower bound
 stands for n_ab and the upper ones for n_a and n_b, so what is forgotten makes phrases fewer, never
 more. At :data:`HORIZON` tokens all counts are halved, so the counts follow the stream. Logarithms
 are those of IEEE operations, so all machines decide alike.
@@ -35,11 +36,11 @@ from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels import special
 from beam_topics.model.learners.base import LearnerSettings
+from beam_topics.model.learners.filters.frequent_words import FrequentItems
 from beam_topics.model.learners.filters.settings import JoinPhrases
 from beam_topics.model.publishing.events import Event
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.words.frequent_items import FrequentItems
 from beam_topics.model.words.phrases import JOINER, Phrases
 
 FALSE_ALARM = 1e-6

@@ -47,8 +47,8 @@ from beam_topics.model.learners.variational.shared import (
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.words.known_words import bucket
 from beam_topics.model.words.vocabulary import Vocabulary
+from beam_topics.model.words.word_list import bucket
 
 MAGIC = b"BTf1"
 # A published model leaves out smaller counts. They are noise of the initial topics, and of the
@@ -124,20 +124,15 @@ class FixedVocabulary:
         checks.within("votes for words", votes, 0, checks.LARGEST)
         if self._names:
             checks.sized("words of a saved learner", words, len(self.words))
-        else:
-            checks.distinct("words of a saved learner", words)
-            if len(self.words):
-                checks.sized("words of a saved learner", words, len(self.words))
-                checks.equal(
-                    "words of a saved learner that are not in the settings",
-                    set(words) - set(self.words),
-                    set(),
-                )
-            elif self.expected:
-                checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
-        if self._names:
             self._names, self.votes = list(words), votes.copy()
             return
+        checks.distinct("words of a saved learner", words)
+        if len(self.words):
+            checks.sized("words of a saved learner", words, len(self.words))
+            others = set(words) - set(self.words)
+            checks.equal("words of a saved learner that are not in the settings", others, set())
+        elif self.expected:
+            checks.whole("words of a saved learner", len(words), 0, self.expected + 1)
         self._vocabulary.extend(words)
         if not self.expected and words:
             self._close()
@@ -227,12 +222,10 @@ class _FixvocLearner(Generic[F]):
         uses = np.bincount(minibatch.tokens, minlength=len(minibatch.words)).astype(np.int32)
         local = known_tokens(minibatch, state.vocabulary.numbers(minibatch.words, uses))
         state.make_rows()
-        found = (
-            score(local, _table(state, local, dirichlet_means), state.settings.topic_alpha)
-            if state.steps
-            else None
-        )
-        if found:
+        found = None
+        if state.steps:
+            means = _table(state, local, dirichlet_means)
+            found = score(local, means, state.settings.topic_alpha)
             state.score(found, len(local.tokens))
         step, weight = state.begin(minibatch, local)
         counts = self.local_counts(state, local, _table(state, local, dirichlet_weights))

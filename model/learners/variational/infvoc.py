@@ -3,8 +3,8 @@
 A topic is a stick-breaking process. Each piece of the stick belongs to a word that is drawn from
 G0 (:mod:`beam_topics.model.words.character_model`). G0 learns how words are spelled from
 ``word_list``, or from the first minibatch. A topic keeps a truncation-ordered set of these words
-(:mod:`beam_topics.model.learners.variational.kernels.sticks`). The rest of the stick is for all
-other words.
+(:class:`beam_topics.model.learners.variational.kernels.variational_estep.Sticks`). The rest of the
+stick is for all other words.
 
 * The topics of a minibatch are drawn by Gibbs sweeps within each document, by exp E[log beta] for
   words in a topic's set. Words outside get their share of the rest of the stick. In the paper each
@@ -36,7 +36,7 @@ from beam_topics.model.arrays import FloatArray, IntArray, LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.kernels.threads import over_slices
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.learners.variational.kernels.sticks import (
+from beam_topics.model.learners.variational.kernels.variational_estep import (
     Sticks,
     StickUpdate,
     count_new,
@@ -176,13 +176,8 @@ class InfvocState(VariationalState[Infvoc]):
         self.base = np.zeros(0)
         self.sums = np.zeros((topics, 2))
         none = np.zeros((topics, 0))
-        self.sticks = Sticks(
-            none.astype(np.int32),
-            none,
-            none,
-            np.zeros(topics, np.int64),
-            empty_positions(0, topics),
-        )
+        words, sizes = none.astype(np.int32), np.zeros(topics, np.int64)
+        self.sticks = Sticks(words, none, none, sizes, empty_positions(0, topics))
 
     @property
     def base_distribution(self) -> CharacterModel:
@@ -211,12 +206,9 @@ class InfvocLearner:
             minibatch.offsets,
         )
         self._append_base(state, known)
-        found = (
-            score(local, self._topic_means(state, local, known), settings.topic_alpha)
-            if state.steps
-            else None
-        )
-        if found:
+        found = None
+        if state.steps:
+            found = score(local, self._topic_means(state, local, known), settings.topic_alpha)
             state.score(found, len(local.tokens))
         step, weight = state.begin(minibatch, local)
         counts = sample_counts(state, settings, local, self._topic_weights(state, local, known))
@@ -319,11 +311,8 @@ class InfvocLearner:
             size=size.copy()
         )
         used = used_entries(state.sticks)
-        state.sticks.words[used], state.sticks.use[used], state.sticks.rest[used] = (
-            numbers,
-            use,
-            rest,
-        )
+        state.sticks.words[used] = numbers
+        state.sticks.use[used], state.sticks.rest[used] = use, rest
         write_positions(state.sticks)
         return state
 
@@ -332,7 +321,7 @@ class InfvocLearner:
 
     def _append_base(self, state: InfvocState, known: int) -> None:
         """Compute G0 of the words that have joined the vocabulary."""
-        new = state.vocabulary.words_since(known)
+        new = state.vocabulary.since(known)
         if new:
             state.base = np.concatenate(
                 [state.base[:known], state.base_distribution.probabilities(new)]
@@ -355,11 +344,9 @@ class InfvocLearner:
         kind = state.settings.remainder
         if kind == "mass":
             left = 1.0 - weight.sum(axis=1, where=used_entries(state.sticks))
-        of_word = (
-            shared_base(state.base[local.rows], local.rows, known)
-            if kind == "share"
-            else np.ones(len(local.rows))
-        )
+        of_word = np.ones(len(local.rows))
+        if kind == "share":
+            of_word = shared_base(state.base[local.rows], local.rows, known)
         out = np.empty((len(local.rows), len(left)))
         look_up(local.rows, state.sticks, weight, np.multiply.outer(of_word, left), out)
         return out

@@ -34,12 +34,8 @@ class Dict(VocabularySettings):
 
     def check(self) -> None:
         if not self.word_list:
-            raise OptionError(
-                "--vocabulary",
-                self.kind,
-                "a list of words beside it",
-                "Give a file of words with --word_list.",
-            )
+            remedy = "Give a file of words with --word_list."
+            raise OptionError("--vocabulary", self.kind, "a list of words beside it", remedy)
 
     @property
     def words(self) -> tuple[str, ...]:

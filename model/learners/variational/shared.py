@@ -41,10 +41,12 @@ from beam_topics.model.learners.variational.settings import (
 )
 from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.words.known_words import known_words
+from beam_topics.model.words.word_list import known_words
 
 # The number of minibatches whose evidence is kept.
 EVIDENCE_WINDOW = 20
+# The numbers of a state that are saved in its header.
+_COUNTS = ("sequence", "steps", "documents", "tokens", "scored")
 
 
 S = TypeVar("S", bound=VariationalSettings)
@@ -188,9 +190,8 @@ class VariationalState(Generic[S]):
 
     def header(self) -> dict[str, Any]:
         """Return the fields for a saved state."""
-        names = ("sequence", "steps", "documents", "tokens", "scored")
         evidence = [value.to_bytes().hex() for value in (self.evidence, *self.recent)]
-        return {**{name: getattr(self, name) for name in names}, "evidence": evidence}
+        return {**{name: getattr(self, name) for name in _COUNTS}, "evidence": evidence}
 
     def restore(self, header: dict[str, Any]) -> None:
         """Restore the fields of ``header``.
@@ -198,10 +199,9 @@ class VariationalState(Generic[S]):
         Raises:
             DamagedDataError: a field is missing or impossible.
         """
-        for name in ("sequence", "steps", "documents", "tokens", "scored"):
-            setattr(
-                self, name, checks.whole(f"{name} of a saved learner", checks.field(header, name))
-            )
+        for name in _COUNTS:
+            value = checks.whole(f"{name} of a saved learner", checks.field(header, name))
+            setattr(self, name, value)
         listed = checks.field(header, "evidence")
         if not isinstance(listed, list):
             checks.refuse("evidence of a saved learner", repr(listed), "a list of scaled numbers")
@@ -231,10 +231,7 @@ def score(local: KnownTokens, phi: FloatArray, alpha: float) -> Scaled:
 
 
 def sample_counts(
-    state: VariationalState[Any],
-    settings: SampledLocally,
-    local: KnownTokens,
-    weights: FloatArray,
+    state: VariationalState[Any], settings: SampledLocally, local: KnownTokens, weights: FloatArray
 ) -> IntArray:
     """Draw the topics of a minibatch by Gibbs sweeps within its documents, and note them.
 

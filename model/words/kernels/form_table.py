@@ -5,14 +5,154 @@ one row for each hash of a form, with the first 16 bytes of the form as two numb
 whole form, and what was found for it: the number of a word, :data:`DROPPED`, or -2 - m for the m-th
 *miss* of the call, a form that the caller has to decide. A miss takes the row that it looked in. A
 longer form has no row, and is a miss each time.
+
+Before that the signs of the default word forms are joined in ASCII, by the rules of
+:mod:`beam_topics.model.words.word_forms` for ``capitals``, ``codes`` and ``signs``. Regular
+expressions take five times as long. A text has room before and behind it, so that what is around a
+sign can be read (:data:`ROOM`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from beam_topics.model.kernels.jit import kernel, page_kernel
-from beam_topics.model.words.kernels.signs import CLASSES, INSIDE, ROOM
+from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel
+
+# Bytes that are no part of a word, before and behind the texts.
+ROOM = 16
+# Classes of bytes. Those from 128 on are parts of characters of words, in texts that are cut.
+_LETTER, _DIGIT, _LINE, _OTHER, _JOINS, _CLEANS = (1 << bit for bit in range(6))
+_BOTH, _WORDY, INSIDE = _LETTER | _DIGIT, _LETTER | _DIGIT | _LINE, _LETTER | _DIGIT | _OTHER
+# Joining signs in their order, and the capital letters that take their place.
+_SIGNS, _MARKS = (np.frombuffer(text, np.uint8) for text in (b"\x1e-.(\x1f&+#", b"CHDLHAPS"))
+_CAPITALS, _HYPHEN, _DOT, _OPEN, _BEFORE_CAPITALS, _AND, _PLUS, _HASH = _SIGNS.tolist()
+_CLOSE, _CLOSED, _SEMICOLON = b")R;"
+
+
+def _classes():
+    """Return uint8[256], the classes of each byte."""
+    found = np.zeros(256, np.uint8)
+    found[128:] = _OTHER | _CLEANS
+    for code, character in enumerate(map(chr, range(128))):
+        found[code] = _LETTER * character.isalpha() + _DIGIT * character.isdigit()
+    found[ord("_")] = _LINE
+    found[_SIGNS] |= _JOINS
+    found[list(b"-.:&@UIW")] |= _CLEANS
+    return found
+
+
+CLASSES = _classes()
+
+
+@page_inlined
+def _joins(text, i, sign):
+    """Return whether a sign joins what is around it."""
+    a, b, c = CLASSES[text[i - 1]], CLASSES[text[i + 1]], CLASSES[text[i + 2]]
+    # One letter before the sign.
+    alone = a & _LETTER and not CLASSES[text[i - 2]] & _WORDY
+    # Three digits before it.
+    three = a & CLASSES[text[i - 2]] & CLASSES[text[i - 3]] & _DIGIT
+    if sign == _HYPHEN:
+        j = i + 1
+        while CLASSES[text[j]] & _LETTER:
+            j += 1
+        code = a & _BOTH and CLASSES[text[j]] & _DIGIT
+        code = code or (a & _DIGIT and b & _LETTER and not c & _WORDY)
+        return code or (alone and text[i - 2] != _HYPHEN and b & c & _LETTER)
+    if sign == _DOT:
+        if a & b & _DIGIT or (alone and b & _LETTER and not c & _WORDY):
+            return True
+        return _is_net(text, i)
+    if sign == _OPEN:
+        return three and b & _LETTER and text[i + 2] == _CLOSE and not CLASSES[text[i + 3]] & _WORDY
+    if sign == _BEFORE_CAPITALS:
+        return three and b & _LETTER
+    if sign == _AND:
+        two = a & CLASSES[text[i - 2]] & _LETTER and not CLASSES[text[i - 3]] & _WORDY
+        j = i + 2
+        if c & _LETTER and text[i + 3] != _SEMICOLON:
+            j += 1
+        while CLASSES[text[j]] & _DIGIT:
+            j += 1
+        return (alone or two) and b & _LETTER and not CLASSES[text[j]] & _WORDY
+    if sign == _PLUS:
+        return a & _BOTH and text[i + 1] == _PLUS and not c & _LETTER and text[i + 2] != _PLUS
+    return sign == _CAPITALS or (alone and not b & _WORDY and text[i + 1] != _HASH)
+
+
+@page_inlined
+def _is_net(text, i):
+    """Return whether the dot is that of .net or asp.net."""
+    if text[i + 1] != ord("n") or text[i + 2] != ord("e") or text[i + 3] != ord("t"):
+        return False
+    if CLASSES[text[i + 4]] & _WORDY:
+        return False
+    if text[i - 3] == ord("a") and text[i - 2] == ord("s") and text[i - 1] == ord("p"):
+        return not CLASSES[text[i - 4]] & _WORDY
+    return not CLASSES[text[i - 1]] & _WORDY and text[i - 1] != _DOT
+
+
+@page_kernel
+def join_signs(text, places):
+    """Replace the signs that join by capital letters: first all of one sign, then of the next.
+
+    Args:
+        text: uint8[n], texts in lower case, with room; it is written.
+        places: int64[2, n], written.
+    """
+    count = 0
+    for i in range(ROOM, len(text) - ROOM):
+        places[0, count] = i
+        count += CLASSES[text[i]] & _JOINS != 0
+    for kind in range(len(_SIGNS)):
+        sign, hits = _SIGNS[kind], 0
+        # All are decided before one is written.
+        for k in range(count):
+            if text[places[0, k]] == sign and _joins(text, places[0, k], sign):
+                places[1, hits] = places[0, k]
+                hits += 1
+        for k in range(hits):
+            text[places[1, k]] = _MARKS[kind]
+            if sign == _PLUS:
+                text[places[1, k] + 1] = _MARKS[kind]
+            if sign == _OPEN:
+                text[places[1, k] + 2] = _CLOSED
+
+
+@page_inlined
+def _may_change(text, i):
+    """Return whether cleaning may change a text around a sign, or a capital of US, IT and WHO."""
+    sign, before, after = text[i], CLASSES[text[i - 1]], text[i + 1]
+    if sign == _HYPHEN:
+        return after < ord(" ") or (before & _DIGIT and ord("A") <= after <= ord("Z"))
+    if sign == _DOT:
+        return CLASSES[after] & CLASSES[text[i + 2]] & _LETTER or text[i - 1] | 32 == ord("w")
+    if sign == ord(":"):
+        return after == ord("/")
+    if CLASSES[sign] & _LETTER:
+        return not before & _LETTER and (
+            after == ord("S") or after == ord("T") or after == ord("H")
+        )
+    return True
+
+
+@page_kernel
+def find_unclean(text, ends, found):
+    """Find the texts that a tokeniser's cleaning may change, and those that are not ASCII.
+
+    Args:
+        text: uint8, D texts with room.
+        ends: int64[D], the end of each.
+        found: bool[D], False; written.
+    """
+    begin = ROOM
+    for d in range(len(ends)):
+        for i in range(begin, ends[d]):
+            if CLASSES[text[i]] & _CLEANS and _may_change(text, i):
+                found[d] = True
+                break
+        begin = ends[d]
+
 
 DROPPED = -1
 LONGEST = 16

@@ -64,10 +64,8 @@ def hash_edges(sources, targets, shift):
         targets: int32[n], the node that each leads to.
         shift: 64 - log2(size).
     """
-    edges, leads = (
-        np.full(1 << (64 - shift), _EMPTY, np.int64),
-        np.zeros(1 << (64 - shift), np.int32),
-    )
+    size = 1 << (64 - shift)
+    edges, leads = np.full(size, _EMPTY, np.int64), np.zeros(size, np.int32)
     for n in range(len(sources)):
         at = _place(edges, shift, sources[n])
         edges[at], leads[at] = sources[n], targets[n]
@@ -84,11 +82,8 @@ def build_trie(runs, counts, characters):
         characters: size of the alphabet.
     """
     sources, targets, ends, contexts, total = _number_nodes(runs)
-    used, kinds, tokens = (
-        np.zeros(total, np.int64),
-        np.zeros(total, np.int64),
-        np.zeros(total, np.int64),
-    )
+    used, kinds = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    tokens = np.zeros(total, np.int64)
     for r in range(len(runs)):
         for first in range(runs.shape[1]):
             node, context = ends[r, first], contexts[r, first]

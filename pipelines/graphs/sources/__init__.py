@@ -18,7 +18,7 @@ from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSet
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.documents.gathering import Blocks
+    from beam_topics.model.documents.block import Blocks
     from beam_topics.transforms.read import Documents
 
 SourceOptions = group("Source", choice=SOURCE)

@@ -13,7 +13,7 @@ from beam_topics.pipelines.cli.groups import Options
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.documents.gathering import Blocks
+    from beam_topics.model.documents.block import Blocks
 
 
 class SourceSettings(Record):
@@ -42,7 +42,7 @@ class SourceSettings(Record):
             options: the parsed command line.
             tokeniser: the settings of the tokeniser.
             blocks: which documents may share a block
-                (:mod:`beam_topics.model.documents.gathering`); None for none.
+                (:mod:`beam_topics.model.documents.block`); None for none.
         """
         raise NotImplementedError
 

@@ -16,7 +16,7 @@ from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.documents.gathering import Blocks
+    from beam_topics.model.documents.block import Blocks
     from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.transforms.read import Documents, ReadDocuments
 

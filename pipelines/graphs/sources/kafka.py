@@ -16,7 +16,7 @@ from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 from beam_topics.transforms.sources.kafka_client import KafkaSettings, Until, properties
 
 if TYPE_CHECKING:
-    from beam_topics.model.documents.gathering import Blocks
+    from beam_topics.model.documents.block import Blocks
     from beam_topics.transforms.sources.kafka import ReadKafka
 
 

@@ -14,7 +14,7 @@ from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 if TYPE_CHECKING:
-    from beam_topics.model.documents.gathering import Blocks
+    from beam_topics.model.documents.block import Blocks
     from beam_topics.transforms.sources.replay import ReplayArchive
 
 

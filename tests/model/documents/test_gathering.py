@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.documents import gathering as module
+from beam_topics.model.documents import block as module
+from beam_topics.model.documents.block import Blocks, Gathering
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks, Gathering
 from beam_topics.model.documents.settings import SequenceSettings
 
 DOCUMENTS = st.builds(

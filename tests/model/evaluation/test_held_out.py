@@ -22,7 +22,7 @@ from beam_topics.model.evaluation.held_out import (
     svm_accuracy,
     word_table,
 )
-from beam_topics.model.inference.settings import RETRAIN_BELOW
+from beam_topics.model.inference.base import RETRAIN_BELOW
 from beam_topics.model.publishing.snapshot import TopicWordPrior
 from beam_topics.model.words.character_model import CharacterModel
 

@@ -9,7 +9,7 @@ from corpora import document_of
 from made import snapshot_of
 
 from beam_topics.model.inference.features import numbered
-from beam_topics.model.words.known_words import bucket
+from beam_topics.model.words.word_list import bucket
 
 
 def test_known_tokens():

@@ -5,9 +5,9 @@ from sklearn.linear_model import LogisticRegression
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import fitting
+from beam_topics.model.inference.base import FitSettings
 from beam_topics.model.inference.classifier import log_likelihoods
 from beam_topics.model.inference.fitting import Objective, Pair, fit
-from beam_topics.model.inference.settings import FitSettings
 
 GENERATOR = np.random.default_rng(4)
 WORDS, TOPICS, NUMBER = 15, 4, 80

@@ -13,7 +13,7 @@ from made import random_snapshot, snapshot_of
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference import (
+from beam_topics.model.inference.base import (
     METHOD,
     Gibbs3,
     PublishedModel,

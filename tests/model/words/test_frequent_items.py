@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.words.frequent_items import FrequentItems
+from beam_topics.model.learners.filters.frequent_words import FrequentItems
 
 BLOCKS = st.lists(st.lists(st.integers(0, 25), max_size=30), max_size=12)
 

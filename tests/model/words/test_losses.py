@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from beam_topics.model.words.losses import REASONS, Losses, explained, wordless
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.model.words.tokeniser import REASONS, Losses, Tokeniser, explained, wordless
 
 THAI = "\u0e1b\u0e23\u0e30\u0e15\u0e39\u0e17\u0e35\u0e21" * 6
 CHINESE = "\u6211\u4eec\u7684\u5b66\u6821" * 10

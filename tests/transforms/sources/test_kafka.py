@@ -21,8 +21,8 @@ from beam_topics.model.reading.parsing import place_id
 from beam_topics.model.reading.settings import ParseSettings
 from beam_topics.model.stored import wire
 from beam_topics.model.words.settings import TokeniserSettings
-from beam_topics.transforms import kafka_sink
-from beam_topics.transforms.kafka_sink import (
+from beam_topics.transforms import send as kafka_sink
+from beam_topics.transforms.send import (
     KafkaSinkDoFn,
     WriteToKafka,
 )

@@ -7,9 +7,8 @@ import pytest
 from apache_beam.transforms.window import TimestampedValue
 from log_battery import check_laws
 
-from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.block import Block, Blocks
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.reading.parsing import NUL, dead_letter
 from beam_topics.model.words.settings import TokeniserSettings

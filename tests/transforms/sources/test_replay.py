@@ -6,9 +6,8 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
-from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.block import Block, Blocks
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.gathering import Blocks
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.reading.replaying import end_of

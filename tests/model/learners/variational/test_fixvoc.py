@@ -8,7 +8,7 @@ from variational_twin import counts_of, elbo, sweep_documents, vb_step
 
 from beam_topics.model.kernels.random import FIRST_TOPICS, stream_key
 from beam_topics.model.learners import learner_for
-from beam_topics.model.words.known_words import bucket
+from beam_topics.model.words.word_list import bucket
 
 COMMON = {"topics": 3, "alpha": 0.3, "beta": 0.05, "max_words": 60}
 BATCH = {

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from beam_topics.model.learners.variational.kernels.sticks import (
+from beam_topics.model.learners.variational.kernels.variational_estep import (
     Sticks,
     StickUpdate,
     expected_logs,

@@ -1,4 +1,6 @@
-"""Write topic mixtures, trends or events to a Kafka topic as JSON messages, each at least once.
+"""Send topic mixtures, trends or events to a Kafka topic or a webhook, each at least once.
+
+To a Kafka topic they go as JSON messages.
 
     mixtures: bytes (TopicMixture) -> nothing
     rows: bytes (JSON) -> nothing
@@ -10,6 +12,13 @@ number, and that of a row of trends the list of
 :data:`beam_topics.model.reporting.trends.TREND_KEY`. Readers drop repeated messages by this key,
 and a compacted topic drops them by itself. A bundle ends when the brokers have acknowledged all of
 its messages. If they refuse one, the bundle fails and the runner retries it.
+
+Events may be posted to a webhook, which gives dead letters: bytes (JSON).
+:mod:`beam_topics.model.reporting.webhook` has the form of a request. A request without an answer,
+and one whose status is 429 or 5xx, is repeated after the pauses of :data:`PAUSES`; any other status
+than 2xx refuses the event at once, as do redirects, which are not followed. An event that is not
+delivered is a dead letter. The events after it in its bundle are tried once until one is
+delivered, so a receiver that is down holds a bundle up by one event's pauses only.
 """
 
 from __future__ import annotations
@@ -18,22 +27,31 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from http.client import HTTPException
 from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import GlobalWindows
 
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import SourceError
 from beam_topics.model.inference.mixtures import TopicMixture
+from beam_topics.model.publishing.version_events import text_of
 from beam_topics.model.reporting.encoding import mixture_to_json, row_key
 from beam_topics.model.reporting.trends import TREND_KEY
+from beam_topics.model.reporting.webhook import Post, is_own, post_of, secret_of
 from beam_topics.model.stored import wire
-from beam_topics.transforms.shared import NAMESPACE
+from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, Refusals
 from beam_topics.transforms.sources.kafka_client import client_library, producer_of
 
 _TIMEOUT = 60.0
 _SILENCE = f"no answer in {_TIMEOUT:g} s"
+NOT_DELIVERED = "event_not_delivered"
+# Seconds before a request is repeated, and for each answer.
+PAUSES, TIMEOUT = (1.0, 2.0, 4.0, 8.0), 10.0
 
 
 class Messages(NamedTuple):
@@ -167,3 +185,83 @@ class WriteToKafka(beam.PTransform):
     def expand(self, elements: beam.PCollection) -> beam.PCollection:
         windowed = elements | "Global" >> beam.WindowInto(GlobalWindows())
         return windowed | "Send" >> beam.ParDo(self._fn).with_output_types(bytes)
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, *given: Any) -> None:
+        """Follow nothing: another host would get the events."""
+
+
+def opener_of(url: str) -> OpenerDirector:
+    """Return what opens an address; one of this machine without the proxy of the environment."""
+    return build_opener(_NoRedirects, *([ProxyHandler({})] if is_own(url) else []))
+
+
+def refusal_of(opener: OpenerDirector, post: Post) -> tuple[str | None, bool]:
+    """Send a request, and return why it was not taken, or None, and whether to repeat it."""
+    try:
+        with opener.open(Request(post.url, post.body, post.headers), timeout=TIMEOUT):
+            return None, False
+    except HTTPError as error:
+        error.close()
+        return f"HTTP status {error.code}", error.code == 429 or error.code >= 500
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, URLError) else error
+        return f"no answer: {type(reason).__name__} {reason!s:.200}", True
+
+
+class PostDoFn(beam.DoFn):
+    """Post events; gives dead letters.
+
+    Args:
+        url: The address.
+        wait: Waits for a number of seconds.
+    """
+
+    def __init__(self, url: str, wait: Callable[[float], None] = time.sleep) -> None:
+        self._url, self._wait = url, wait
+
+    def setup(self) -> None:
+        self._secret, self._opener = secret_of("--events", self._url), opener_of(self._url)
+        self._sent = Metrics.counter(NAMESPACE, "events_written")
+        self._refusals = Refusals([NOT_DELIVERED])
+
+    def start_bundle(self) -> None:
+        self._is_down = False
+
+    def process(self, element: bytes) -> Iterator[Any]:
+        record = json.loads(element)
+        name = wire.canonical_json([record[part] for part in EVENT_KEY])
+        post = post_of(self._url, self._secret, name, element, text_of(record))
+        if (why := self._refusal(post)) is None:
+            self._sent.inc()
+        else:
+            letter = DeadLetter(f"event {name}", NOT_DELIVERED, why, element.decode())
+            yield self._refusals.refuse(letter)
+
+    def _refusal(self, post: Post) -> str | None:
+        why, again = refusal_of(self._opener, post)
+        for pause in () if self._is_down else PAUSES:
+            if not again:
+                break
+            self._wait(pause)
+            why, again = refusal_of(self._opener, post)
+        self._is_down = again
+        return why
+
+
+class PostEvents(beam.PTransform):
+    """Post events (JSON) to a webhook; gives dead letters.
+
+    Args:
+        url: The address.
+        wait: As that of :class:`PostDoFn`.
+    """
+
+    def __init__(self, url: str, wait: Callable[[float], None] = time.sleep) -> None:
+        super().__init__()
+        self._fn = PostDoFn(url, wait)
+
+    def expand(self, events: beam.PCollection) -> beam.PCollection:
+        post = beam.ParDo(self._fn).with_output_types(bytes)
+        return (events | "Post" >> post.with_outputs(DEAD_LETTERS, main="none"))[DEAD_LETTERS]

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_topics.model.documents.kernels.first_uses import (
+from beam_topics.model.kernels.first_uses import (
     number_in_documents,
     number_words,
     tokens_at,

@@ -1,1 +1,0 @@
-"""Kernels over documents in columns."""
