@@ -1,7 +1,7 @@
 """How well names tell a topic's documents from others: ``python -m benchmarks names``.
 
-A particle filter of one particle learns 50 topics from the training posts of 20 Newsgroups in one
-pass, in the order of time. Mixtures of all posts are inferred. The own documents of a topic are
+The default learner learns 50 topics from the training posts of 20 Newsgroups in one pass, in the
+order of time. Mixtures of all posts are inferred. The own documents of a topic are
 those in which it has the largest share. For a name, ``own`` is the share of own documents that hold
 a word of the name, and ``others`` is the share of all other documents that hold none. Both are
 means over the topics, and means weighted by the number of own documents. ``repeated`` is the number
