@@ -26,7 +26,7 @@ DOC = b'<doc id="1" url="u" title="T">\nTea\n</doc>\n'
         (b"Tea at four.\n", 9, ("--format=txt",)),
         (b"PAR1", 1, ("--format=parquet",)),
         (b"Obj\x01", 1, ("--format=avro",)),
-        (gzip.compress(b'{"text": "a"}\n'), 1, ("--format=jsonl",)),
+        (gzip.compress(b'{"text": "a"}\n', mtime=0), 1, ("--format=jsonl",)),
         (b"", 1, ()),
         (b"\0\1\2", 1, ()),
     ],
