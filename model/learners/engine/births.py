@@ -106,7 +106,7 @@ def labelled(stream: Stream) -> Array:
     if len(chosen):
         texts = texts_of(live, chosen)
         counts, totals = live.rows[texts.ids, : live.topics], live.totals[: live.topics]
-        held = Held.of(nursery.alpha, phi_of(counts, totals, live.base_mean()[texts.ids], live.a))
+        held = Held.of(nursery.alpha, phi_of(counts, totals, live.base_mean(texts.ids), live.a))
         theta, lengths = held.mixtures(texts)[:, : live.topics].astype(np.float64), texts.lengths
         theta /= theta.sum(axis=1, keepdims=True)
         tokens = (theta * lengths[:, None]).sum(axis=0)

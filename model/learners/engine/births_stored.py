@@ -240,7 +240,7 @@ def _load_candidate(
     checks.sized(name, near, len(documents) * wide)
     checks.within(name, near, 0, found.width)
     found.near = near.reshape(-1, wide).astype(np.int64)
-    found.count_words(live, marks)
+    found.count_words(live, found.texts(live, marks))
     return found
 
 

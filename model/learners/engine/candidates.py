@@ -212,7 +212,7 @@ class Candidate:
         gain: wager that they predict better.
         rises: m + 1 wagers that they are held more often; the last that any is.
         odd: of the last documents, fewer than a block, what they hold of the m + 1.
-        counts: int32[room, m], n_wj; not saved.
+        counts, totals: int32[room, m] and int64[m], n_wj and n_j; not saved.
     """
 
     past: Past
@@ -229,6 +229,7 @@ class Candidate:
     rises: list[Rise] = field(default_factory=list)
     odd: list[list[bool]] = field(default_factory=list)
     counts: Array = field(default_factory=lambda: np.zeros((0, 0), np.int32))
+    totals: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def width(self) -> int:
@@ -244,11 +245,15 @@ class Candidate:
                 rise.add(sum(held[j] for held in block), int(row[j]))
         self.odd = today[BLOCK * len(past) :][: BLOCK - 1]
 
-    def count_words(self, live: State, marks: Array) -> None:
-        """Set the counts from the topics of the documents, which are at hand."""
-        texts = texts_of(live, np.searchsorted(marks, self.documents))
-        self.counts = np.zeros((live.size, self.count), np.int32)
-        self.counts[texts.ids] = texts.counts(self.topics, self.width, self.count)
+    def texts(self, live: State, marks: Array) -> Texts:
+        """Return the documents, which are at hand; ``marks`` are those of all at hand."""
+        return texts_of(live, np.searchsorted(marks, self.documents))
+
+    def count_words(self, live: State, texts: Texts) -> None:
+        """Set the counts from the topics of the documents, ``texts``."""
+        counts = texts.counts(self.topics, self.width, self.count)
+        self.counts, self.totals = np.zeros((live.size, self.count), np.int32), counts.sum(axis=0)
+        self.counts[texts.ids] = counts
 
     def prior(self, ids: Array, live: State, alpha: float) -> Prior:
         """Return the prior of the new topics."""
@@ -258,7 +263,7 @@ class Candidate:
         """Return P(w | j) of the new topics, float32[V, m]."""
         self.counts = with_room(self.counts, len(self.counts), live.size)
         prior = self.prior(ids, live, 0.0)
-        return phi_of(self.counts[ids], self.counts.sum(axis=0), prior.base, prior.a)
+        return phi_of(self.counts[ids], self.totals, prior.base, prior.a)
 
     def learn_on(self, live: State, marks: Array, more: Array, alpha: float, names: Names) -> None:
         """Learn documents that have judged; let go of those without a token in new topics.
@@ -276,18 +281,18 @@ class Candidate:
         none = np.zeros(len(texts.ids), np.bool_)
         topics = first(texts, both, theta, none, 0, False, names)
         topics[topics >= self.past.topics] += width - self.past.topics
-        before = texts_of(live, np.searchsorted(marks, self.documents))
+        before = self.texts(live, marks)
         stays = before.of_topics(self.topics, width, self.count).sum(axis=1) > 0
         kept = self.topics[np.repeat(stays, before.lengths)]
         self.documents = np.concatenate([self.documents[stays], more])
         olds = np.pad(theta[:, : self.past.topics], ((0, 0), (0, width - self.past.topics)))
         self.near = np.concatenate([self.near[stays], nearest(olds)])
         self.topics = np.concatenate([kept, topics]).astype(np.int32)
-        texts = texts_of(live, np.searchsorted(marks, self.documents))
+        texts = self.texts(live, marks)
         old = Held.of(alpha, self.past.phi(texts.ids, live))
         prior = self.prior(texts.ids, live, alpha)
         sweep_beside(texts, self.topics, old, self.near, prior, self.count, ON, names)
-        self.count_words(live, marks)
+        self.count_words(live, texts)
 
 
 def held_shares(texts: Texts, both: Held, old: int, new: int, shares: Array) -> Array:

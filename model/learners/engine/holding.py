@@ -29,8 +29,8 @@ from beam_topics.model.learners.seeds import prior_tokens, words_of
 from beam_topics.model.words.vocabulary import Vocabulary
 from beam_topics.model.words.word_list import first_uses
 
-# Documents leave the reservoir together: a 64th of it.
-TOGETHER = 64
+# The reservoir by the documents that leave it together.
+PARTS = 64
 
 
 class Current(NamedTuple):
@@ -175,7 +175,7 @@ class GibbsState:
         schedule = self.settings.schedule
         if not isinstance(schedule, StreamSchedule) or self.is_choosing:
             return
-        together = max(1, schedule.reservoir // TOGETHER)
+        together = max(1, schedule.reservoir // PARTS)
         is_due = (self.documents - arrived) // together < self.documents // together
         most = schedule.reservoir - together + 1
         if not is_due or len(self.marks) <= most:

@@ -78,7 +78,7 @@ class GibbsLearner:
         live, rows, _ = state.current()
         counts = live.rows[rows, : live.topics]
         words, topics = np.nonzero(counts)
-        strength, mean = live.a or first_strength(live.size), live.base_mean()[rows]
+        strength, mean = live.a or first_strength(live.size), live.base_mean(rows)
         # Topics that are not yet born, or whose number is free, have as good as no weight.
         alpha = np.full(state.settings.topic_count, LEAST_ALPHA)
         used = np.flatnonzero(live.totals[: live.topics]) if live.epochs else slice(live.topics)

@@ -126,7 +126,7 @@ def _losses(live: State, documents: Array, alpha: float) -> tuple[Array, Array]:
     cells = np.bincount(where * topics + z, minlength=len(documents) * topics)
     inside = cells.reshape(-1, topics)[where] + alpha
     totals = live.totals[:topics].astype(np.float64)
-    q = phi_of(live.rows[words, :topics], totals, live.base_mean()[words], live.a)
+    q = phi_of(live.rows[words, :topics], totals, live.base_mean(words), live.a)
     own, p = inside[each, z, None] - 1.0, q[each, z, None].astype(np.float64)
     mine = totals[z, None]
     mixed = (mine * p + totals * q) / (mine + totals)

@@ -113,7 +113,7 @@ def propose(stream: Stream, past: Past) -> None:
     own = stream.marks[documents[found.chosen][made.stays]]
     rises = [Rise() for _ in range(made.new + 1)]
     candidate = Candidate(past, own, made.topics, made.near, made.new, controls, rises=rises)
-    candidate.count_words(live, stream.marks)
+    candidate.count_words(live, candidate.texts(live, stream.marks))
     for _ in range(ROUNDS):
         gather(stream, candidate, documents, texts, phi)
     nursery.pending.append(candidate)

@@ -127,7 +127,7 @@ class Past:
 
     def prior(self, ids: Array, live: State) -> Array:
         """Return G of words; later words have that of the model."""
-        base: Array = live.base_mean()[ids]
+        base: Array = live.base_mean(ids)
         known = ids < len(self.base)
         base[known] = self.base[ids[known]]
         return base

@@ -127,7 +127,7 @@ def topics_of(
     if without is not None and z is not None:
         np.subtract.at(counts, (without.words, z), 1)
         totals -= np.bincount(z, minlength=live.topics)
-    phi = phi_of(counts, totals, live.base_mean()[texts.ids], live.a)
+    phi = phi_of(counts, totals, live.base_mean(texts.ids), live.a)
     return Held.of(stream.nursery.alpha, phi)
 
 
@@ -168,7 +168,7 @@ def children(
     live, nursery = stream.live, stream.nursery
     old = old or topics_of(stream, texts)
     words = np.bincount(kinds_of(some)[0], minlength=len(texts.ids)) + 0.01
-    base = (live.base_mean()[texts.ids] + words / words.sum()) / 2.0
+    base = (live.base_mean(texts.ids) + words / words.sum()) / 2.0
     prior, names = Prior(base, min(live.a, MOST_A), nursery.alpha), nursery.names
     theta = old.mixtures(some)
     topics = first(some, old, theta, np.ones(len(base), np.bool_), count, True, names)

@@ -129,7 +129,7 @@ def sweep(chain: State, sweeps: int) -> None:
 def phi_in_use(chain: State, texts: Texts) -> tuple[Array, Array]:
     """Return the topics that have tokens, int64[K], and their phi, float32[V, K]."""
     topics = np.flatnonzero(chain.totals[: chain.topics])
-    counts, base = chain.rows[texts.ids[:, None], topics], chain.base_mean()[texts.ids]
+    counts, base = chain.rows[texts.ids[:, None], topics], chain.base_mean(texts.ids)
     return topics, phi_of(counts, chain.totals[topics], base, chain.a)
 
 

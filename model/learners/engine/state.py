@@ -355,10 +355,10 @@ class State:
         strength = self.a or first_strength(self.size)
         return (counts + strength * mean) / (self.totals[: self.topics, None] + strength)
 
-    def base_mean(self) -> Array:
-        """Return the mean of G given the tables, float64[W]."""
+    def base_mean(self, words: Any = slice(None)) -> Array:
+        """Return the mean of G given the tables, of all words or of some, float64[n]."""
         tables = self.tables[: self.size]
-        return (tables + self.base_share) / (tables.sum() + self.a0)
+        return (tables[words] + self.base_share) / (tables.sum() + self.a0)
 
     def digest(self) -> str:
         """Return a digest of all that later draws depend on, in 64 hexadecimal digits."""

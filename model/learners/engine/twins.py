@@ -68,7 +68,7 @@ def judge_twins(stream: Stream) -> None:
         return
     texts, topics = texts_of(live, stream.arrived), live.topics
     counts, totals = live.rows[texts.ids, :topics], live.totals[:topics]
-    base, shares = live.base_mean()[texts.ids], nursery.shares(texts.ids)
+    base, shares = live.base_mean(texts.ids), nursery.shares(texts.ids)
     phi = phi_of(counts, totals, base, live.a)
     for pair in list(nursery.twins):
         both = [pair.x, pair.y]
