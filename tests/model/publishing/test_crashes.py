@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 from crashes import check_consistent, died_at, publish_one
-from fake_gcs import FakeGcs
 
-from beam_topics.model.publishing import gcs
 from beam_topics.model.publishing.store import ModelStore
 
 
@@ -52,15 +50,10 @@ class Bucket:
 
 
 @pytest.fixture(params=["folder", "bucket"])
-def place(request, tmp_path, monkeypatch):
+def place(request, tmp_path):
     if request.param == "folder":
-        yield Folder(tmp_path)
-        return
-    with FakeGcs("bucket") as server:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.address)
-        gcs._client.cache_clear()
-        yield Bucket(server)
-    gcs._client.cache_clear()
+        return Folder(tmp_path)
+    return Bucket(request.getfixturevalue("bucket"))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from fake_gcs import FakeGcs
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.publishing import expiry as expiry_module
-from beam_topics.model.publishing import gcs
 from beam_topics.model.publishing import local_files as roots_module
 from beam_topics.model.publishing.expiry import Expiry, pin, pinned, unpin
 from beam_topics.model.publishing.local_files import blobs_at
@@ -23,18 +21,6 @@ from beam_topics.model.stored.wire import seal
 
 THREE_DAYS = Keep((Rule(0, 3 * DAY),), checkpoints=2, grace=0)
 THINNED = Keep((Rule(0, DAY), Rule(4 * DAY, None)), grace=0)
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def root(request, tmp_path, monkeypatch):
-    if request.param == "folder":
-        yield str(tmp_path / "store")
-        return
-    with FakeGcs("bucket") as server:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.address)
-        gcs._client.cache_clear()
-        yield "gs://bucket/store"
-    gcs._client.cache_clear()
 
 
 def publish_day(store, day):

@@ -3,7 +3,6 @@ from types import SimpleNamespace
 
 import pytest
 from blob_battery import Battery
-from fake_gcs import FakeGcs
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing import gcs
@@ -11,16 +10,11 @@ from beam_topics.model.publishing.local_files import blobs_at
 
 
 @pytest.fixture
-def server(monkeypatch):
-    with FakeGcs("bucket") as fake:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", fake.address)
-        # The client's waits between attempts would be most of the time.
-        monkeypatch.setattr(
-            gcs, "DEFAULT_RETRY", gcs.DEFAULT_RETRY.with_delay(initial=0.01, maximum=0.01)
-        )
-        gcs._client.cache_clear()
-        yield fake
-    gcs._client.cache_clear()
+def server(bucket, monkeypatch):
+    # The client's waits between attempts would be most of the time.
+    brief = gcs.DEFAULT_RETRY.with_delay(initial=0.01, maximum=0.01)
+    monkeypatch.setattr(gcs, "DEFAULT_RETRY", brief)
+    return bucket
 
 
 @pytest.fixture

@@ -5,27 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fake_gcs import FakeGcs
 from hostile import latest_path, manifest_path, stored
 from made import manifest_of, random_snapshot
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing import gcs, watch
+from beam_topics.model.publishing import watch
 from beam_topics.model.publishing.local_files import LocalBlobs
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.watch import StoreWatch
-
-
-@pytest.fixture(params=["folder", "bucket"])
-def root(request, tmp_path, monkeypatch):
-    if request.param == "folder":
-        yield str(tmp_path / "store")
-        return
-    with FakeGcs("bucket") as server:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.address)
-        gcs._client.cache_clear()
-        yield "gs://bucket/store"
-    gcs._client.cache_clear()
 
 
 def publish(store, sequence, parent=None, key="", **others):

@@ -3,11 +3,9 @@
 import json
 
 import pytest
-from fake_gcs import FakeGcs
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
-from beam_topics.model.publishing import gcs
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.reporting import refused
 from beam_topics.model.reporting.refused import RefusedCounts
@@ -95,15 +93,12 @@ def test_a_folder_that_is_a_file_is_refused_by_its_option(tmp_path):
         RefusedCounts(str(tmp_path / "file"))
 
 
-def test_a_folder_of_a_bucket(monkeypatch):
-    with FakeGcs("bucket") as server:
-        monkeypatch.setenv("STORAGE_EMULATOR_HOST", server.address)
-        gcs._client.cache_clear()
-        counts = RefusedCounts("gs://bucket/dead")
-        assert (counts.read(), counted(counts)) == ([], {})
-        line = letter("future", count=3).as_json().encode()
-        blobs_at("gs://bucket/dead").create("dead-letters-a.jsonl", line)
-        assert (counts.read(), counted(counts)) == ([], {"future": 3})
-        with pytest.raises(OptionError, match="--dead_letters: 'gs://none/dead' was given"):
-            RefusedCounts("gs://none/dead").read()
-    gcs._client.cache_clear()
+@pytest.mark.usefixtures("bucket")
+def test_a_folder_of_a_bucket():
+    counts = RefusedCounts("gs://bucket/dead")
+    assert (counts.read(), counted(counts)) == ([], {})
+    line = letter("future", count=3).as_json().encode()
+    blobs_at("gs://bucket/dead").create("dead-letters-a.jsonl", line)
+    assert (counts.read(), counted(counts)) == ([], {"future": 3})
+    with pytest.raises(OptionError, match="--dead_letters: 'gs://none/dead' was given"):
+        RefusedCounts("gs://none/dead").read()
