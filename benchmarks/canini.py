@@ -67,7 +67,6 @@ ROWS: dict[str, dict[str, Any]] = {
         "particles": 100,
         "history": "full",
         "ess": 20,
-        "ess_check": "token",
         "rejuvenation_unit": "token",
         "moves": 30,
     },

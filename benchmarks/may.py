@@ -42,7 +42,6 @@ FILTER: dict[str, Any] = {
     "learner": "particle-filter",
     "particles": 100,
     "ess": 20,
-    "ess_check": "token",
     "resampling": "multinomial",
     "rejuvenation": "resampling",
     "rejuvenation_unit": "token",

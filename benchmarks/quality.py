@@ -47,7 +47,6 @@ METHODS: dict[str, dict[str, Any]] = {
         "particles": 100,
         "resampling": "residual",
         "ess": 20,
-        "ess_check": "token",
         "rejuvenation": "resampling",
         "rejuvenation_unit": "token",
         "moves": 30,

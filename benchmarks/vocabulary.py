@@ -160,10 +160,7 @@ ROWS: dict[str, Row] = {
         chains=1,
     ),
     "infvoc": learned(**_INFVOC, word_list=_dictionary),
-    "infvoc, as printed": learned(**_INFVOC, remainder="stick", entry="one", word_list=_dictionary),
-    "infvoc, as printed, mass": learned(
-        **_INFVOC, remainder="mass", entry="one", word_list=_dictionary
-    ),
+    "infvoc, as printed": learned(**_INFVOC, remainder="printed", word_list=_dictionary),
     "infvoc, no word list": learned(**_INFVOC),
     **{
         f"fixvoc-{kind} {vocabulary}": learned(

@@ -29,6 +29,9 @@ from beam_topics.pipelines.cli.groups import Options, settings_of
 if TYPE_CHECKING:
     from beam_topics.pipelines.monitoring.figures import Monitor
 
+# Seconds between two readings.
+EVERY = 60.0
+
 GROUPS = (group.StoreOptions, group.MonitorOptions)
 REQUIRED = {"model_store": "models"}
 
@@ -55,7 +58,7 @@ def monitor(options: Options) -> None:
             print(made.line(_now()), flush=True)
             for one in wrong:
                 print(harmless(one), file=sys.stderr)
-            _wait(wanted.every / 1_000_000)
+            _wait(EVERY)
             try:
                 wrong = made.read(_now())
             except (BeamTopicsError, OSError) as error:

@@ -69,7 +69,6 @@ SMALL = {
 FILTER = {"learner": "particle-filter", "resampling": "residual", "ess": 0.9}
 UNITWISE = {
     **FILTER,
-    "ess_check": "token",
     "rejuvenation": "resampling",
     "rejuvenation_unit": "token",
 }

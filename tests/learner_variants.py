@@ -28,7 +28,7 @@ SMALL = {
     "ess": 0.9,
 }
 FILTER = {"learner": "particle-filter"}
-UNITWISE = {**FILTER, "ess_check": "token", "rejuvenation_unit": "token"}
+UNITWISE = {**FILTER, "rejuvenation_unit": "token"}
 TOKENWISE = {**UNITWISE, "reservoir": 60}
 CHAINS = {**FILTER, "resampling": "never", "rejuvenation": "document"}
 PHRASES = {"phrase_npmi": 0.05, "phrase_documents": 2}
@@ -51,13 +51,6 @@ VARIANTS = {
     "phrases, particles": {**FILTER, "phrases": "learned", **PHRASES},
     "frequent words left out": {"max_df": 0.2},
     "by tokens, no initial batch": {**TOKENWISE, "initial": "none"},
-    "by tokens, whole documents": {
-        **FILTER,
-        "ess_check": "token",
-        "reservoir": 9,
-        "moves": 5,
-        "initial": "none",
-    },
     "full history": {**FILTER, "history": "full"},
     "full history, token units": {
         **FILTER,
@@ -67,14 +60,13 @@ VARIANTS = {
         "initial": "none",
     },
     "full history, by tokens": {**UNITWISE, "history": "full"},
-    "by tokens, after documents": {**FILTER, "ess_check": "token", "rejuvenation": "document"},
+    "by tokens, after documents": {**UNITWISE, "rejuvenation": "document"},
     "incremental, by tokens": {
         "learner": "incremental-gibbs",
         "rejuvenation": "tokens",
         "rejuvenation_unit": "token",
     },
     "never": {**FILTER, "rejuvenation": "never"},
-    "token units": {**FILTER, "rejuvenation_unit": "token", "reservoir": 70, "moves": 30},
     "chains": CHAINS,
     "chains, full vocabulary": {**CHAINS, "max_words": 40},
     "chains, token units": {
@@ -139,11 +131,9 @@ VARIANTS = {
     "infvoc, contracting": {"learner": "infvoc", "truncation": 5, "reorder_every": 2},
     "infvoc, few words": {"learner": "infvoc", "max_words": 30, "reorder_every": 2},
     "infvoc, kappa 0": {"learner": "infvoc", "kappa": 0.0, "reorder_every": 3},
-    "infvoc, mass": {"learner": "infvoc", "remainder": "mass", "stick_concentration": 20.0},
     "infvoc, as printed": {
         "learner": "infvoc",
-        "remainder": "stick",
-        "entry": "one",
+        "remainder": "printed",
         "stream_documents": 500,
         "tau0": 1.0,
     },

@@ -83,8 +83,6 @@ class InfvocTwin:
         step = (s.tau0 + self.minibatches) ** -s.kappa
         scale = (s.stream_documents or self.documents) / len(minibatch)
         sticks = [self.sticks(k) for k in range(s.topics)]
-        if s.remainder == "mass":
-            sticks = [(weights, 1 - sum(weights.values())) for weights, _ in sticks]
         known = {word for order in self.order.values() for word in order}
 
         def share(word):
@@ -113,7 +111,7 @@ class InfvocTwin:
                 self.order[k].append(word)
                 self.nu1[k][word], self.rank[k][word] = 1.0, 0.0
                 self.nu2[k][word] = (
-                    self.settings.stick_concentration if self.settings.entry == "prior" else 1.0
+                    self.settings.stick_concentration if self.settings.remainder == "share" else 1.0
                 )
 
     def update(self, k, uses, step, scale):

@@ -75,7 +75,10 @@ class Rejuvenation(Record):
 
     @property
     def by_tokens(self) -> bool:
-        """Return whether a visit redraws one token; else a whole document."""
+        """Return whether a visit redraws one token; else a whole document.
+
+        So the effective sample size is checked after each token, or after each document.
+        """
         return False
 
     @property
@@ -108,7 +111,10 @@ class _Visits(Rejuvenation):
         first=True,
     )
     unit: Literal["document", "token"] = option(
-        "document", "what a visit redraws: a whole document, or one token", name="rejuvenation_unit"
+        "document",
+        "what a visit redraws, and after what the effective sample size is checked: a whole"
+        " document, or one token",
+        name="rejuvenation_unit",
     )
     history: HistorySettings = part(
         Reservoir(), "which units of the past can be visited", HISTORIES
@@ -171,11 +177,6 @@ TRIGGERS = Kinds(AfterResampling, EveryDocument, EveryTokens, Never)
 class Resampling(Record):
     """When and how particles are resampled."""
 
-    @property
-    def by_tokens(self) -> bool:
-        """Return whether the effective sample size is checked after each token."""
-        return False
-
     def threshold(self, particles: int, islands: int) -> float:
         """Return the effective sample size at or below which an island resamples; 0 means never."""
         return 0.0
@@ -206,14 +207,6 @@ class _AtThreshold(Resampling):
         remedy="Give --resampling=never to resample never.",
         first=True,
     )
-    ess_check: Literal["document", "token"] = option(
-        "document",
-        "after what the effective sample size is checked; always token with --rejuvenation=tokens",
-    )
-
-    @property
-    def by_tokens(self) -> bool:
-        return self.ess_check == "token"
 
     def threshold(self, particles: int, islands: int) -> float:
         return self.ess * (particles // islands) if self.ess < 1 else self.ess / islands
@@ -343,7 +336,7 @@ class PaperSettings(LearnerSettings):
     @property
     def by_tokens(self) -> bool:
         """Return whether a unit of the filter is a token."""
-        return self.resampling.by_tokens or self.rejuvenation.after_tokens
+        return self.rejuvenation.by_tokens or self.rejuvenation.after_tokens
 
 
 @implemented_in(_MODULE)
@@ -424,10 +417,6 @@ class ParticleFilter(StreamingParticles):
     rejuvenation: Rejuvenation = part(
         AfterResampling(), "what triggers visits of the history", TRIGGERS
     )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        by_documents = not self.rejuvenation.after_tokens, "--rejuvenation is not tokens"
-        return {**super().conditions(), "ess_check": by_documents}
 
     def check(self) -> None:
         super().check()

@@ -265,11 +265,7 @@ class AddressSettings(Record):
 
 @dataclass(frozen=True)
 class MonitorSettings(AddressSettings, DeadLetterSettings):
-    """What is watched beside a model store, how often, and where the figures are."""
-
-    every: int = option(
-        60_000_000, "how often the store is read, and a line printed", unit="microseconds", least=1
-    )
+    """What is watched beside a model store, and where the figures are."""
 
 
 @dataclass(frozen=True)

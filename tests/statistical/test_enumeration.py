@@ -38,7 +38,6 @@ BASE = {
     "history": "full",
 }
 BY_TOKENS = {
-    "ess_check": "token",
     "rejuvenation": "resampling",
     "ess": 3,
     "rejuvenation_unit": "token",

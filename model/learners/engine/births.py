@@ -149,17 +149,26 @@ def remember(stream: Stream, learned: Array) -> None:
 
 
 def judge(stream: Stream) -> None:
-    """Let the minibatch's documents judge the pending candidates; bear one, and drop what ends."""
+    """Let documents judge the pending candidates; bear one, and drop what ends.
+
+    Neither a snapshot nor a candidate learns from the documents of small minibatches before some
+    dozens of them have come, so these judge together.
+    """
     nursery, law, going_on = stream.nursery, stream.nursery.law, []
+    since = nursery.judged if nursery.pending else stream.seen
+    today = np.flatnonzero(stream.marks >= since)
+    if len(today) < law.judges and stream.seen < nursery.due:
+        return
+    nursery.judged = stream.seen
     for candidate in nursery.pending:
-        shares = bet(stream, candidate)
+        shares = bet(stream, candidate, today)
         best = max(rise.log for rise in candidate.rises)
         gains, rises = candidate.gain.log > -math.log(law.level), best > -math.log(law.rise_level)
         if gains and rises and candidate.gained > 0:
             if bear(stream, candidate, shares):
                 return
         elif candidate.judges < law.patience and candidate.used < len(candidate.controls):
-            marks = stream.marks[stream.arrived]
+            marks = stream.marks[today]
             more = marks[(shares > HOLDS).any(axis=1) & ~nursery.waits(marks)]
             if len(more):
                 candidate.learn_on(stream.live, stream.marks, more, nursery.alpha, nursery.names)
@@ -167,17 +176,22 @@ def judge(stream: Stream) -> None:
     nursery.pending = going_on
 
 
-def bet(stream: Stream, candidate: Candidate) -> Array:
+def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
     """Bet on the documents of today, and for each block of them on one of the past.
+
+    Args:
+        stream: the stream.
+        candidate: changed.
+        documents: int64[n], the numbers at hand of today's documents.
 
     Returns:
         float32[n, m], the shares of today's documents in the new topics.
     """
-    live, nursery, today = stream.live, stream.nursery, len(stream.arrived)
+    live, nursery, today = stream.live, stream.nursery, len(documents)
     first, controls = candidate.used, candidate.controls
     candidate.used += min((len(candidate.odd) + today) // BLOCK, len(controls) - first)
     past = stream.at(controls[first : candidate.used])
-    texts, old = texts_of(live, np.concatenate([stream.arrived, past])), candidate.past.topics
+    texts, old = texts_of(live, np.concatenate([documents, past])), candidate.past.topics
     phi, shares = candidate.past.phi(texts.ids, live), nursery.shares(texts.ids)
     new = candidate.phi(texts.ids, live)
     both = Held.of(nursery.alpha, phi, new)
@@ -225,7 +239,7 @@ def bear(stream: Stream, candidate: Candidate, shares: Array) -> bool:
         "log_gain": candidate.gain.log,
         "log_rise": rise.log,
     }
-    mine = shares[:, rising].sum(axis=1)
+    mine = shares[len(shares) - len(stream.arrived) :, rising].sum(axis=1)
     told(stream, born, "wagers", rise.now, figures, mine)
     forget(stream.nursery)
     return True

@@ -40,6 +40,7 @@ def nursery_to_bytes(nursery: Nursery) -> bytes:
     header: dict[str, Any] = {
         "sweeps": nursery.names.used,
         "due": nursery.due,
+        "judged": nursery.judged,
         "changed": nursery.changed + 1,
         "levels": nursery.levels,
         "excesses": nursery.excesses,
@@ -121,6 +122,7 @@ def _load_facts(nursery: Nursery, header: dict[str, Any], seen: int) -> None:
 
     nursery.names.used = whole("sweeps", 2**40)
     nursery.due = whole("due", seen + nursery.law.every + 1)
+    nursery.judged = whole("judged", seen + 1)
     nursery.look = whole("look", 2 * seen + EVERY)
     nursery.changed = whole("changed", seen + 2) - 1
     for name, most in (("levels", 2 * KNOWN + 1), ("excesses", TIMES)):

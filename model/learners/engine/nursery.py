@@ -52,6 +52,7 @@ class Nursery:
         uses: int64[2, W], for each word the documents and tokens that were learned.
         pasts: snapshots, the oldest first.
         due: documents after which candidates are sought.
+        judged: documents before those that have not judged the pending candidates.
         levels: ln p of a token in the last minibatches.
         excesses: the excess of the last times.
         changed: documents before the last birth of a domain; -1 without one.
@@ -73,6 +74,7 @@ class Nursery:
     uses: Array = field(default_factory=lambda: np.zeros((2, 0), np.int64))
     pasts: list[Past] = field(default_factory=list)
     due: int = 0
+    judged: int = 0
     levels: list[float] = field(default_factory=list)
     excesses: list[float] = field(default_factory=list)
     changed: int = -1

@@ -27,6 +27,7 @@ import math
 import numpy as np
 
 from beam_topics.model.learners.engine.candidates import may_hold
+from beam_topics.model.learners.engine.kernels.figures import products
 from beam_topics.model.learners.engine.merges import merge
 from beam_topics.model.learners.engine.nursery import Pair, Stream, forget
 from beam_topics.model.learners.engine.snapshots import Held, Texts, phi_of, texts_of
@@ -47,10 +48,10 @@ def seek_twins(stream: Stream) -> None:
     nursery.apart = {p: at for p, at in nursery.apart.items() if at > stream.seen - REST}
     has_tokens = live.totals[: live.topics] > 0
     topics = np.flatnonzero(nursery.endings.settled[: live.topics] & has_tokens)
-    scaled = live.rows[: live.size, topics] / np.sqrt(live.base_mean())[:, None]
-    scaled /= np.sqrt((scaled * scaled).sum(axis=0))
-    # Libraries of linear algebra differ in the last bits.
-    cosines = np.triu(np.round(scaled.T @ scaled, 6), 1)
+    cosines = np.empty((len(topics), len(topics)))
+    products(live.rows[: live.size], live.base_mean(), topics, cosines)
+    lengths = np.sqrt(np.diagonal(cosines))
+    cosines = np.triu(cosines / np.outer(lengths, lengths), 1)
     for cell in np.argsort(-cosines, axis=None, kind="stable").tolist():
         i, j = divmod(cell, len(topics))
         x, y = int(topics[i]), int(topics[j])

@@ -11,7 +11,7 @@ stick is for all other words.
   of them gets all of it; ``remainder`` chooses.
 * New words join the sets of the topics that drew them, at the end, with their prior
   Beta(1, concentration). In the paper it is Beta(1, 1), which is too large a piece of the stick for
-  many steps; ``entry`` chooses. Then all beta parameters take a step (eq. 8 and 9).
+  many steps; ``remainder`` chooses this, too. Then all beta parameters take a step (eq. 8 and 9).
 * Every U minibatches the words of each topic are sorted by their rank score R, with their
   parameters. Only the first T of a topic stay, and of these the ``max_words`` that all topics
   together use most. A word that is in no topic's set is forgotten; if it comes back, it is new. R
@@ -341,11 +341,8 @@ class InfvocLearner:
     def _topic_weights(self, state: InfvocState, local: KnownTokens, known: int) -> FloatArray:
         """Return the weights by which topics are drawn, float64[V, K]."""
         weight, left = expectations(state, expected_logs)
-        kind = state.settings.remainder
-        if kind == "mass":
-            left = 1.0 - weight.sum(axis=1, where=used_entries(state.sticks))
         of_word = np.ones(len(local.rows))
-        if kind == "share":
+        if state.settings.remainder == "share":
             of_word = shared_base(state.base[local.rows], local.rows, known)
         out = np.empty((len(local.rows), len(left)))
         look_up(local.rows, state.sticks, weight, np.multiply.outer(of_word, left), out)
@@ -361,7 +358,7 @@ class InfvocLearner:
         longest = int(sizes.max(initial=0))
         state.sticks = resize(state.sticks, longest, words)
         concentration = state.settings.stick_concentration
-        entry = concentration if state.settings.entry == "prior" else 1.0
+        entry = concentration if state.settings.remainder == "share" else 1.0
         update = StickUpdate(scale, step, concentration, entry)
 
         def run(first: int, last: int, thread: int) -> None:

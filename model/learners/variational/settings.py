@@ -182,26 +182,13 @@ class Infvoc(SampledLocally):
     reorder_every: int = option(
         20, "U, between two reorderings of a topic's words", unit="minibatches", least=1
     )
-    remainder: Literal["share", "stick", "mass"] = option(
+    remainder: Literal["share", "printed"] = option(
         "share",
-        "what a word outside a topic's set gets: its share of what the stick has left, or, as"
-        " printed, all that the stick has left, or all the mass that the topic's words leave",
-    )
-    entry: Literal["prior", "one"] = option(
-        "prior",
-        "where nu2 of a word that joins a topic begins: at the concentration, or, as printed,"
-        " at one",
+        "what a word outside a topic's set gets: its share of what the stick has left, and the"
+        " prior when it joins; or, as printed, all that the stick has left, and nu2 = 1",
     )
     word_list: tuple[str, ...] = option(
         (),
         "file of words that show how words are spelled; without it, the first minibatch",
         file="text",
     )
-
-    def conditions(self) -> Mapping[str, tuple[bool, str]]:
-        # A step of size 1 forgets where a word began.
-        begins = (
-            self.kappa > 0 and self.stick_concentration != 1,
-            "--kappa > 0 and --stick_concentration > 1",
-        )
-        return {**super().conditions(), "entry": begins}

@@ -79,20 +79,6 @@ def test_options_reach_the_part_that_they_belong_to():
             {"learner": "incremental-gibbs", "moves": 0, "rejuvenation_unit": "token"},
             "--rejuvenation_unit=token has an effect only where --moves is above 0.",
         ),
-        (
-            {
-                "learner": "particle-filter",
-                "particles": 2,
-                "resampling": "residual",
-                "rejuvenation": "tokens",
-                "ess_check": "document",
-            },
-            "--ess_check=document has an effect only where --rejuvenation is not tokens.",
-        ),
-        (
-            {"learner": "infvoc", "kappa": 0.0, "entry": "one"},
-            "--entry=one has an effect only where --kappa > 0 and --stick_concentration > 1.",
-        ),
     ],
 )
 def test_an_option_without_effect_is_refused_with_where_it_belongs(given, told):

@@ -151,12 +151,7 @@ def test_values_reach_the_settings():
         (
             learner_settings_of,
             "--learner=infvoc --remainder=rest",
-            "--remainder: 'rest' was given; allowed is one of share, stick, mass",
-        ),
-        (
-            learner_settings_of,
-            "--learner=infvoc --entry=1",
-            "--entry: '1' was given; allowed is one of prior, one",
+            "--remainder: 'rest' was given; allowed is one of share, printed",
         ),
         (
             learner_settings_of,

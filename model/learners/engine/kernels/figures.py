@@ -1,4 +1,4 @@
-"""Figures of the documents in reach: their topics, and the joint probability P(w, z).
+"""Figures of a model: topics of documents, how alike topics are, the joint probability P(w, z).
 
 P(w, z) is given G, a and alpha. With A = sum of alpha and
 
@@ -67,6 +67,30 @@ def log_joint(offsets, z, rows, totals, shares, a, alpha):
         if totals[t] > 0:
             found -= _rising(a, totals[t])
     return found
+
+
+@kernel
+def products(rows, base, topics, found):
+    """Set found[i, j], i <= j, to the sum over words of n_wi n_wj / G_w.
+
+    Args:
+        rows: int32[W, T8], n_wt.
+        base: float64[W], G.
+        topics: int64[n], the topics that are compared.
+        found: float64[n, n], written where i <= j.
+    """
+    found[:] = 0.0
+    used = np.zeros(topics.shape[0], np.int64)
+    for w in range(rows.shape[0]):
+        count = 0
+        for i in range(topics.shape[0]):
+            if rows[w, topics[i]] > 0:
+                used[count] = i
+                count += 1
+        for x in range(count):
+            share = rows[w, topics[used[x]]] / base[w]
+            for y in range(x, count):
+                found[used[x], used[y]] += share * rows[w, topics[used[y]]]
 
 
 @kernel

@@ -10,7 +10,7 @@ from learner_variants import QuickBirths, small
 
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.learners import learner_for
-from beam_topics.model.learners.engine import births_stored
+from beam_topics.model.learners.engine import births, births_stored
 from beam_topics.model.learners.engine.births import GRID
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.candidates import Names, Prior, learn, may_hold
@@ -150,6 +150,27 @@ def test_minibatches_may_be_smaller_than_a_block(planted):
         if number % 50 == 0:
             state = learner.load(settings, "", 0, learner.save(state))
     assert [event.topics for event in told] == [[TOPICS]]
+
+
+def test_documents_of_small_minibatches_judge_together_and_once(planted, monkeypatch):
+    judged, own = {}, births.bet
+
+    def bet(stream, candidate, documents):
+        judged.setdefault(id(candidate), []).append(stream.marks[documents])
+        kept.append(candidate)
+        return own(stream, candidate, documents)
+
+    kept = []
+    monkeypatch.setattr(births, "bet", bet)
+    follow(settings_of(), planted[: OLD + 600], size=4)
+    assert judged
+    for candidate in {id(one): one for one in kept}.values():
+        parts = judged[id(candidate)]
+        marks = np.concatenate(parts)
+        assert marks.tolist() == list(range(marks[0], marks[0] + candidate.judges))
+        assert candidate.documents.min() < marks[0]
+        assert sum(len(part) < QuickBirths.judges for part in parts) <= 1 + len(marks) // 100
+        assert max(map(len, parts)) < QuickBirths.judges + 4
 
 
 def test_the_reservoir_may_be_small(planted):

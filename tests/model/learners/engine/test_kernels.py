@@ -16,6 +16,7 @@ from beam_topics.model.learners.engine.kernels.draw import (
     _choose,
     draw,
 )
+from beam_topics.model.learners.engine.kernels.figures import products
 from beam_topics.model.learners.engine.kernels.merge import merge
 from beam_topics.model.learners.engine.kernels.tables import count_tables, draw_base, seat
 from beam_topics.model.learners.engine.state import Workspace
@@ -229,3 +230,14 @@ def test_the_base_is_a_dirichlet_whatever_the_ranges():
     deviation = np.sqrt(mean * (1 - mean) / (shapes.sum() + 1))
     assert np.abs(shares.mean(axis=0) - mean).max() < 0.01
     assert shares.std(axis=0) == pytest.approx(deviation, rel=0.05)
+
+
+def test_products_of_topics_are_those_of_all_their_words():
+    generator = np.random.default_rng(3)
+    rows = generator.integers(5, size=(40, 8)) * generator.integers(2, size=(40, 8))
+    base = 2.0 ** -generator.integers(1, 9, 40)
+    chosen, found = np.array([1, 2, 6]), np.full((3, 3), -1.0)
+    products(rows.astype(np.int32), base, chosen, found)
+    expected = (rows / base[:, None]).T @ rows
+    # Integers and powers of two have exact sums.
+    assert (found == np.triu(expected[np.ix_(chosen, chosen)])).all()

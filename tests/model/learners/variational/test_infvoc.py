@@ -73,12 +73,11 @@ def agrees(state, twin):
     "settings",
     [
         EVERYTHING,
-        {**EVERYTHING, "remainder": "mass"},
-        {**EVERYTHING, "remainder": "stick", "entry": "one"},
+        {**EVERYTHING, "remainder": "printed"},
         {**EVERYTHING, "word_list": ("anthem", "sea", "theatre")},
         {**EVERYTHING, "stream_documents": 1000, "kappa": 0.9},
         {**SMALL, "truncation": 10**6},
-        {**SMALL, "truncation": 10**6, "remainder": "stick"},
+        {**SMALL, "truncation": 10**6, "remainder": "printed"},
     ],
 )
 def test_the_same_as_the_paper_read_slowly(settings):
@@ -102,8 +101,7 @@ def test_a_planted_error_is_found(bug):
 CHANGES = (
     {"reorder_every": 100},
     {"truncation": 10**6},
-    {"entry": "one"},
-    {"remainder": "stick"},
+    {"remainder": "printed"},
     {"word_list": ("qvzzk", "zzz")},
 )
 

@@ -29,7 +29,7 @@ BASE = {
 VARIANTS = {
     "documents": {},
     "after documents": {"rejuvenation": "document"},
-    "tokens": {"ess_check": "token", "rejuvenation_unit": "token"},
+    "tokens": {"rejuvenation_unit": "token"},
     "every token": {
         "rejuvenation": "tokens",
         "rejuvenation_unit": "token",
