@@ -332,7 +332,7 @@ class CsvFile(Table):
         return f"{self._name} row {self._row + self._source.blank}"
 
     def _letter(self, reason: str, detail: str) -> DeadLetter:
-        return dead_letter(self._place(), reason, detail, bytes(self._source.head))
+        return dead_letter(self._place(), reason, detail, b"".join(self._source.lines))
 
 
 class _TooLargeError(Exception):
@@ -343,29 +343,29 @@ class _Source:
     """The lines of a file, for ``csv.reader``.
 
     Attributes:
-        head: The beginning of the row that is being read.
+        lines: The lines of the row that is being read, of a long one the beginning.
         size: The bytes of the row that were read so far.
         blank: The number of blank lines that were skipped between rows.
     """
 
     def __init__(self, chunks: Iterable[bytes], max_bytes: int) -> None:
-        self.head = bytearray()
+        self.lines: list[bytes] = []
         self.size = self.blank = 0
         self._max = max_bytes
-        self._lines = self._cut(chunks)
+        self._rest = self._cut(chunks)
 
     def begin(self) -> None:
         """Begin a row."""
-        self.head.clear()
+        self.lines.clear()
         self.size = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line, length = next(self._lines)
+        line, length = next(self._rest)
         self.size += length
-        self.head += line[: HEAD - len(self.head)]
+        self.lines.append(line)
         if self.size > self._max:
             raise _TooLargeError
         return _text(line)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -118,7 +117,7 @@ def _maker(
 
     It returns None where a value is not plain, and raises ValueError where a time is none.
     """
-    fields, read = parse.fields, partial(read_time, zone=parse.time_zone)
+    fields, zone = parse.fields, parse.time_zone
     # A field that is not asked for is behind all others, where there is None.
     at, none = {name: place for place, name in enumerate(names)}, len(names)
     by_place, form = parse.id_from == "place", parse.timestamp_format
@@ -136,7 +135,7 @@ def _maker(
             return None
         return Document(
             str(name),
-            read(time, form),
+            read_time(time, form, zone),
             text,
             None if label is None else str(label),
             "",

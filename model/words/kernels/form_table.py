@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel
+from beam_topics.model.words.kernels.word_index import FIRST, LONGEST, SECOND
 
 # Bytes that are no part of a word, before and behind the texts.
 ROOM = 16
@@ -170,13 +171,9 @@ def find_unclean(text, ends, found):
 
 
 DROPPED = -1
-LONGEST = 16
 _U = np.uint64
 _LOW, _HIGH = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F)
 _ONE, _EIGHT, _SIXTY_FOUR, _APOSTROPHE = _U(1), _U(8), _U(64), ord("'")
-# The bytes of a number that belong to a form of so many bytes, for its first and second eight.
-_OF_SIZE = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
-_FIRST, _SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)]]
 
 
 @page_kernel
@@ -213,7 +210,7 @@ def look_up(text, windows, ends, bits, rows, numbers, bounds, misses):
                 i += _ONE
             size, row = np.int64(i - begin), np.int64(-1)
             if size <= LONGEST:
-                low, high = windows[begin] & _FIRST[size], windows[begin + _EIGHT] & _SECOND[size]
+                low, high = windows[begin] & FIRST[size], windows[begin + _EIGHT] & SECOND[size]
                 row = np.int64((low * _LOW ^ high * _HIGH) >> (_SIXTY_FOUR - bits))
                 if rows[row, 0] == np.int64(low) and rows[row, 1] == np.int64(high):
                     numbers[n] = rows[row, 2]
