@@ -72,11 +72,11 @@ def parse_time(value: object, unit: Fraction = Fraction(MICROSECONDS_PER_SECOND)
         ValueError: The value is not a time.
     """
     if isinstance(value, str):
-        micros = _from_datetime(_from_text(value))
+        micros = from_datetime(_from_text(value))
     elif isinstance(value, datetime):
-        micros = _from_datetime(value)
+        micros = from_datetime(value)
     elif isinstance(value, date):
-        micros = _from_datetime(datetime(value.year, value.month, value.day, tzinfo=UTC))
+        micros = from_datetime(datetime(value.year, value.month, value.day, tzinfo=UTC))
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         micros = _from_number(value, unit)
     else:
@@ -93,7 +93,7 @@ def _from_text(text: str) -> datetime:
         raise ValueError(f"it is not ISO 8601: {error}") from error
 
 
-def _from_datetime(moment: datetime) -> int:
+def from_datetime(moment: datetime) -> int:
     """Convert exactly, without ``astimezone``, which overflows at both ends of the calendar."""
     passed = moment - (_NAIVE_EPOCH if moment.tzinfo is None else EPOCH)
     return (passed.days * 86_400 + passed.seconds) * MICROSECONDS_PER_SECOND + passed.microseconds

@@ -68,9 +68,8 @@ class JsonFile(Table):
         for item in self._items():
             yield from [item] if isinstance(item, DeadLetter) else self._records_of(*item)
 
-    def found(self) -> Iterator[tuple[str, Record] | Document | DeadLetter]:
-        """Yield what :meth:`records` yields, but plain records as documents already."""
-        document_of = document_decoder(self._settings)
+    def found(self, settings: ReadSettings) -> Iterator[tuple[str, Record] | Document | DeadLetter]:
+        document_of = document_decoder(settings)
         for item in self._items():
             if isinstance(item, DeadLetter):
                 yield item

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from beam_topics.model.documents.document import DeadLetter
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reading.lines import BYTE_ORDER_MARK, HEAD, peeked
 from beam_topics.model.reading.parsing import (
@@ -46,6 +46,8 @@ from beam_topics.model.reading.parsing import (
     dead_letter,
     too_large,
 )
+from beam_topics.model.reading.plain_json import row_reader
+from beam_topics.model.reading.settings import ReadSettings
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 # The part of a file that shows its layout, in bytes.
@@ -262,6 +264,24 @@ class CsvFile(Table):
 
     def records(self) -> Iterator[tuple[str, dict[str, Any]] | DeadLetter]:
         """Yield (place, record) in the order of the file, and dead letters for wrong rows."""
+        for item in self._items():
+            yield item if isinstance(item, DeadLetter) else (item[0], self._record(item[1]))
+
+    def found(
+        self, settings: ReadSettings
+    ) -> Iterator[tuple[str, dict[str, Any]] | Document | DeadLetter]:
+        document_of = row_reader(settings, self.names)
+        for item in self._items():
+            if isinstance(item, DeadLetter):
+                yield item
+            else:
+                yield document_of(*item) or (item[0], self._record(item[1]))
+
+    def _record(self, row: Sequence[str]) -> dict[str, Any]:
+        return {name: value or None for name, value in zip(self.names, row, strict=True)}
+
+    def _items(self) -> Iterator[tuple[str, list[str]] | DeadLetter]:
+        """Yield (place, row), and dead letters for wrong rows."""
         width = len(self.names)
         for row in self._rows():
             if isinstance(row, DeadLetter):
@@ -271,10 +291,7 @@ class CsvFile(Table):
                 first, after = self._unquoted, self._unquoted + len(row) - width + 1
                 row[first:after] = [self._dialect["delimiter"].join(row[first:after])]
             if len(row) == width:
-                yield (
-                    self._place(),
-                    {name: value or None for name, value in zip(self.names, row, strict=True)},
-                )
+                yield self._place(), row
             else:
                 detail = (
                     f"the row has {len(row)} fields, the first row has {width}; a field with a"
@@ -315,7 +332,7 @@ class CsvFile(Table):
         return f"{self._name} row {self._row + self._source.blank}"
 
     def _letter(self, reason: str, detail: str) -> DeadLetter:
-        return dead_letter(self._place(), reason, detail, bytes(self._source.head))
+        return dead_letter(self._place(), reason, detail, b"".join(self._source.lines))
 
 
 class _TooLargeError(Exception):
@@ -326,29 +343,29 @@ class _Source:
     """The lines of a file, for ``csv.reader``.
 
     Attributes:
-        head: The beginning of the row that is being read.
+        lines: The lines of the row that is being read, of a long one the beginning.
         size: The bytes of the row that were read so far.
         blank: The number of blank lines that were skipped between rows.
     """
 
     def __init__(self, chunks: Iterable[bytes], max_bytes: int) -> None:
-        self.head = bytearray()
+        self.lines: list[bytes] = []
         self.size = self.blank = 0
         self._max = max_bytes
-        self._lines = self._cut(chunks)
+        self._rest = self._cut(chunks)
 
     def begin(self) -> None:
         """Begin a row."""
-        self.head.clear()
+        self.lines.clear()
         self.size = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line, length = next(self._lines)
+        line, length = next(self._rest)
         self.size += length
-        self.head += line[: HEAD - len(self.head)]
+        self.lines.append(line)
         if self.size > self._max:
             raise _TooLargeError
         return _text(line)

@@ -152,7 +152,8 @@ def _read(source: Source, first: int) -> Iterator[Document | DeadLetter]:
     unit = table.time_unit(settings.parse.fields.timestamp) if isinstance(table, Table) else None
     items: Iterable[Item | Document] = [table] if isinstance(table, DeadLetter) else []
     if isinstance(table, Table):
-        items = table.found() if isinstance(table, JsonFile) else _records(table, settings)
+        is_flat = settings.records is None
+        items = table.found(settings) if is_flat else _records(table, settings)
     time = time_of_path(name, source.folder, settings) if settings.time_from == "path" else None
     for number, item in enumerate(items, first):
         if settings.time_from == "order":

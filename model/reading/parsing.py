@@ -99,6 +99,12 @@ class Table:
         """Yield (place, record) in the order of the file, and dead letters."""
         raise NotImplementedError
 
+    def found(
+        self, settings: ReadSettings
+    ) -> Iterator[tuple[str, Mapping[str, Any]] | Document | DeadLetter]:
+        """Yield what :meth:`records` yields; plain records may be documents already."""
+        return self.records()
+
 
 class _RefusedError(Exception):
     def __init__(self, reason: str, detail: str) -> None:

@@ -1,4 +1,4 @@
-"""Decode the fields of JSON records that are needed, and nothing else of them.
+"""Make documents of plain records: JSON of which only the needed fields are decoded, and rows.
 
 A record is plain where it is JSON with few brackets, and each needed field is a text or a number.
 msgspec decodes these and passes over all others. Whatever is not plain is left to
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -29,7 +28,6 @@ from beam_topics.model.reading.time_forms import read_time
 
 # Python reads no whole number with more digits; msgspec passes over it.
 _DIGITS, _TEN = sys.int_info.default_max_str_digits, b"0123456789"
-_Scalar = str | int | float
 
 
 def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document | None]:
@@ -38,21 +36,23 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
     No record is plain to settings with paths, several texts or times that are no fields.
     """
     parse = settings.parse
-    needed, texts = needed_fields(parse, True), parse.fields.texts
-    names = tuple(dict.fromkeys([*needed, *parse.fields.optional()]))
-    is_simple = settings.time_from == "field" and settings.records is None and len(texts) == 1
+    needed, texts, names = needed_fields(parse, True), parse.fields.texts, _names(parse)
     # msgspec takes no other names of fields.
     is_known = all(name.isprintable() and not {*name} & {'"', "\\"} for name in names)
-    if not (is_simple and is_known) or any(map(is_path, names)):
+    if not (_is_simple(settings) and is_known):
         return lambda place, line: None
-    kinds: list[Any] = [str if name in texts else _Scalar for name in names]
+    time, parts = parse.fields.timestamp, (parse.fields.id, *parse.fields.optional())
+    is_plain = parse.fields.key is None and time not in parts
+    kinds: list[Any] = [
+        str if name in texts else str | int | float if name == time else str | int for name in names
+    ]
     fields = [
         (f"f{at}", kind) if name in needed else (f"f{at}", kind | None, None)
         for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
     ]
     rename = {field[0]: name for field, name in zip(fields, names, strict=True)}
     decoder = msgspec.json.Decoder(msgspec.defstruct("Row", fields, rename=rename, gc=False))
-    made = _maker(parse, names) if parse.fields.key is None else None
+    made = _maker(parse, names) if is_plain else None
 
     def document_of(place: str, line: bytes) -> Document | None:
         # To find a byte takes a thirtieth of the time of counting it.
@@ -66,8 +66,7 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
             if not line.isascii():
                 line.decode()
             values = msgspec.structs.astuple(decoder.decode(line))
-            # msgspec refuses half of a pair. So without this escape every text can be a document.
-            if made and b"\\u0000" not in line and len(line) <= parse.max_document_bytes:
+            if made and len(line) <= parse.max_document_bytes:
                 return made(place, values)
         except (ValueError, RecursionError):
             return None
@@ -77,6 +76,40 @@ def document_decoder(settings: ReadSettings) -> Callable[[str, bytes], Document 
     return document_of
 
 
+def row_reader(
+    settings: ReadSettings, names: Sequence[str]
+) -> Callable[[str, Sequence[str]], Document | None]:
+    """Return a function that gives the document of a place and a row; None if it is not plain.
+
+    Args:
+        settings: As of :func:`document_decoder`.
+        names: The names of the columns. An empty field is missing.
+    """
+    if settings.parse.fields.key is not None or not _is_simple(settings):
+        return lambda place, row: None
+    made = _maker(settings.parse, names)
+
+    def document_of(place: str, row: Sequence[str]) -> Document | None:
+        try:
+            return made(place, tuple([value or None for value in row]))
+        except ValueError:
+            return None
+
+    return document_of
+
+
+def _names(parse: ParseSettings) -> tuple[str, ...]:
+    """Return the fields that are read, each once."""
+    return tuple(dict.fromkeys([*needed_fields(parse, True), *parse.fields.optional()]))
+
+
+def _is_simple(settings: ReadSettings) -> bool:
+    """Return whether the time and one text are fields, and no field is a path."""
+    has_fields = settings.time_from == "field" and settings.records is None
+    one_text = len(settings.parse.fields.texts) == 1
+    return has_fields and one_text and not any(map(is_path, _names(settings.parse)))
+
+
 def _maker(
     parse: ParseSettings, names: Sequence[str]
 ) -> Callable[[str, tuple[Any, ...]], Document | None]:
@@ -84,21 +117,30 @@ def _maker(
 
     It returns None where a value is not plain, and raises ValueError where a time is none.
     """
-    fields, read = parse.fields, partial(read_time, zone=parse.time_zone)
+    fields, zone = parse.fields, parse.time_zone
     # A field that is not asked for is behind all others, where there is None.
     at, none = {name: place for place, name in enumerate(names)}, len(names)
-    by_place = parse.id_from == "place"
-    marks = [at.get(name or "", none) for name in (fields.label, fields.source, fields.group)]
-    others = itemgetter(*marks, none if by_place else at[fields.id])
-    text_field, time_field = at[fields.texts[0]], at[fields.timestamp]
-    form = parse.timestamp_format
+    by_place, form = parse.id_from == "place", parse.timestamp_format
+    chosen = (fields.texts[0], fields.timestamp, None if by_place else fields.id)
+    marks = (fields.label, fields.source, fields.group)
+    pick = itemgetter(*(at.get(name or "", none) for name in (*chosen, *marks)))
 
     def made(place: str, values: tuple[Any, ...]) -> Document | None:
-        text, written = values[text_field], others((*values, None))
-        if not text or text.isspace() or float in map(type, written):
+        text, time, name, label, source, group = pick((*values, None))
+        name = place_id(place) if by_place else name
+        if text is None or text.isspace() or not text or name in (None, ""):
             return None
-        label, source, group, name = [None if one is None else str(one) for one in written]
-        name, moment = place_id(place) if by_place else name, read(values[time_field], form)
-        return Document(name, moment, text, label, "", source, group) if name else None
+        whole = f"{text}{name}{label}{source}{group}"
+        if "\0" in whole or not (whole.isascii() or whole.encode()):
+            return None
+        return Document(
+            str(name),
+            read_time(time, form, zone),
+            text,
+            None if label is None else str(label),
+            "",
+            None if source is None else str(source),
+            None if group is None else str(group),
+        )
 
     return made

@@ -48,6 +48,7 @@ from beam_topics.model.times import (
     MICROSECONDS_PER_SECOND,
     MIN_TIME,
     TimeRangeError,
+    from_datetime,
     parse_time,
     to_utc,
 )
@@ -247,7 +248,8 @@ def _iso_reader(zone: str) -> Callable[[object], int]:
         except ValueError as error:
             detail = "" if "isoformat" in str(error) else f": {error}"
             raise ValueError(f"it is not ISO 8601{detail}") from error
-        return _of_date(found, zone)
+        micros = from_datetime(found)
+        return micros if found.tzinfo else to_utc(micros, zone)
 
     return read
 

@@ -15,9 +15,10 @@ exact, because a row holds the whole form. Forms of more than 16 bytes are decid
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.words.kernels.form_table import (
@@ -26,6 +27,7 @@ from beam_topics.model.words.kernels.form_table import (
     find_unclean,
     join_signs,
     look_up,
+    plain_forms,
     settle,
 )
 from beam_topics.model.words.vocabulary import GrowingWords
@@ -40,37 +42,50 @@ class FormNumbers:
 
     Args:
         words_of: What becomes of forms: for each a word, or ``""`` where it is dropped.
+        stop_words: The words that are dropped among *plain* forms. These are letters of ASCII in
+            lower case, and else words as they are.
+        least: The fewest letters of a plain form.
+        most: The most letters of a plain form. Without it no form is plain.
     """
 
-    def __init__(self, words_of: Callable[[list[str]], list[str]]) -> None:
-        self._words_of = words_of
+    def __init__(
+        self,
+        words_of: Callable[[list[str]], list[str]],
+        stop_words: Iterable[str] = (),
+        least: int = 1,
+        most: int = 0,
+    ) -> None:
+        self._words_of, self._lengths = words_of, (least, most)
+        self._stop_words = list(filter(str.isalpha, stop_words))
         self._clear()
 
     def _clear(self) -> None:
-        self._words = GrowingWords()
+        # The first words are dropped.
+        self._words = GrowingWords(self._stop_words)
+        self._places = np.zeros(1, np.int32)
         # A form is not empty, so no form has the numbers 0. A row is half a line of the cache.
         self._rows = np.zeros((1 << _ROW_BITS, 4), np.int64)
 
     def of_texts(
-        self, texts: Sequence[str], joins: bool = False
+        self, texts: Sequence[str], is_lower: npt.NDArray[np.bool_] | None = None
     ) -> tuple[WordList, IntArray, LongArray]:
         """Return the words that are kept.
 
         Args:
             texts: D texts of words, with any ASCII character but an apostrophe between them.
-            joins: Whether the signs of the default word forms are joined first. Then a text is
-                ASCII in lower case, or has no such sign.
+            is_lower: bool[D]. With it the signs of the default word forms are joined first, in
+                texts of ASCII. A text for which it is False is put in lower case before.
 
         Returns:
             The distinct words in order of first use; int32[N], the tokens of all texts as indices
             into them; int64[D + 1], the bounds of the texts.
         """
-        if len(self._words) >= _MOST_WORDS:
+        if len(self._words) >= _MOST_WORDS + len(self._stop_words):
             self._clear()
         data, ends = _text_of(texts)
         text, most = np.frombuffer(data, np.uint8), len(data) // 2
-        if joins:
-            join_signs(text, np.empty((2, len(text)), np.int64))
+        if is_lower is not None:
+            join_signs(text, ends, is_lower, np.empty((2, len(text)), np.int64))
         numbers, misses = np.empty(most, np.int32), np.empty((most, 3), np.int64)
         table, bounds = (np.uint64(_ROW_BITS), self._rows), np.zeros(len(ends) + 1, np.int64)
         n, m = look_up(text, windows_of(text), ends, *table, numbers, bounds, misses)
@@ -80,17 +95,23 @@ class FormNumbers:
             # The table refers to the misses of this call.
             self._clear()
             raise
+        if len(self._places) <= len(self._words):
+            self._places = np.full(2 * len(self._words), -1, np.int32)
+            self._places[-1] = 0
         used, tokens, offsets = settle(
-            numbers[:n], bounds, misses[:m], decided, self._rows, len(self._words)
+            numbers[:n], bounds, misses[:m], decided, self._rows, self._places
         )
         return self._words.taken(used), tokens, offsets
 
     def _decided(self, data: bytearray, misses: LongArray) -> IntArray:
         """Return the numbers of the words that become of forms that missed."""
-        forms = [data[begin:end].decode() for begin, end in misses[:, :2].tolist()]
-        words = self._words_of(forms)
-        kept = np.fromiter(map(bool, words), np.bool_, len(words))
-        numbers = np.full(len(words), DROPPED, np.int32)
+        is_plain, plain = plain_forms(np.frombuffer(data, np.uint8), misses, *self._lengths)
+        others = misses[~is_plain, :2].tolist()
+        words = self._words_of([data[begin:end].decode() for begin, end in others])
+        numbers = np.full(len(misses), DROPPED, np.int32)
+        found = self._words.add(WordList(plain[:-1], len(misses) - len(others)), sys.maxsize)
+        numbers[is_plain] = np.where(found < len(self._stop_words), DROPPED, found)
+        kept = np.flatnonzero(~is_plain)[list(map(bool, words))]
         numbers[kept] = self._words.add(list(filter(None, words)), sys.maxsize)
         return numbers
 
@@ -108,9 +129,9 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def unclean(texts: Sequence[str]) -> list[bool]:
-    """Return which texts are not ASCII, or may change when a tokeniser cleans them."""
+def unclean(texts: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return which texts are not ASCII, or may change when a tokeniser cleans them, bool[D]."""
     data, ends = _text_of(texts)
     found = np.zeros(len(texts), np.bool_)
     find_unclean(np.frombuffer(data, np.uint8), ends, found)
-    return found.tolist()
+    return found

@@ -42,6 +42,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import regex
 
 from beam_topics.model.arrays import IntArray, LongArray
@@ -224,7 +225,7 @@ class Tokeniser:
         check_tokeniser(settings)
         self.settings = settings
         self._words = _Words(settings)
-        self._numbers = FormNumbers(self._words.of_forms)
+        self._numbers = FormNumbers(self._words.of_forms, *self._words.of_plain())
         self._of_language: dict[str, _Words] = {}
         self._language = languages.key_finder(settings.key_from)
         self._space = segmenters.segmenter_of(settings.segmenter)
@@ -324,10 +325,11 @@ class Tokeniser:
         if not self._is_native:
             plain = (_plain(self._marked(text), marks) for text in texts)
             return self._numbers.of_texts([self._spaced(text) for text in plain])
-        changes = zip(texts, unclean(texts), strict=True)
-        plain = (_plain(self._marked(text) if may else text, marks) for text, may in changes)
-        spaced = [text if text.isascii() else self._spaced(text) for text in plain]
-        return self._numbers.of_texts(spaced, joins=True)
+        spaced, changes = list(texts), unclean(texts)
+        for row in np.flatnonzero(changes).tolist():
+            text = _plain(self._marked(texts[row]), marks)
+            spaced[row] = text if text.isascii() else self._spaced(text)
+        return self._numbers.of_texts(spaced, changes)
 
 
 class _Words(dict[str, str]):
@@ -350,19 +352,13 @@ class _Words(dict[str, str]):
 
     def of_forms(self, forms: Iterable[str]) -> list[str]:
         """Return the results for words."""
+        return [self[form] for form in forms]
+
+    def of_plain(self) -> tuple[Iterable[str], int, int]:
+        """Return the stop words and the bounds of length of letters that stay as they are."""
         if self._stem is not None or self._lemma is not None:
-            return [self[form] for form in forms]
-        least, most = self._settings.min_length, self._settings.max_length
-        # Most words are letters in lower case, which stay as they are.
-        return [
-            form
-            if form.isalpha()
-            and form.islower()
-            and least <= len(form) <= most
-            and form not in self._stop
-            else self[form]
-            for form in forms
-        ]
+            return (), 1, 0
+        return self._stop, self._settings.min_length, self._settings.max_length
 
     def _kept(self, word: str) -> str:
         word = word.strip("'")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from beam_topics.model.kernels.jit import kernel, page_inlined, page_kernel
+from beam_topics.model.words.kernels.word_index import FIRST, LONGEST, SECOND
 
 # Bytes that are no part of a word, before and behind the texts.
 ROOM = 16
@@ -42,6 +43,8 @@ def _classes():
 
 
 CLASSES = _classes()
+# The first capital letter, the number of letters, and the bit of small ones.
+_A, _LETTERS, _CASE = np.uint8(ord("A")), np.uint8(26), np.uint8(5)
 
 
 @page_inlined
@@ -93,14 +96,26 @@ def _is_net(text, i):
 
 
 @page_kernel
-def join_signs(text, places):
-    """Replace the signs that join by capital letters: first all of one sign, then of the next.
+def join_signs(text, ends, is_lower, places):
+    """Put texts in lower case, and replace the signs that join by capital letters.
+
+    First all of one sign are replaced, then all of the next.
 
     Args:
-        text: uint8[n], texts in lower case, with room; it is written.
+        text: uint8[n], D texts with room; it is written.
+        ends: int64[D], the end of each.
+        is_lower: bool[D], whether a text is in lower case already, and its capitals are signs.
         places: int64[2, n], written.
     """
-    count = 0
+    count, begin = 0, ROOM
+    for d in range(len(ends)):
+        if not is_lower[d]:
+            # Of a view no index is below 0, so that LLVM takes many bytes at once.
+            part = text[begin : ends[d]]
+            for i in range(len(part)):
+                is_capital = np.uint8(part[i] - _A) < _LETTERS
+                part[i] += np.uint8(is_capital) << _CASE
+        begin = ends[d]
     for i in range(ROOM, len(text) - ROOM):
         places[0, count] = i
         count += CLASSES[text[i]] & _JOINS != 0
@@ -147,21 +162,18 @@ def find_unclean(text, ends, found):
     """
     begin = ROOM
     for d in range(len(ends)):
-        for i in range(begin, ends[d]):
-            if CLASSES[text[i]] & _CLEANS and _may_change(text, i):
+        part = text[begin : ends[d]]
+        for i in range(len(part)):
+            if CLASSES[part[i]] & _CLEANS and _may_change(text, begin + i):
                 found[d] = True
                 break
         begin = ends[d]
 
 
 DROPPED = -1
-LONGEST = 16
 _U = np.uint64
 _LOW, _HIGH = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F)
-_SIXTY_FOUR, _APOSTROPHE = _U(64), ord("'")
-# The bytes of a number that belong to a form of so many bytes, for its first and second eight.
-_OF_SIZE = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
-_FIRST, _SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)]]
+_ONE, _EIGHT, _SIXTY_FOUR, _APOSTROPHE = _U(1), _U(8), _U(64), ord("'")
 
 
 @page_kernel
@@ -183,20 +195,22 @@ def look_up(text, windows, ends, bits, rows, numbers, bounds, misses):
     Returns:
         The number of forms, and of misses.
     """
-    n, m, i = 0, 0, ROOM
+    # To numba an index that is unsigned is never below 0.
+    n, m, i = 0, 0, _U(ROOM)
     for d in range(len(ends)):
-        while i < ends[d]:
+        end = _U(ends[d])
+        while i < end:
             if not CLASSES[text[i]] & INSIDE:
-                i += 1
+                i += _ONE
                 continue
             begin = i
             while CLASSES[text[i]] & INSIDE or (
-                text[i] == _APOSTROPHE and CLASSES[text[i + 1]] & INSIDE
+                text[i] == _APOSTROPHE and CLASSES[text[i + _ONE]] & INSIDE
             ):
-                i += 1
-            size, row = i - begin, np.int64(-1)
+                i += _ONE
+            size, row = np.int64(i - begin), np.int64(-1)
             if size <= LONGEST:
-                low, high = windows[begin] & _FIRST[size], windows[begin + 8] & _SECOND[size]
+                low, high = windows[begin] & FIRST[size], windows[begin + _EIGHT] & SECOND[size]
                 row = np.int64((low * _LOW ^ high * _HIGH) >> (_SIXTY_FOUR - bits))
                 if rows[row, 0] == np.int64(low) and rows[row, 1] == np.int64(high):
                     numbers[n] = rows[row, 2]
@@ -212,7 +226,35 @@ def look_up(text, windows, ends, bits, rows, numbers, bounds, misses):
 
 
 @kernel
-def settle(numbers, bounds, misses, decided, rows, count):
+def plain_forms(text, misses, least, most):
+    """Find the misses that are letters of ASCII in lower case, of some lengths.
+
+    Args:
+        text: uint8, the texts.
+        misses: int64[m, 3], of :func:`look_up`.
+        least: the fewest letters.
+        most: the most letters.
+
+    Returns:
+        bool[m], which they are; uint8, each of them with a newline behind it.
+    """
+    found, made = np.zeros(len(misses), np.bool_), np.empty(len(text), np.uint8)
+    n = 0
+    for m in range(len(misses)):
+        begin, end = misses[m, 0], misses[m, 1]
+        i = begin
+        while i < end and ord("a") <= text[i] <= ord("z"):
+            made[n + i - begin] = text[i]
+            i += 1
+        if i == end and least <= end - begin <= most:
+            found[m] = True
+            n += end - begin + 1
+            made[n - 1] = ord("\n")
+    return found, made[:n]
+
+
+@kernel
+def settle(numbers, bounds, misses, decided, rows, places):
     """Put what was decided in the place of misses, and number the words by their first use.
 
     Args:
@@ -221,7 +263,7 @@ def settle(numbers, bounds, misses, decided, rows, count):
         misses: int64[m, 3], of it.
         decided: int32[m], the number of a word, or DROPPED, for each miss.
         rows: int64, the table; the rows of the misses are written.
-        count: the number of words.
+        places: int32, -1 for each word, and 0 behind them; written, and put back.
 
     Returns:
         int32[V], the words that are used; int32[N], the tokens that are kept, as indices into
@@ -231,20 +273,21 @@ def settle(numbers, bounds, misses, decided, rows, count):
         row = misses[m, 2]
         if row >= 0 and rows[row, 2] == -2 - m:
             rows[row, 2] = decided[m]
-    # The last place is that of DROPPED, which is -1 and needs no branch.
-    places, used = np.full(count + 1, -1, np.int32), np.empty(min(count, len(numbers)), np.int32)
+    used = np.empty(min(len(places), len(numbers)), np.int32)
     tokens, offsets = np.empty(len(numbers), np.int32), np.zeros(len(bounds), np.int64)
-    places[count] = 0
     n, v = 0, 0
     for d in range(len(bounds) - 1):
         for i in range(bounds[d], bounds[d + 1]):
             word = numbers[i]
             if word <= -2:
                 word = decided[-2 - word]
+            # The last place is that of DROPPED, which is -1 and needs no branch.
             if places[word] < 0:
                 places[word], used[v] = v, word
                 v += 1
             tokens[n] = places[word]
             n += word != DROPPED
         offsets[d + 1] = n
+    for word in used[:v]:
+        places[word] = -1
     return used[:v], tokens[:n], offsets

@@ -25,6 +25,10 @@ _EMPTY = np.int64(-1)
 _BITS, _NUMBER = 31, np.int64(0x7FFFFFFF)
 _U = np.uint64
 _ALL, _EIGHT, _SHIFT = _U(0xFFFFFFFFFFFFFFFF), _U(8), _U(32)
+# The bytes of a number that belong to a form of so many bytes, for its first and second eight.
+LONGEST = 16
+_OF_SIZE = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
+FIRST, SECOND = _OF_SIZE[[*range(9), *[8] * 8]], _OF_SIZE[[*[0] * 8, *range(9)]]
 _LOW, _HIGH, _SIZE = _U(0x9E3779B97F4A7C15), _U(0xC2B2AE3D27D4EB4F), _U(0x165667B19E3779F9)
 
 
@@ -183,22 +187,23 @@ def distinct_words(windows, begins):
         int64[V], the place of the first use of each distinct word; int32[W], the number of each
         word.
     """
-    count, size = len(begins) - 1, 8
-    while size < 2 * count:
-        size *= 2
-    slots, keys = np.full(size, -1, np.int32), np.empty((count, 2), np.uint64)
+    count, places = len(begins) - 1, 8
+    while places < 2 * count:
+        places *= 2
+    slots, keys = np.full(places, -1, np.int32), np.empty((count, 2), np.uint64)
     firsts, numbers, known = np.empty(count, np.int64), np.empty(count, np.int32), 0
     for i in range(count):
         begin, end = begins[i], begins[i + 1] - 1
-        low, high = _bytes_at(windows, begin, end), _bytes_at(windows, begin + 8, end)
-        place = _hash_windows(windows, low, high, begin, end) & (size - 1)
+        size = min(end - begin, LONGEST)
+        low, high = windows[begin] & FIRST[size], windows[begin + 8] & SECOND[size]
+        place = _hash_windows(windows, low, high, begin, end) & (places - 1)
         while slots[place] >= 0:
             number = slots[place]
             if keys[number, 0] == low and keys[number, 1] == high:
                 other, after = begins[firsts[number]], begins[firsts[number] + 1]
                 if after - other == end + 1 - begin and _same_rest(windows, begin, end, other):
                     break
-            place = (place + 1) & (size - 1)
+            place = (place + 1) & (places - 1)
         if slots[place] < 0:
             slots[place], firsts[known] = known, i
             keys[known, 0], keys[known, 1] = low, high

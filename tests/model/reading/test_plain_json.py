@@ -1,5 +1,6 @@
 """Plain records are read as the slow parser reads them, and all others are left to it."""
 
+import csv
 import io
 import json
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.reading import chats
+from beam_topics.model.reading import chats, delimited
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.plain_json import document_decoder
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
@@ -99,3 +100,22 @@ def test_names_that_the_decoder_does_not_take_are_left_to_the_slow_parser():
         how = ReadSettings(ParseSettings(FieldNames(text=f'"{name}"'.replace('a"', 'a""'))))
         line = json.dumps({"id": 1, "timestamp": 5, name: "A ship"}).encode()
         assert document_decoder(how)("a:1", line) is None
+
+
+CELLS = ["", " ", "a", "7", "2001-01-31", "x\0", "é", "\udc80", "a,b", "x\ny", "1e5"]
+ROWS = st.lists(st.lists(st.sampled_from(CELLS), min_size=7, max_size=7), max_size=4)
+GOOD_CELLS = [("id", "a"), ("timestamp", "5"), ("text", "A ship")]
+COLUMNS = ["id", "timestamp", "text", "label", "other", "k"]
+
+
+@settings(max_examples=500)
+@given(st.permutations(COLUMNS), st.sampled_from([5, 6, 6, 6, 7]), ROWS, st.sampled_from(SETTINGS))
+def test_rows_are_those_of_the_slow_parser(columns, width, rows, how):
+    text = io.StringIO()
+    chosen = [columns, *(row[:width] for row in rows), ["2001-01-31"] * 6]
+    csv.writer(text).writerows([*chosen, [dict(GOOD_CELLS).get(one, "") for one in columns]])
+    data = text.getvalue().encode("utf-8", "surrogateescape")
+    found = list(read_file(io.BytesIO(data), "a.csv", how))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "row_reader", lambda *_: lambda *_: None)
+        assert found == list(read_file(io.BytesIO(data), "a.csv", how))
