@@ -3,8 +3,8 @@
     rows: bytes (JSON) of :mod:`beam_topics.transforms.trends` -> events: bytes (JSON)
 
 Rows wait in state for an event-time timer of their window, so windows are judged in their order
-(:mod:`beam_topics.model.reporting.alarms`). An event has the words of the version that labels the
-documents of the window, the newest one before its end.
+(:mod:`beam_topics.model.reporting.alarms`). An event has the words and names of the topic
+in the version that labels the documents of the window, the newest one before its end.
 """
 
 from __future__ import annotations
@@ -28,12 +28,10 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import pending
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
-from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.publishing.succession import place_of
 from beam_topics.model.publishing.version_events import record_of
 from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time
 from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
 
@@ -50,26 +48,29 @@ def by_key(row: bytes) -> tuple[bytes, bytes]:
 
 def records_of_bursts(store: ModelStore, key: str, bursts: Sequence[Event]) -> Iterator[bytes]:
     """Yield the records of bursts, the newest one first."""
-    found, snapshot = store.latest(key), None
+    found, shown = store.latest(key), None
     for event in sorted(bursts, key=lambda one: (one.time, one.topics), reverse=True):
         while found is not None and found.event_time >= event.time:
-            found, snapshot = store.find(key, found.parent) if found.parent else None, None
-        if found and snapshot is None and store.has_model(found):
-            snapshot = store.get_snapshot(found)
-        words: list[list[str]] = []
-        if found and snapshot:
-            words = [_words(found, snapshot, topic) for topic in event.topics]
+            found, shown = store.find(key, found.parent) if found.parent else None, None
+        if found and shown is None and store.has_model(found):
+            shown = Shown.stored(store, found)
+        words, names = _words_and_names(shown, event.topics) if shown else ([], [])
         place = sum(event.topics, len(event.topics))
         number = event.time // MICROSECONDS_PER_SECOND * _NUMBERS + place
         version, sequence = (found.version, found.sequence) if found else ("", 0)
-        yield record_of(key, version, number, replace(event, words=words, sequence=sequence))
+        told = replace(event, words=words, sequence=sequence)
+        yield record_of(key, version, number, told, names)
 
 
-def _words(manifest: Manifest, snapshot: Snapshot, topic: int) -> list[str]:
-    """Return the first words of a topic; none where the version has not got it."""
-    place = place_of(topic, manifest.ids(snapshot.topic_count))
-    rows = [] if place is None else snapshot.first_rows(place, FIRST_WORDS)
-    return [snapshot.words[row] for row in rows]
+def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str]], list[str]]:
+    """Return the first words and the names of topics; "" for one that the version has not got."""
+    groups = [shown.groups_of([topic]) for topic in topics]
+    snapshot = shown.snapshot
+    words = [
+        [snapshot.words[row] for group in some for row in snapshot.first_rows(group, FIRST_WORDS)]
+        for some in groups
+    ]
+    return words, ["".join(shown.names[group] for group in some) for some in groups]
 
 
 class FindBurstsDoFn(PendingDoFn):

@@ -100,8 +100,10 @@ def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
     ]
 
 
-def record_of(key: str, version: str, number: int, event: Event) -> bytes:
-    """Return the JSON object of an event."""
+def record_of(
+    key: str, version: str, number: int, event: Event, names: Sequence[str] = ()
+) -> bytes:
+    """Return the JSON object of an event, with the names of its topics where they are known."""
     return wire.canonical_json(
         {
             "key": key,
@@ -111,6 +113,7 @@ def record_of(key: str, version: str, number: int, event: Event) -> bytes:
             "time": to_iso(event.time),
             "sequence": event.sequence,
             "topics": event.topics,
+            "names": list(names),
             "words": event.words,
             "words_before": event.words_before,
             "documents": event.documents,
@@ -144,7 +147,8 @@ def _counted(manifest: Manifest) -> str:
 def text_of(record: Mapping[str, Any]) -> str:
     """Return what a record of :func:`records_of` says, in one line."""
     names = ("kind", "documents", "topics", "by", "figures", "words", "words_before")
-    told = _told(Event(**{name: record[name] for name in names}))
+    words = [[name] for name in record["names"]] or record["words"]
+    told = _told(Event(**{name: record[name] for name in names} | {"words": words}))
     return f"{record['key']} {record['time'][:19]}: {told}".lstrip()
 
 

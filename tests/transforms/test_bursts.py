@@ -11,6 +11,7 @@ from reported import published
 from beam_topics.model.publishing.events import BURST, Event
 from beam_topics.model.publishing.version_events import text_of
 from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import to_iso
 from beam_topics.transforms.bursts import FindBursts, records_of_bursts
@@ -82,12 +83,14 @@ def test_a_burst_is_told_once_with_the_words_of_the_version_before_its_end(store
     assert event["kind"] == BURST and event["by"] == "trends" and event["documents"] > 40
     assert all(name.startswith(f"-{FIRST + 20}-1-") for name in event["document_ids"])
     assert len(event["document_ids"]) == 3
-    assert text_of(event).startswith(
-        "1970-03-03T00:00:00: a burst. 48 documents, 23.5 expected: 1 ("
-    )
+    name = Shown.stored(store, second).names[1]
+    assert event["names"] == [name]
+    told = f"a burst. 48 documents, 23.5 expected: 1 ({name})"
+    assert text_of(event) == f"1970-03-03T00:00:00: {told}"
     # A key without a version has bursts without words.
     other = [event for event in found if event["key"] == "other"]
-    assert other and all(event["version"] == "" and not event["words"] for event in other)
+    assert other and all(event["version"] == "" for event in other)
+    assert not any(event["words"] or event["names"] for event in other)
 
 
 @pytest.mark.parametrize("streams", [True, False])

@@ -25,6 +25,7 @@ RECORD = {
     "kind": "birth",
     "documents": 12,
     "topics": [3],
+    "names": [],
     "by": "wagers",
     "figures": {},
     "words": [["sea", "ship"]],
