@@ -101,9 +101,14 @@ def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
 
 
 def record_of(
-    key: str, version: str, number: int, event: Event, names: Sequence[str] = ()
+    key: str,
+    version: str,
+    number: int,
+    event: Event,
+    names: Sequence[str] = (),
+    stories: Sequence[Mapping[str, Any]] = (),
 ) -> bytes:
-    """Return the JSON object of an event, with the names of its topics where they are known."""
+    """Return the JSON object of an event, with names of its topics and its stories where known."""
     return wire.canonical_json(
         {
             "key": key,
@@ -121,6 +126,7 @@ def record_of(
             "by": event.by,
             "figures": event.figures,
             "document_ids": event.ids,
+            "stories": list(stories),
         }
     ).encode()
 
@@ -149,6 +155,8 @@ def text_of(record: Mapping[str, Any]) -> str:
     names = ("kind", "documents", "topics", "by", "figures", "words", "words_before")
     words = [[name] for name in record["names"]] or record["words"]
     told = _told(Event(**{name: record[name] for name in names} | {"words": words}))
+    for one in record["stories"]:
+        told += f"; story of {one['documents']:,}: {' '.join(one['words'][:_SHOWN_WORDS])}"
     return f"{record['key']} {record['time'][:19]}: {told}".lstrip()
 
 

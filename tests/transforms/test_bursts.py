@@ -93,6 +93,39 @@ def test_a_burst_is_told_once_with_the_words_of_the_version_before_its_end(store
     assert not any(event["words"] or event["names"] for event in other)
 
 
+def story(name, day, topics, **others):
+    """A row of a story of a day."""
+    return {
+        "key": "",
+        "window_end": to_iso((day + 1) * DAY),
+        "story": name,
+        "first": to_iso(day * DAY),
+        "documents": 30,
+        "topics": [{"topic": topic, "documents": n} for topic, n in topics.items()],
+        "words": ["dam", "flood"],
+        **others,
+    }
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_burst_names_the_stories_to_which_most_documents_of_the_topic_came(store, streams):
+    day = FIRST + 20
+    told = [story("a", day, {1: 2, 3: 9}), story("b", day, {1: 9}), story("c", day, {3: 9})]
+    told += [story("d", day - 1, {1: 9}), story("e", day, {1: 1}), story("f", day, {1: 1})]
+    rows = [((day + 1) * DAY / 1e6, json.dumps(one).encode()) for one in told]
+    found = bursts(store.root, rows=[*rows, *ROWS], streams=streams)
+    (event,) = [one for one in found if one["key"] == "" and one["topics"] == [1]]
+    assert [(one["story"], one["came"]) for one in event["stories"]] == [
+        ("b", 9),
+        ("a", 2),
+        ("e", 1),
+    ]
+    wanted = {"documents": 30, "first": to_iso(day * DAY), "words": ["dam", "flood"]}
+    assert event["stories"][0] == {"story": "b", "came": 9, **wanted}
+    assert "; story of 30: dam flood; story of 30: dam" in text_of(event)
+    assert not any(one["stories"] for one in found if one is not event)
+
+
 @pytest.mark.parametrize("streams", [True, False])
 def test_bundles_repeats_and_order_change_nothing(store, streams):
     wanted = by_hand(store)

@@ -26,6 +26,7 @@ RECORD = {
     "documents": 12,
     "topics": [3],
     "names": [],
+    "stories": [],
     "by": "wagers",
     "figures": {},
     "words": [["sea", "ship"]],
