@@ -20,14 +20,16 @@ halved until they are few enough, and words without a count leave.
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.stored import checks, wire
-from beam_topics.model.times import to_iso
+from beam_topics.model.times import parse_time, to_iso
 
 WORDS, STORY_WORDS, FADING = 30, 60, 0.8
 LEAST_COSINE, SILENCE = 0.3, 3 * 86_400_000_000
@@ -238,6 +240,34 @@ class Stories:
 def _age(story: Story) -> tuple[int, str]:
     """Return what is larger for the earlier of two stories, and differs for any two."""
     return -story.begin, story.first
+
+
+def rows_of_stories(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file, with times in microseconds.
+
+    Raises:
+        DamagedDataError: The file cannot be read as stories.
+    """
+    try:
+        for line in stream:
+            row = json.loads(line)
+            row |= {what: parse_time(row[what]) for what in ("window_end", "first")}
+            _ = row["key"] + row["story"] + "".join(row["words"])
+            _ = [float(row[what]) for what in ("documents", "came")]
+            _ = [int(one["topic"]) for one in row["topics"]]
+            yield row
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedDataError(
+            f"{name} cannot be read as stories: {type(error).__name__} {error}. --rows takes what"
+            " stream wrote. Restore it from a copy."
+        ) from error
+
+
+def of_last_window(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stories of the last window, each once, those with most documents in it first."""
+    last = max((row["window_end"] for row in rows), default=0)
+    found = {row["story"]: row for row in rows if row["window_end"] == last}
+    return sorted(found.values(), key=lambda row: (-row["came"], row["first"], row["story"]))
 
 
 def _largest(weights: Mapping[str, float], most: int) -> list[tuple[str, float]]:
