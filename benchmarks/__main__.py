@@ -31,6 +31,7 @@ from benchmarks.soak import soak
 from benchmarks.speed import one_pass
 from benchmarks.starts import starts
 from benchmarks.stop_words import compare_stop_words
+from benchmarks.stories import stories
 from benchmarks.time_forms import time_forms
 from benchmarks.variational import variational
 from benchmarks.versions import versions
@@ -56,6 +57,7 @@ CASES = {
     "seeds": seeds,
     "phrases": compare_phrases,
     "stop_words": compare_stop_words,
+    "stories": stories,
     "serve": serve,
     "soak": soak,
     "starts": starts,

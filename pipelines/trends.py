@@ -13,7 +13,7 @@ import sys
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
 
-GROUPS = (group.TrendFileOptions, group.StoreOptions, group.ModelVersionOptions)
+GROUPS = (group.RowOptions, group.TrendFileOptions, group.StoreOptions, group.ModelVersionOptions)
 
 
 REQUIRED = {"rows": "trends", "model_store": "models"}

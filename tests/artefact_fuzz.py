@@ -37,7 +37,7 @@ from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.inference import PublishedModel
 from beam_topics.model.inference.classifier import Classifier, Provenance
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, words_of
 from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
 from beam_topics.model.learners import learner_for
@@ -47,9 +47,16 @@ from beam_topics.model.reporting.alarms import Watched
 from beam_topics.model.reporting.course import DAY
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.reporting.stories import (
+    Sketch,
+    Stories,
+    sketches_from_bytes,
+    sketches_to_bytes,
+)
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.stored.wire import seal
+from beam_topics.transforms.stories import sketches_of
 from beam_topics.transforms.trends import rows_of
 
 SECONDS, MEMORY = 60, 1 << 30
@@ -262,11 +269,43 @@ def mixtures():
         method="gibbs3",
     )
     none = np.full(len(DOCUMENTS), 0.5)
-    return replace(plain, none=none, names=tuple(shown.names), groups=shown.groups).to_bytes()
+    more = {
+        "names": tuple(shown.names),
+        "groups": shown.groups,
+        "words": words_of(joined(DOCUMENTS)),
+    }
+    return replace(plain, none=none, **more).to_bytes()
+
+
+@cache
+def sketches():
+    """Sketches of documents of a day."""
+    words = {"sea": 2, "ship": 1}
+    return sketches_to_bytes(Sketch(n, str(n), n % 2 or None, words) for n in range(6))
+
+
+def try_sketches(data):
+    """Read them, and find their stories."""
+    Stories().closed(sketches_from_bytes(data))
+
+
+@cache
+def stories():
+    """The stories of a day."""
+    known = Stories()
+    known.closed(sketches_from_bytes(sketches()))
+    return known.to_bytes()
+
+
+def try_stories(data):
+    """Read them, and find those of another day."""
+    Stories.from_bytes(data).closed(sketches_from_bytes(sketches()))
 
 
 def try_mixtures(data):
     """Read them, and write them as others read them."""
+    for element in sketches_of(data, DAY):
+        list(sketches_from_bytes(element.value[1]))
     mixtures_to_json_lines([data])
     mixtures_to_avro([data])
 
@@ -366,6 +405,8 @@ KINDS = {
     "known documents": Kind(known, Segment.from_bytes, Segment.from_bytes),
     "trends": Kind(trends, Trends.from_bytes, try_trends),
     "watched": Kind(watched, Watched.from_bytes, try_watched),
+    "sketches": Kind(sketches, try_sketches, try_sketches),
+    "stories": Kind(stories, Stories.from_bytes, try_stories),
     "catalogue": Kind(catalogue, Catalogue.from_bytes, try_catalogue),
     "mixtures": Kind(mixtures, MixtureBlock.from_bytes, try_mixtures),
     "minibatch, filter": kind_of_minibatch("filter"),

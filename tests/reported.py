@@ -115,3 +115,23 @@ def documents_of(path, rows):
     ]
     path.write_text("\n".join(map(json.dumps, made)) + "\n")
     return path
+
+
+def stories_of(folder):
+    """Write rows of stories, two of them of the last window."""
+    folder.mkdir()
+    rows = [
+        {
+            "key": "",
+            "window_end": to_iso(end * DAY),
+            "story": f"{HOSTILE[1]} {n}",
+            "first": to_iso(2 * DAY),
+            "documents": 30,
+            "came": came,
+            "topics": [{"topic": 1, "documents": came}, {"topic": 999, "documents": 1}],
+            "words": [HOSTILE[0], "flood"],
+        }
+        for n, (end, came) in enumerate([(3, 20), (4, 2), (4, 9), (4, 9)])
+    ]
+    rows[3]["story"] = rows[2]["story"]
+    (folder / "stories-1.jsonl").write_text("\n".join(map(json.dumps, rows)))

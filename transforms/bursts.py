@@ -1,16 +1,18 @@
 """Tell the bursts of topics when a window of trends closes.
 
-    rows: bytes (JSON) of :mod:`beam_topics.transforms.trends` -> events: bytes (JSON)
+    rows: bytes (JSON) of :mod:`beam_topics.transforms.trends`, and of
+        :mod:`beam_topics.transforms.stories` -> events: bytes (JSON)
 
 Rows wait in state for an event-time timer of their window, so windows are judged in their order
-(:mod:`beam_topics.model.reporting.alarms`). An event has the words of the version that labels the
-documents of the window, the newest one before its end.
+(:mod:`beam_topics.model.reporting.alarms`). An event has the words and names of the topic
+in the version that labels the documents of the window, the newest one before its end, and the
+stories to which most documents of the topic came.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,19 +30,26 @@ from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import pending
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
-from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.publishing.succession import place_of
 from beam_topics.model.publishing.version_events import record_of
 from beam_topics.model.reporting.alarms import Watched
-from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso
 from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
 
 # The least window: a cycle of shorter ones has too many.
 LEAST_WINDOW = 60 * MICROSECONDS_PER_SECOND
 # No id of a topic is larger; the numbers of the events of a window are apart from those of others.
 _NUMBERS = 2**20
+# The field that rows of stories have, and the stories that a burst names.
+_IS_STORY, MOST_STORIES = "story", 3
+
+
+def _end_of(data: bytes) -> str:
+    """Return when a row is made; stories have no parts."""
+    row = json.loads(data)
+    end: str = row["window_end"] if _IS_STORY in row else row["part"]
+    return end
 
 
 def by_key(row: bytes) -> tuple[bytes, bytes]:
@@ -48,28 +57,45 @@ def by_key(row: bytes) -> tuple[bytes, bytes]:
     return json.loads(row)["key"].encode(), row
 
 
-def records_of_bursts(store: ModelStore, key: str, bursts: Sequence[Event]) -> Iterator[bytes]:
-    """Yield the records of bursts, the newest one first."""
-    found, snapshot = store.latest(key), None
+def records_of_bursts(
+    store: ModelStore, key: str, bursts: Sequence[Event], stories: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[bytes]:
+    """Yield the records of bursts with rows of their stories, the newest burst first."""
+    found, shown = store.latest(key), None
     for event in sorted(bursts, key=lambda one: (one.time, one.topics), reverse=True):
         while found is not None and found.event_time >= event.time:
-            found, snapshot = store.find(key, found.parent) if found.parent else None, None
-        if found and snapshot is None and store.has_model(found):
-            snapshot = store.get_snapshot(found)
-        words: list[list[str]] = []
-        if found and snapshot:
-            words = [_words(found, snapshot, topic) for topic in event.topics]
+            found, shown = store.find(key, found.parent) if found.parent else None, None
+        if found and shown is None and store.has_model(found):
+            shown = Shown.stored(store, found)
+        words, names = _words_and_names(shown, event.topics) if shown else ([], [])
         place = sum(event.topics, len(event.topics))
         number = event.time // MICROSECONDS_PER_SECOND * _NUMBERS + place
         version, sequence = (found.version, found.sequence) if found else ("", 0)
-        yield record_of(key, version, number, replace(event, words=words, sequence=sequence))
+        told = replace(event, words=words, sequence=sequence)
+        yield record_of(key, version, number, told, names, _stories(event, stories))
 
 
-def _words(manifest: Manifest, snapshot: Snapshot, topic: int) -> list[str]:
-    """Return the first words of a topic; none where the version has not got it."""
-    place = place_of(topic, manifest.ids(snapshot.topic_count))
-    rows = [] if place is None else snapshot.first_rows(place, FIRST_WORDS)
-    return [snapshot.words[row] for row in rows]
+def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str]], list[str]]:
+    """Return the first words and the names of topics; "" for one that the version has not got."""
+    groups = [shown.groups_of([topic]) for topic in topics]
+    snapshot = shown.snapshot
+    words = [
+        [snapshot.words[row] for group in some for row in snapshot.first_rows(group, FIRST_WORDS)]
+        for some in groups
+    ]
+    return words, ["".join(shown.names[group] for group in some) for some in groups]
+
+
+def _stories(event: Event, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stories of a window to which most documents of the topic of a burst came."""
+    end, found = to_iso(event.time), []
+    for row in rows:
+        came = sum(one["documents"] for one in row["topics"] if one["topic"] in event.topics)
+        if came and row["window_end"] == end:
+            names = ("story", "first", "documents", "words")
+            found.append({**{name: row[name] for name in names}, "came": came})
+    found.sort(key=lambda one: (-one["came"], one["first"], one["story"]))
+    return found[:MOST_STORIES]
 
 
 class FindBurstsDoFn(PendingDoFn):
@@ -96,7 +122,7 @@ class FindBurstsDoFn(PendingDoFn):
         key, row = element
         before = self.read_head(key, head)
         # All rows of a window have the time of its end, so they are there a millisecond later.
-        due = min(parse_time(json.loads(row)["part"]) + 1000, LAST_TIME)
+        due = min(parse_time(_end_of(row)) + 1000, LAST_TIME)
         due = due if before.done is None else max(due, before.done + 1)
         self.write_head(key, pending.add(before, self.mirror(key), bag, due, row), head)
         self.set_timer(key, timer, self._schedule.time_of(due))
@@ -116,10 +142,12 @@ class FindBurstsDoFn(PendingDoFn):
             return
         data = watched.read()
         known = Watched.from_bytes(data) if data else Watched()
-        known, bursts = known.closed(self._window, rows)
+        stories = [row for row in map(json.loads, rows) if _IS_STORY in row]
+        counted = [data for data in rows if _IS_STORY not in json.loads(data)]
+        known, bursts = known.closed(self._window, counted)
         watched.write(known.to_bytes())
         store = ModelStore(self._root, self._trust)
-        for record in records_of_bursts(store, key.decode(), bursts):
+        for record in records_of_bursts(store, key.decode(), bursts, stories):
             yield TimestampedValue(record, time)
 
 

@@ -9,8 +9,10 @@ runner's bundles and from sizes, never from a clock, and no result depends on it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -23,10 +25,12 @@ from beam_topics.model.inference.mixtures import MOST_PROPORTION, Groups, TopicM
 from beam_topics.model.stored import checks, wire
 
 # What a block has for each document; some are empty.
-_COLUMNS = ("ids", "labels", "document_groups", "timestamps", "times")
+_COLUMNS = ("ids", "labels", "document_groups", "words", "timestamps", "times")
 _NUMBERS = ("words_known", "tokens", "proportions", "none")
 # The smallest proportion. Methods that multiply probabilities would give 0 for long documents.
 SMALLEST_PROPORTION = 1e-300
+# Distinct words of a document that stories are found by, the first ones.
+MOST_DISTINCT = 100
 
 
 def posterior_mean(counts: FloatArray, alpha: FloatArray) -> FloatArray:
@@ -61,6 +65,8 @@ class MixtureBlock:
         ids: The ids of the documents.
         labels: Their labels; None without one.
         document_groups: The groups of trends that the documents name, or None; empty if none does.
+        words: Their words with counts (:func:`words_of`), for stories; empty where these are not
+            wanted.
         timestamps: int64[D], the event times of the documents in microseconds.
         times: int64[D], the event times of the mixtures in the stream, in microseconds.
         words_known: int64[D].
@@ -88,6 +94,7 @@ class MixtureBlock:
     names: tuple[str, ...] = ()
     groups: Groups | None = None
     document_groups: tuple[str | None, ...] = ()
+    words: tuple[dict[str, int], ...] = ()
 
     MAGIC = b"BTu3"
 
@@ -179,6 +186,8 @@ class MixtureBlock:
         }
         if self.document_groups:
             header["document_groups"] = self.document_groups
+        if self.words:
+            header["words"] = self.words
         if self.groups is not None:
             header["groups"] = self.groups.to_json()
         columns = (self.timestamps, self.times, self.words_known, self.tokens)
@@ -200,6 +209,8 @@ class MixtureBlock:
         checks.sized("labels of a block of mixtures", facts["labels"], count)
         if facts.get("document_groups"):
             checks.sized("groups of documents of a block", facts["document_groups"], count)
+        if facts.get("words"):
+            checks.sized("words of a block of mixtures", facts["words"], count)
         *columns, flat = (
             wire.array_from_bytes(blob, form)
             for blob, form in zip(blobs, ["<i8"] * 4 + ["<f8"], strict=True)
@@ -220,6 +231,15 @@ class MixtureBlock:
         names = facts.get("names", ())
         facts["groups"] = named_groups(groups, names, places, "a block of mixtures")
         return cls(**facts, **dict(zip(apart, [*columns, proportions], strict=True)))  # type: ignore[arg-type]
+
+
+def words_of(block: Block) -> tuple[dict[str, int], ...]:
+    """Return the first :data:`MOST_DISTINCT` distinct words of each document with their counts."""
+    found, words = [], list(block.words)
+    for begin, end in pairwise(block.offsets.tolist()):
+        counts = Counter(block.tokens[begin:end].tolist())
+        found.append({words[one]: n for one, n in islice(counts.items(), MOST_DISTINCT)})
+    return tuple(found)
 
 
 def inferred(

@@ -49,7 +49,7 @@ from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import NumberedDocuments, numbered
 from beam_topics.model.inference.labelling import PRIOR
-from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred, words_of
 from beam_topics.model.inference.mixtures import Groups
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.snapshots import ModelFile
@@ -274,6 +274,7 @@ class Serving:
         cache: Where they are kept; None is the cache of the process.
         loads: The number of models that were loaded.
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
+        stories: Whether mixtures have the words of their documents, for stories.
     """
 
     store: str
@@ -286,6 +287,7 @@ class Serving:
     none_share: bool = False
     topic_names: bool = False
     trust: str = ""
+    stories: bool = False
 
     def label(
         self, served: ServedModel, documents: Block, times: LongArray, tallies: dict[Window, Tally]
@@ -344,7 +346,9 @@ class Serving:
             name = served.key, served.version, window
             if (before := tallies.setdefault(name, tally)) is not tally:
                 before.merge(tally)
-        return loaded.others.added_to(replace(mixtures, topic_ids=loaded.ids), documents)
+        words = words_of(documents.block) if self.stories else ()
+        mixtures = replace(mixtures, topic_ids=loaded.ids, words=words)
+        return loaded.others.added_to(mixtures, documents)
 
     def _model(self, served: ServedModel) -> Loaded:
         shows = (self.none_share, self.topic_names)

@@ -100,8 +100,15 @@ def records_of(manifest: Manifest, more: Sequence[Event] = ()) -> list[bytes]:
     ]
 
 
-def record_of(key: str, version: str, number: int, event: Event) -> bytes:
-    """Return the JSON object of an event."""
+def record_of(
+    key: str,
+    version: str,
+    number: int,
+    event: Event,
+    names: Sequence[str] = (),
+    stories: Sequence[Mapping[str, Any]] = (),
+) -> bytes:
+    """Return the JSON object of an event, with names of its topics and its stories where known."""
     return wire.canonical_json(
         {
             "key": key,
@@ -111,6 +118,7 @@ def record_of(key: str, version: str, number: int, event: Event) -> bytes:
             "time": to_iso(event.time),
             "sequence": event.sequence,
             "topics": event.topics,
+            "names": list(names),
             "words": event.words,
             "words_before": event.words_before,
             "documents": event.documents,
@@ -118,6 +126,7 @@ def record_of(key: str, version: str, number: int, event: Event) -> bytes:
             "by": event.by,
             "figures": event.figures,
             "document_ids": event.ids,
+            "stories": list(stories),
         }
     ).encode()
 
@@ -144,7 +153,10 @@ def _counted(manifest: Manifest) -> str:
 def text_of(record: Mapping[str, Any]) -> str:
     """Return what a record of :func:`records_of` says, in one line."""
     names = ("kind", "documents", "topics", "by", "figures", "words", "words_before")
-    told = _told(Event(**{name: record[name] for name in names}))
+    words = [[name] for name in record["names"]] or record["words"]
+    told = _told(Event(**{name: record[name] for name in names} | {"words": words}))
+    for one in record["stories"]:
+        told += f"; story of {one['documents']:,}: {' '.join(one['words'][:_SHOWN_WORDS])}"
     return f"{record['key']} {record['time'][:19]}: {told}".lstrip()
 
 

@@ -49,7 +49,7 @@ from beam_topics.model.reporting.shown import Shown
 
 FORM = 1
 _FIRST_WORDS = 10
-_MOST_BURSTS = 300
+_MOST_BURSTS, _MOST_STORIES = 300, 20
 _MILLISECOND = 1000
 _STEPS = 300
 # The places of the slider of lambda.
@@ -70,6 +70,7 @@ class Sources:
         texts: The texts of documents by digest; None without documents.
         refused: The dead letters by reason; None if no place of them is known.
         profile: What the input was, in lines of two texts; None where it is not known.
+        stories: The stories of the last window; None where they are not known.
     """
 
     history: Sequence[Manifest]
@@ -79,6 +80,7 @@ class Sources:
     texts: Mapping[bytes, Text] | None = None
     refused: Sequence[Refused] | None = None
     profile: Sequence[Sequence[str]] | None = None
+    stories: Sequence[Mapping[str, Any]] | None = None
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
@@ -118,6 +120,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "labelled": _labelled(sources),
         "documents": document_columns(sources.labelled, sources.texts, limits),
         "events": _events(sources.history, shown, limits),
+        "stories": _stories(sources, limits),
         "profile": sources.profile,
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
     }
@@ -488,6 +491,24 @@ def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[d
         for event in events_of(manifest)
     ]
     return found[-limits.events :]
+
+
+def _stories(sources: Sources, limits: Limits) -> list[dict[str, Any]] | None:
+    """Return the largest stories of the last window."""
+    if sources.stories is None:
+        return None
+    return [
+        {
+            "id": shortened(row["story"], limits.name),
+            "first": row["first"] // _MILLISECOND,
+            "end": row["window_end"] // _MILLISECOND,
+            "documents": row["documents"],
+            "came": row["came"],
+            "words": [shortened(word, limits.name) for word in row["words"]],
+            "topics": sources.shown.groups_of([one["topic"] for one in row["topics"]]),
+        }
+        for row in sources.stories[:_MOST_STORIES]
+    ]
 
 
 def _times(history: Sequence[Manifest], numbers: Sequence[int | None]) -> list[int | None]:

@@ -416,11 +416,14 @@ CatalogueOptions = flags(
     namer={"help": "module:function of yours that names a topic (model/reporting/names.py)"},
     roll_back={"help": "make an earlier catalogue the newest one: the digits it begins with"},
 )
-TrendFileOptions = flags(
-    "Trends",
+RowOptions = flags(
+    "Rows",
     rows={
         "type": values.patterns,
-        "help": "what infer or stream wrote: folders, paths or globs, with commas",
+        "help": "what --trends of infer or stream wrote: folders, paths or globs, with commas",
     },
+)
+TrendFileOptions = flags(
+    "Trends",
     trends_group={"help": "only the rows of this group; without it, all are added up"},
 )

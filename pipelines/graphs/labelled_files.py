@@ -18,6 +18,7 @@ from beam_topics.model.reporting.course import calendar_unit, period_start
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
 from beam_topics.model.reporting.refused import Refused, refused
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.reporting.stories import of_last_window, rows_of_stories
 from beam_topics.transforms.read import check_patterns, open_stored
 
 
@@ -54,6 +55,15 @@ def _rows(paths: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for path in paths:
         with open_stored(path) as stream:
             yield from rows_of_file(stream, path)
+
+
+def stories_of(patterns: Sequence[str], key: str) -> list[dict[str, Any]]:
+    """Return the stories of the last window of a model key, from files that stream wrote."""
+    found = []
+    for path in stored_files(patterns, "stories-*", "--rows"):
+        with open_stored(path) as stream:
+            found += [row for row in rows_of_stories(stream, path) if row["key"] == key]
+    return of_last_window(found)
 
 
 def documents_of(

@@ -20,7 +20,12 @@ from beam_topics.pipelines.cli.settings_from_options import (
 from beam_topics.pipelines.graphs.additions import check_store
 from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.outcomes import run_and_check
-from beam_topics.pipelines.graphs.outputs import report_coverage, write_dead_letters, write_events
+from beam_topics.pipelines.graphs.outputs import (
+    report_coverage,
+    tells_bursts,
+    write_dead_letters,
+    write_events,
+)
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import write_mixtures
 from beam_topics.pipelines.graphs.sources import read_source
@@ -77,6 +82,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     """
     learning = learn_options_of(options)
     serving = serving_of(options, learning.settings.topic_count)
+    serving.stories = tells_bursts(options)
     given = settings_of(options, LabelSettings)
     blocks = Blocks(learning.sequence)
     documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
@@ -90,7 +96,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     known = Coverage(serving.window, retrain_below=None, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
     rows = write_mixtures(inferred.blocks, options, streams(options))
-    undelivered = write_events(learned.events, options, rows)
+    undelivered = write_events(learned.events, options, rows, inferred.blocks)
     dead = [unreadable, learned.dead_letters, labelled.dead_letters, *undelivered]
     write_dead_letters(dead, options)
 

@@ -23,6 +23,7 @@ from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
 from beam_topics.transforms.bursts import LEAST_WINDOW, FindBursts
 from beam_topics.transforms.send import EVENTS, PostEvents
+from beam_topics.transforms.stories import FindStories
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
 
 
@@ -35,7 +36,10 @@ def write_dead_letters(collections: Sequence[beam.PCollection], options: Options
 
 
 def write_events(
-    events: beam.PCollection, options: Options, trends: beam.PCollection | None = None
+    events: beam.PCollection,
+    options: Options,
+    trends: beam.PCollection | None = None,
+    blocks: beam.PCollection | None = None,
 ) -> list[beam.PCollection]:
     """Write events to ``--events``, a folder, a Kafka topic or a webhook, if it is given.
 
@@ -43,6 +47,7 @@ def write_events(
         events: what the learner and the versions tell, as JSON.
         options: the parsed command line.
         trends: rows of trends, whose bursts are events, too.
+        blocks: the blocks of mixtures with their words, whose stories bursts name.
 
     Returns:
         The dead letters of a webhook.
@@ -56,14 +61,30 @@ def write_events(
     if place is None:
         return []
     written = [events | "Write events" >> _event_sink(place, options)]
-    window = settings_of(options, TrendSettings).window or DAY
-    if trends is not None and window >= LEAST_WINDOW:
+    if trends is not None and blocks is not None and tells_bursts(options):
         where, by_event_time = settings_of(options, StoreSettings), streams(options)
+        window = settings_of(options, TrendSettings).window or DAY
+        stories = blocks | "Stories" >> FindStories(window, streams=by_event_time)
+        _write_stories(stories, options)
         find = FindBursts(where.root, window, streams=by_event_time, trust=where.trust)
-        bursts = trends | "Bursts" >> find
+        bursts = (trends, stories) | "With stories" >> beam.Flatten() | "Bursts" >> find
         # Together with the events above, some runners would write those at the end only.
         written.append(bursts | "Write bursts" >> _event_sink(place, options))
     return written if is_webhook(place) else []
+
+
+def tells_bursts(options: Options) -> bool:
+    """Return whether bursts of trends are written as events."""
+    trends, events = settings_of(options, TrendSettings), settings_of(options, EventSettings)
+    wanted = trends.trends is not None and events.events is not None
+    return wanted and (trends.window or DAY) >= LEAST_WINDOW
+
+
+def _write_stories(stories: beam.PCollection, options: Options) -> None:
+    """Write stories beside trends, where these are files."""
+    folder = settings_of(options, TrendSettings).trends
+    if folder is not None and kafka_topic(folder) is None:
+        _ = stories | "Write stories" >> WriteRecords(folder, "stories", ".jsonl", json_lines)
 
 
 def _event_sink(place: str, options: Options) -> beam.PTransform:

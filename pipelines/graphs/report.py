@@ -26,6 +26,7 @@ from beam_topics.pipelines.graphs.labelled_files import (
     documents_of,
     labelled_of,
     refused_in,
+    stories_of,
 )
 from beam_topics.pipelines.pages.page import check_installed, render
 from beam_topics.transforms.write import write_file
@@ -98,6 +99,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         wanted = {mixture.digest for mixture in shown(labelled)}
         found = documents_of(options.documents, read_settings_of(options), manifest)
         texts = texts_of(found, wanted, limits)
+    stories = options.rows and stories_of(options.rows, manifest.key)
     sources = Sources(
         history,
         view,
@@ -106,6 +108,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         texts,
         dead_letters and refused_in(dead_letters),
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
+        stories,
     )
     return render(figures_of(sources, limits), options.title).encode()
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from reported import documents_of, mixture_rows, published, written
+from reported import documents_of, mixture_rows, published, stories_of, written
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.pipelines import report
@@ -99,6 +99,20 @@ def test_a_wrong_option_says_what_to_do(run, options, message, capsys, monkeypat
     monkeypatch.chdir(tmp_path)
     assert report.main([f"--model_store={run / 'models'}", *options.split()]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_stories_of_the_last_window_are_on_the_page_once(run, tmp_path, capsys):
+    stories_of(tmp_path / "trends")
+    rows, output = f"--rows={tmp_path / 'trends'}", tmp_path / "r.html"
+    told = made(run, output, rows)["stories"]
+    assert [(one["documents"], one["came"], one["topics"]) for one in told] == [
+        (30, 9, [1]),
+        (30, 2, [1]),
+    ]
+    assert made(run, output)["stories"] is None
+    (tmp_path / "trends" / "stories-2.jsonl").write_text('{"key": 3}')
+    assert report.main([f"--model_store={run / 'models'}", f"--output={output}", rows]) == 2
+    assert "cannot be read as stories: KeyError 'window_end'" in capsys.readouterr().err
 
 
 def test_mixtures_of_another_store_are_refused(run, tmp_path, capsys):

@@ -11,6 +11,7 @@ from reported import published
 from beam_topics.model.publishing.events import BURST, Event
 from beam_topics.model.publishing.version_events import text_of
 from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import to_iso
 from beam_topics.transforms.bursts import FindBursts, records_of_bursts
@@ -82,12 +83,47 @@ def test_a_burst_is_told_once_with_the_words_of_the_version_before_its_end(store
     assert event["kind"] == BURST and event["by"] == "trends" and event["documents"] > 40
     assert all(name.startswith(f"-{FIRST + 20}-1-") for name in event["document_ids"])
     assert len(event["document_ids"]) == 3
-    assert text_of(event).startswith(
-        "1970-03-03T00:00:00: a burst. 48 documents, 23.5 expected: 1 ("
-    )
+    name = Shown.stored(store, second).names[1]
+    assert event["names"] == [name]
+    told = f"a burst. 48 documents, 23.5 expected: 1 ({name})"
+    assert text_of(event) == f"1970-03-03T00:00:00: {told}"
     # A key without a version has bursts without words.
     other = [event for event in found if event["key"] == "other"]
-    assert other and all(event["version"] == "" and not event["words"] for event in other)
+    assert other and all(event["version"] == "" for event in other)
+    assert not any(event["words"] or event["names"] for event in other)
+
+
+def story(name, day, topics, **others):
+    """A row of a story of a day."""
+    return {
+        "key": "",
+        "window_end": to_iso((day + 1) * DAY),
+        "story": name,
+        "first": to_iso(day * DAY),
+        "documents": 30,
+        "topics": [{"topic": topic, "documents": n} for topic, n in topics.items()],
+        "words": ["dam", "flood"],
+        **others,
+    }
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_a_burst_names_the_stories_to_which_most_documents_of_the_topic_came(store, streams):
+    day = FIRST + 20
+    told = [story("a", day, {1: 2, 3: 9}), story("b", day, {1: 9}), story("c", day, {3: 9})]
+    told += [story("d", day - 1, {1: 9}), story("e", day, {1: 1}), story("f", day, {1: 1})]
+    rows = [((day + 1) * DAY / 1e6, json.dumps(one).encode()) for one in told]
+    found = bursts(store.root, rows=[*rows, *ROWS], streams=streams)
+    (event,) = [one for one in found if one["key"] == "" and one["topics"] == [1]]
+    assert [(one["story"], one["came"]) for one in event["stories"]] == [
+        ("b", 9),
+        ("a", 2),
+        ("e", 1),
+    ]
+    wanted = {"documents": 30, "first": to_iso(day * DAY), "words": ["dam", "flood"]}
+    assert event["stories"][0] == {"story": "b", "came": 9, **wanted}
+    assert "; story of 30: dam flood; story of 30: dam" in text_of(event)
+    assert not any(one["stories"] for one in found if one is not event)
 
 
 @pytest.mark.parametrize("streams", [True, False])

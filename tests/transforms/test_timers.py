@@ -31,5 +31,5 @@ def timers():
 
 
 def test_timers_have_names_of_their_own():
-    names = ["ts-bursts", "ts-label", "ts-period", "ts-silence", "ts-window"]
+    names = ["ts-bursts", "ts-label", "ts-period", "ts-silence", "ts-stories", "ts-window"]
     assert sorted(name for _, name in timers()) == names

@@ -25,6 +25,8 @@ RECORD = {
     "kind": "birth",
     "documents": 12,
     "topics": [3],
+    "names": [],
+    "stories": [],
     "by": "wagers",
     "figures": {},
     "words": [["sea", "ship"]],

@@ -11,6 +11,7 @@ function overview() {
     h("div.columns", {}, section("Map", topicMap()), section("What moved", movers())),
     section("Topics", topicTable(), hiddenTopics()),
     D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),
+    D.stories && section("Stories", storyList()),
     section("Events", eventList([...D.events].reverse().slice(0, 8)), D.events.length > 8 && h("p", {}, link("health", "All events"))),
   ];
 }
@@ -64,6 +65,15 @@ function burstList(bursts) {
   const period = name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name);
   return h("ul.events", {}, bursts.map(([at, z, documents, expected]) => h("li", {}, period(D.labelled.name[at]), " ", topicLink(z),
     ` about ${whole(Math.round(documents))} documents, ${whole(Math.round(expected))} expected`)));
+}
+
+/* Stories are of the last window of event time, those with most documents in it first. */
+function storyList() {
+  if (!D.stories.length) return h("p", {}, "No two documents tell one story.");
+  return [h("p.note", {}, `Documents that share rare words, and came before ${date(D.stories[0].end)}. The id is that of the first document.`),
+    h("ul.events", {}, D.stories.map(one => h("li", {}, h("time", {}, date(one.first)), " ", foreign(one.words.slice(0, 6).join(" ")),
+      `: ${plural(one.documents, "document")}, ${whole(one.came)} in the last window, from `, foreign(one.id),
+      one.topics.filter(z => !D.topics.hidden[z]).map((z, n) => [n ? ", " : "; ", topicLink(z)]))))];
 }
 
 function eventList(events) {

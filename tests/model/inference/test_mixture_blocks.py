@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,8 +7,11 @@ from blocks import mixture_block
 from hypothesis import given
 from hypothesis import strategies as st
 
+from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.inference.mixture_blocks import MixtureBlock
+from beam_topics.model.inference import mixture_blocks
+from beam_topics.model.inference.mixture_blocks import MixtureBlock, words_of
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting.encoding import mixture_count, mixtures_to_json_lines
 
@@ -71,3 +75,20 @@ def test_the_parts_of_a_block_have_its_mixtures(most):
     ]
     assert "".join(label for part in parts for label in part.labels) == "abcde"
     assert [time for part in parts for time in part.times.tolist()] == list(range(5))
+
+
+def test_words_of_a_block_are_its_first_distinct_ones(monkeypatch):
+    monkeypatch.setattr(mixture_blocks, "MOST_DISTINCT", 2)
+    texts = Document("a", 0, ""), Document("b", 0, ""), Document("c", 0, "")
+    block = Block.of_words(texts, [["sea", "ship", "sea", "far"], [], ["ship"]])
+    assert words_of(block) == ({"sea": 2, "ship": 1}, {}, {"ship": 1})
+
+
+def test_words_are_kept_by_parts_and_bytes():
+    block = mixture_block([mixture("a"), mixture("b")], [1, 2])
+    block = replace(block, words=({"sea": 2}, {}))
+    again = MixtureBlock.from_bytes(block.to_bytes())
+    assert again.words == block.words
+    assert [part.words for part in again.parts(1)] == [({"sea": 2},), ({},)]
+    with pytest.raises(DamagedDataError, match="words of a block of mixtures"):
+        MixtureBlock.from_bytes(replace(block, words=({},)).to_bytes())

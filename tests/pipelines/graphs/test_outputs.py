@@ -16,23 +16,26 @@ def steps_of(*flags, trends=True):
     pipeline = beam.Pipeline(options=PipelineOptions([]))
     events = pipeline | "events" >> beam.Create([b""]) | "e" >> beam.Map(bytes)
     rows = pipeline | "rows" >> beam.Create([b""]) | "r" >> beam.Map(bytes) if trends else None
-    dead = write_events(events, options, rows)
+    dead = write_events(events, options, rows, events)
     found = pipeline.to_runner_api().components.transforms.values()
     return {step.unique_name.partition("/")[0] for step in found}, len(dead)
 
 
 def test_bursts_are_events_where_trends_are_on():
-    assert {"Bursts", "Write bursts", "Write events"} <= steps_of("--events=e")[0]
+    assert {"Bursts", "Write bursts", "Write events"} <= steps_of("--events=e", "--trends=t")[0]
     assert "Bursts" not in steps_of("--events=e", trends=False)[0]
     assert "Bursts" not in steps_of()[0]
     # Cycles of shorter windows have too many of them.
     assert "Bursts" not in steps_of("--events=e", "--trends=t", "--trends_window=59s")[0]
     assert "Bursts" in steps_of("--events=e", "--trends=t", "--trends_window=1min")[0]
+    assert "Write stories" in steps_of("--events=e", "--trends=t")[0]
+    kafka = "--trends=kafka:t", "--kafka_servers=localhost:1"
+    assert "Write stories" not in steps_of("--events=e", *kafka)[0]
 
 
 def test_what_a_webhook_does_not_take_is_a_dead_letter(monkeypatch):
     monkeypatch.delenv(SECRET, raising=False)
     assert steps_of("--events=e")[1] == 0
-    assert steps_of("--events=http://localhost:1/x")[1] == 2
+    assert steps_of("--events=http://localhost:1/x", "--trends=t")[1] == 2
     with pytest.raises(OptionError, match=rf"^--events: 'https://a/x' was given; .* {SECRET}"):
         steps_of("--events=https://a/x")

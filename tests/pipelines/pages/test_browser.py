@@ -21,6 +21,7 @@ from reported import (
     mixture_rows,
     published,
     shares_of,
+    stories_of,
     written,
 )
 
@@ -60,10 +61,12 @@ def page_at(folder, with_documents=True, change=list, **sizes):
     store = published(folder / "models", **sizes)
     rows = change(mixture_rows(store, 60 if not sizes else 2000, sizes.get("topics", 5)))
     written(folder / "mixtures", rows)
+    stories_of(folder / "trends")
     documents_of(folder / "documents.jsonl", rows)
     output = folder / "report.html"
     given = [f"--model_store={folder / 'models'}", f"--mixtures={folder / 'mixtures'}",
-             f"--documents={folder / 'documents.jsonl'}", f"--output={output}"]  # fmt: skip
+             f"--documents={folder / 'documents.jsonl'}", f"--rows={folder / 'trends'}",
+             f"--output={output}"]  # fmt: skip
     if not with_documents:
         given = [given[0], given[-1]]
     assert report.main(given) == 0
@@ -101,6 +104,14 @@ def tab(browser, address):
 
 
 VIEWS = ["", "topic/0", "topic/1", "word/0", "word/3", "document/0", "documents", "time", "health"]
+
+
+def test_stories_of_the_last_window_are_told_as_text(tab):
+    told = tab().locator("section", has=tab().locator("h2", has_text="Stories")).locator("li")
+    assert told.count() == 2
+    first = told.nth(0).inner_text()
+    assert first.startswith(f"1970-01-03 {HOSTILE[0]} flood: 30 documents, 9 in the last window")
+    assert HOSTILE[1] in first and told.nth(0).locator("a").count() == 1
 
 
 MISSING = ["topic/99", "word/x", "time/3000", "nothing", "constructor", "%zz"]

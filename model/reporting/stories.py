@@ -1,0 +1,321 @@
+"""Stories: documents of a stream that tell of one thing, by their rare words and their time.
+
+The documents of a window are taken by (time, id), so the order in which they came changes nothing.
+A document has the :data:`WORDS` words of the largest weight, and a vector of length 1 of them:
+
+    weight of a word = bits(n in the document) * bits(N // documents that hold it)
+
+bits(x) is the number of binary digits of x, a logarithm that is the same on every processor. N and
+the counts of documents are those of the past and of the window. A document joins the story with
+the largest cosine between its vector and the sum of the story's vectors, if this is at least
+:data:`LEAST_COSINE` and the last document of the story is at most :data:`SILENCE` older. Otherwise
+it begins a story, which has its id for a name. ``docs/results/stories.md`` has the measurements.
+
+What is kept has bounds. A window has :data:`MOST_DOCUMENTS` documents, those whose ids have the
+smallest digests. Of more than :data:`MOST_STORIES` stories, those whose last documents are the
+oldest leave. The vector of a story fades by :data:`FADING` with each document, and has
+:data:`STORY_WORDS` words. Where more than :data:`MOST_COUNTED` words are counted, all counts are
+halved until they are few enough, and words without a count leave.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, BinaryIO, NamedTuple
+
+from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.stored import checks, wire
+from beam_topics.model.times import parse_time, to_iso
+
+WORDS, STORY_WORDS, FADING = 30, 60, 0.8
+LEAST_COSINE, SILENCE = 0.3, 3 * 86_400_000_000
+MOST_STORIES, MOST_COUNTED, MOST_DOCUMENTS = 2000, 50_000, 10_000
+# Stories of a window that are told, and the words, documents and topics that each names.
+TOLD, TOLD_WORDS, TOLD_IDS, TOLD_TOPICS = 100, 10, 3, 3
+_LARGEST = 2**62
+# No word of a story has this weight: vectors have length 1, and fade.
+_MOST_WEIGHT = 2 / (1 - FADING)
+_SKETCHES = b"BTj1"
+
+
+class Sketch(NamedTuple):
+    """What is known of a document: time in microseconds, id, topic (or None), words with counts."""
+
+    time: int
+    id: str
+    topic: int | None
+    words: Mapping[str, int]
+
+
+def sketches_to_bytes(sketches: Iterable[Sketch]) -> bytes:
+    """Return the sketches of a window: at most :data:`MOST_DOCUMENTS`, each document once."""
+    by_name = {(one.time, one.id): one for one in sketches}
+    kept = sorted(by_name.values(), key=lambda one: (wire.digest(one.id.encode()), one.time))
+    return wire.pack(
+        _SKETCHES, {"sketches": sorted(kept[:MOST_DOCUMENTS], key=lambda one: one[:2])}
+    )
+
+
+def sketches_from_bytes(data: bytes) -> Iterator[Sketch]:
+    """Yield what :func:`sketches_to_bytes` was given.
+
+    Raises:
+        DamagedDataError: The bytes are damaged.
+    """
+    listed = checks.field(wire.unpack(_SKETCHES, data, 0)[0], "sketches")
+    for values in _list("sketches", listed):
+        checks.sized("fields of a sketch", _list("a sketch", values), len(Sketch._fields))
+        found = Sketch(*values)
+        checks.whole("time of a sketch", found.time, -_LARGEST, _LARGEST)
+        if found.topic is not None:
+            checks.whole("topic of a sketch", found.topic)
+        _text("id of a sketch", found.id)
+        for count in _dictionary("words of a sketch", found.words).values():
+            checks.whole("words of a sketch", count, 1)
+        yield found
+
+
+@dataclass(slots=True)
+class Story:
+    """A story.
+
+    Attributes:
+        first: The id of its first document, its name.
+        begin, last: The times of its first and its last document in microseconds.
+        documents: The number of its documents.
+        words: The weights of its words, which fade.
+    """
+
+    first: str
+    begin: int
+    last: int
+    documents: int = 0
+    words: dict[str, float] = field(default_factory=dict)
+
+    def add(self, time: int, vector: Mapping[str, float]) -> None:
+        """Add a document."""
+        self.last, self.documents = max(self.last, time), self.documents + 1
+        for word in self.words:
+            self.words[word] *= FADING
+        for word, weight in vector.items():
+            self.words[word] = self.words.get(word, 0.0) + weight
+        if len(self.words) > STORY_WORDS:
+            self.words = dict(_largest(self.words, STORY_WORDS))
+
+    def length(self) -> float:
+        """Return the length of the vector."""
+        # The exact sum is the same in any order.
+        return math.sqrt(math.fsum(weight * weight for weight in self.words.values()))
+
+
+class Stories:
+    """The stories of a model key.
+
+    Attributes:
+        documents: N.
+        counts: For each word the documents that hold it.
+        stories: The stories by number, the one with the oldest last document first.
+    """
+
+    MAGIC = b"BTa1"
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.counts: Counter[str] = Counter()
+        self.stories: dict[int, Story] = {}
+        self._next = 0
+        # For each word the stories that have it, with their weights divided by their lengths.
+        self._holders: dict[str, dict[int, float]] = defaultdict(dict)
+
+    def to_bytes(self) -> bytes:
+        """Return equal bytes for equal stories."""
+        stories = [asdict(story) for story in self.stories.values()]
+        counts = sorted(self.counts.items())
+        return wire.pack(
+            self.MAGIC, {"documents": self.documents, "counts": counts, "stories": stories}
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Stories:
+        """Read what :meth:`to_bytes` returned.
+
+        Raises:
+            DamagedDataError: The bytes are damaged.
+        """
+        header, _ = wire.unpack(cls.MAGIC, data, 0)
+        found = cls()
+        found.documents = checks.whole("documents of stories", checks.field(header, "documents"))
+        for pair in _list("counts of stories", checks.field(header, "counts")):
+            checks.sized("a count of stories", _list("a count of stories", pair), 2)
+            found.counts[_text("a word of stories", pair[0])] = checks.whole(
+                "a count of stories", pair[1], 1
+            )
+        for values in _list("stories", checks.field(header, "stories")):
+            found._put(found._next, _story(values))
+        return found
+
+    def closed(self, sketches: Iterable[Sketch]) -> list[dict[str, Any]]:
+        """Take the documents of a window that has closed, and return the stories that they are in.
+
+        Args:
+            sketches: The documents, in any order.
+
+        Returns:
+            The stories of at least two documents, those with most documents in the window first:
+            ``story``, ``first`` (its time), ``documents``, ``came`` (in the window), ``topics``
+            (the most frequent ones with their documents in the window), ``words`` and
+            ``document_ids`` (the first ones of the window).
+        """
+        window = sorted(sketches, key=lambda one: one[:2])
+        self.documents += len(window)
+        for one in window:
+            self.counts.update(one.words.keys())
+        came: dict[int, tuple[Story, list[Sketch]]] = {}
+        for one in window:
+            number = self._joined(one)
+            came.setdefault(number, (self.stories[number], []))[1].append(one)
+        self._bound()
+        told = [both for both in came.values() if both[0].documents > 1]
+        told.sort(
+            key=lambda both: (-len(both[1]), -both[0].documents, both[0].begin, both[0].first)
+        )
+        return [_told(story, some) for story, some in told[:TOLD]]
+
+    def _joined(self, one: Sketch) -> int:
+        """Add a document to a story, and return the number of the story."""
+        vector = self._vector(one.words)
+        while self.stories:
+            oldest = next(iter(self.stories))
+            if self.stories[oldest].last >= one.time - SILENCE and len(self.stories) < MOST_STORIES:
+                break
+            self._take(oldest)
+        scores: dict[int, float] = defaultdict(float)
+        for word, weight in vector.items():
+            for number, part in self._holders.get(word, {}).items():
+                scores[number] += weight * part
+        number, story = self._next, Story(one.id, one.time, one.time)
+        near = [one for one, score in scores.items() if score >= LEAST_COSINE]
+        if near:
+            number = max(near, key=lambda at: (scores[at], _age(self.stories[at])))
+            story = self._take(number)
+        story.add(one.time, vector)
+        self._put(number, story)
+        return number
+
+    def _vector(self, words: Mapping[str, int]) -> dict[str, float]:
+        """Return the vector of a document, of length 1."""
+        weights = {
+            word: float(n.bit_length() * (self.documents // self.counts[word]).bit_length())
+            for word, n in words.items()
+        }
+        found = _largest(weights, WORDS)
+        length = math.sqrt(sum(weight * weight for _, weight in found)) or 1.0
+        return {word: weight / length for word, weight in found}
+
+    def _put(self, number: int, story: Story) -> None:
+        self.stories[number], length = story, story.length() or 1.0
+        self._next = max(self._next, number + 1)
+        for word, weight in story.words.items():
+            self._holders[word][number] = weight / length
+
+    def _take(self, number: int) -> Story:
+        story = self.stories.pop(number)
+        for word in story.words:
+            del self._holders[word][number]
+            if not self._holders[word]:
+                del self._holders[word]
+        return story
+
+    def _bound(self) -> None:
+        """Halve counts until they are few enough."""
+        while len(self.counts) > MOST_COUNTED:
+            self.documents //= 2
+            self.counts = Counter({word: n // 2 for word, n in self.counts.items() if n > 1})
+
+
+def _age(story: Story) -> tuple[int, str]:
+    """Return what is larger for the earlier of two stories, and differs for any two."""
+    return -story.begin, story.first
+
+
+def rows_of_stories(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file, with times in microseconds.
+
+    Raises:
+        DamagedDataError: The file cannot be read as stories.
+    """
+    try:
+        for line in stream:
+            row = json.loads(line)
+            row |= {what: parse_time(row[what]) for what in ("window_end", "first")}
+            _ = row["key"] + row["story"] + "".join(row["words"])
+            _ = [float(row[what]) for what in ("documents", "came")]
+            _ = [int(one["topic"]) for one in row["topics"]]
+            yield row
+    except (ValueError, KeyError, TypeError) as error:
+        raise DamagedDataError(
+            f"{name} cannot be read as stories: {type(error).__name__} {error}. --rows takes what"
+            " stream wrote. Restore it from a copy."
+        ) from error
+
+
+def of_last_window(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the stories of the last window, each once, those with most documents in it first."""
+    last = max((row["window_end"] for row in rows), default=0)
+    found = {row["story"]: row for row in rows if row["window_end"] == last}
+    return sorted(found.values(), key=lambda row: (-row["came"], row["first"], row["story"]))
+
+
+def _largest(weights: Mapping[str, float], most: int) -> list[tuple[str, float]]:
+    """Return the words of the largest weights, of equal ones by the word."""
+    return sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
+
+
+def _told(story: Story, some: Sequence[Sketch]) -> dict[str, Any]:
+    topics = Counter(one.topic for one in some if one.topic is not None)
+    ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {
+        "story": story.first,
+        "first": to_iso(story.begin),
+        "documents": story.documents,
+        "came": len(some),
+        "topics": [{"topic": topic, "documents": n} for topic, n in ordered[:TOLD_TOPICS]],
+        "words": [word for word, _ in _largest(story.words, TOLD_WORDS)],
+        "document_ids": [one.id for one in some[:TOLD_IDS]],
+    }
+
+
+def _story(values: object) -> Story:
+    """Check the fields of a story and return it."""
+    found = Story(**checks.record(Story, values, "a story"))
+    _text("first of a story", found.first)
+    for time in (found.begin, found.last):
+        checks.whole("times of a story", time, -_LARGEST, _LARGEST)
+    checks.whole("documents of a story", found.documents, 1)
+    for weight in _dictionary("words of a story", found.words).values():
+        checks.number("words of a story", weight, 0.0, _MOST_WEIGHT)
+    return found
+
+
+def _list(name: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        checks.refuse(name, type(value).__name__, "a list")
+    found: list[Any] = value
+    return found
+
+
+def _dictionary(name: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        checks.refuse(name, type(value).__name__, "a dictionary")
+    found: dict[str, Any] = value
+    return found
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        checks.refuse(name, type(value).__name__, "a text")
+    return str(value)
