@@ -17,7 +17,9 @@ import numpy as np
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
+from beam_topics.model.arrays import LongArray
 from beam_topics.model.papers import stored
+from beam_topics.model.papers.erasing import erase
 from beam_topics.model.papers.kernels.resampling import MOVES, RESAMPLINGS, SCHEDULED
 from beam_topics.model.papers.sample import Documents
 from beam_topics.model.papers.settings import (
@@ -155,6 +157,9 @@ class PaperLearner:
         documents = [history.words_of(int(slot)) for slot in history.slots()]
         documents += [tokens for tokens, _ in state.waiting or []]
         return [[words[word] for word in tokens.tolist()] for tokens in documents]
+
+    def erase(self, state: PaperState, arrivals: LongArray, came: int) -> int | None:
+        return erase(state, arrivals) if came == state.documents else None
 
 
 def _begin_minibatch(state: PaperState, sequence: int) -> None:

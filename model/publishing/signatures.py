@@ -70,6 +70,11 @@ class Signatures:
             remedy = "A run that learns trusts what it writes. Give its key, or add it there."
             raise OptionError(_SIGN, self._sign or None, allowed, remedy)
 
+    @property
+    def signs(self) -> bool:
+        """Whether what is written is signed."""
+        return bool(self._sign)
+
     def write(self, path: str, data: bytes) -> None:
         """Sign bytes that are, or will be, at a path."""
         if self._sign:

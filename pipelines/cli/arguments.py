@@ -295,6 +295,9 @@ def _of_run(
     found |= {"model_store": parts["model_store"], "dead_letters": parts["dead_letters"]}
     if prog == "infer":
         found["output"] = parts["mixtures"]
+    if prog == "erase":
+        there = {name: path for name, path in parts.items() if Path(path).is_dir()}
+        found = {**there, "page": str(folder / "report.html")}
     if prog == "report":
         found["output"] = str(folder / "report.html")
         documents = found.pop("input", None)
