@@ -14,10 +14,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.minibatch import Minibatch
 from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
-from beam_topics.model.arrays import LongArray
 from beam_topics.model.papers import stored
 from beam_topics.model.papers.erasing import erase
 from beam_topics.model.papers.kernels.resampling import MOVES, RESAMPLINGS, SCHEDULED

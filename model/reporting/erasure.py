@@ -1,9 +1,8 @@
 """Copy output files without some documents: mixtures, trends, events and dead letters.
 
 What a row is follows from its fields. A mixture leaves; trends and events stay without the ids; and
-a dead letter leaves if its record, its detail or its source names an id. Of a record that can be
-read as JSON only whole values count, and of any other text what stands between two characters that
-are no part of a word.
+a dead letter leaves if its record has an id. Of a record that can be read as JSON only whole values
+count, and of any other text what stands between two characters that are no part of a word.
 
 >>> erased = Erased(["b"])
 >>> erased.rest({"id": "b", "model_version": "1"}) is None
@@ -40,9 +39,6 @@ class Erased:
 
     def __init__(self, ids: Collection[str]) -> None:
         self.ids, self.found = frozenset(ids), set[str]()
-        # The longest first, because an id may begin with another one.
-        every = "|".join(re.escape(one) for one in sorted(ids, key=lambda one: (-len(one), one)))
-        self._named = re.compile(rf"(?<!\w)(?:{every})(?!\w)")
 
     def holds(self, id: object) -> bool:
         """Return whether a document is erased, and note that it was found."""
@@ -69,15 +65,16 @@ class Erased:
         return found
 
     def _is_named(self, letter: Mapping[str, Any]) -> bool:
-        record, about = str(letter["record"]), (letter.get("source"), letter.get("detail"))
+        record = str(letter["record"])
         try:
             values = set(_values(json.loads(record)))
         except (ValueError, RecursionError):
-            values = set(self._named.findall(record))
-        # Messages quote ids; a place ends with a number.
-        values |= {one for one in self.ids if any(repr(one) in str(text) for text in about)}
-        values |= {one for one in self.ids if letter.get("source") == one}
-        return any([self.holds(value) for value in values])
+            text = f"{record}\n{letter.get('detail')}"
+            near = (one for one in self.ids if one in text)
+            values = {one for one in near if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)}
+        found = values & self.ids
+        self.found |= found
+        return bool(found)
 
 
 def _values(record: Any) -> Iterator[str]:

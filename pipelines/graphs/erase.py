@@ -55,14 +55,15 @@ def erase(options: Options) -> None:
 
 def _ids(path: str) -> list[str]:
     allowed = "a file with one id a line"
-    found = [line for line in read_text("--ids", path, allowed).splitlines() if line]
+    lines = read_text("--ids", path, allowed).split("\n")
+    found = [one for line in lines if (one := line.removesuffix("\r"))]
     if not found:
         raise OptionError("--ids", path, allowed, "It has none.")
     return found
 
 
 def _store(store: ModelStore, erased: Erased, writes: bool) -> Iterator[str]:
-    for key in store.keys():
+    for key in store.keys():  # noqa: SIM118
         erasure = KeyErasure(store, key, erased, writes)
         erasure.run()
         yield from erasure.told
