@@ -27,7 +27,10 @@ _ErasureOptions = flags(
     rows={"type": values.patterns, "help": f"trends: {_FILES}"},
     events={"type": values.patterns, "help": f"events: {_FILES}"},
     dead_letters={"type": values.patterns, "help": f"dead letters: {_FILES}"},
-    page={"help": "page of a report, which is removed; beam-topics report writes it anew"},
+    pages={
+        "type": values.patterns,
+        "help": "pages of reports and profiles, which are removed; report and look write them anew",
+    },
     sign={"help": "file of the private Ed25519 key in PEM that signed the model store"},
 )
 GROUPS = (group.StoreOptions, _ErasureOptions)

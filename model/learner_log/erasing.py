@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.documents.settings import SequenceSettings
-from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.bound import settings_in
 from beam_topics.model.learner_log.head import (
     LearnerHead,
@@ -29,9 +28,7 @@ from beam_topics.model.learner_log.head import (
 from beam_topics.model.learner_log.known import Segment, hashes_of_ids
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.base import HoldsDocuments
-from beam_topics.model.publishing.blobs import path_in
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.erasure import Erased
@@ -64,7 +61,7 @@ class KeyErasure:
 
     def __init__(self, store: ModelStore, key: str, erased: Erased, writes: bool) -> None:
         self._store, self._key, self._erased, self._writes = store, key, erased, writes
-        self._blobs, self._bound = blobs_at(store.root), store.bound(key)
+        self._bound = store.bound(key)
         self._entries = sorted(store.checkpoints(key), key=lambda e: (e.sequence, e.offered))
         self._known: dict[str, _Known] = {}
         # The digests of checkpoints that are written again; "" for those that are removed.
@@ -76,7 +73,7 @@ class KeyErasure:
 
         Raises:
             DamagedDataError: Something that is stored is damaged.
-            OptionError: The store is signed, and nothing signs what is written.
+            OptionError: The store is signed, and nothing signs what changes.
         """
         self._find()
         at_hand = sum(map(self._checkpoint, self._entries))
@@ -88,11 +85,9 @@ class KeyErasure:
             new = self._new.get(digest) or digest
             if one.places or new != digest or self._new.get(one.before):
                 self._write_known(digest, new)
-        for entry in reversed(self._entries):
+        for entry in reversed(self._entries if self._writes else []):
             if entry.digest in self._new:
-                self._remove("checkpoints", entry.file_name)
-                if self._new[entry.digest]:
-                    self._remove("known", entry.digest)
+                self._store.remove_checkpoint(entry, known=bool(self._new[entry.digest]))
         about = f"key {self._key!r}: "
         self._tell(hashes, f"{about}{hashes} known documents removed")
         self._tell(
@@ -133,7 +128,7 @@ class KeyErasure:
 
     def _find(self) -> None:
         """Read the known documents, and find the erased ones among them."""
-        names = self._blobs.list(path_in(self._key, "known"))
+        names = self._store.known(self._key)
         for digest in names:
             segment = self._segment(digest)
             self._known[digest] = _Known(segment.before, len(segment.hashes))
@@ -210,7 +205,7 @@ class KeyErasure:
             new = replace(new, witness=learner.witness(state))
         written = checkpoint_to_bytes(new, data)
         if written != stored:
-            self._check_signed()
+            self._store.signatures.check_signs(self._key)
             self._new[entry.digest] = self._put(entry, written)
         return found
 
@@ -240,36 +235,12 @@ class KeyErasure:
 
     def _write_known(self, digest: str, new: str) -> None:
         """Write known documents without the erased ones."""
-        self._check_signed()
+        self._store.signatures.check_signs(self._key)
         if not self._writes:
             return
-        segment, path = self._segment(digest), path_in(self._key, f"known/{digest}")
+        segment = self._segment(digest)
         hashes: npt.NDArray[np.uint64] = segment.hashes.copy()
         hashes[self._known[digest].places] = 0
-        before = self._new.get(segment.before, segment.before)
-        data = Segment(before, hashes).to_bytes()
-        if new == digest:
-            self._remove_signatures(digest)
-            self._store.signatures.write(path, data)
-            self._blobs.replace_pointer(path, self._blobs.read(path), data)
-        else:
-            self._store.put_known(self._key, new, data)
-
-    def _check_signed(self) -> None:
-        if self._blobs.list(path_in(self._key, "signatures")) and not self._store.signatures.signs:
-            allowed = "the file of the private key that signed this model store"
-            raise OptionError("--sign", None, allowed, "Give it: what changes is signed again.")
-
-    def _remove(self, folder: str, name: str) -> None:
-        """Remove a file and its signatures."""
-        where = path_in(self._key, folder)
-        stamp = self._blobs.stamps(where).get(name)
-        if stamp is not None and self._writes:
-            self._blobs.remove(f"{where}/{name}", stamp)
-        self._remove_signatures(name)
-
-    def _remove_signatures(self, name: str) -> None:
-        folder = path_in(self._key, "signatures")
-        for signature, stamp in self._blobs.stamps(folder).items() if self._writes else ():
-            if signature.rpartition(".")[0] == name:
-                self._blobs.remove(f"{folder}/{signature}", stamp)
+        before = self._new.get(segment.before) or segment.before
+        put = self._store.replace_known if new == digest else self._store.put_known
+        put(self._key, new, Segment(before, hashes).to_bytes())

@@ -39,18 +39,17 @@ def erase(options: Options) -> None:
     where = settings_of(options, StoreSettings)
     store = ModelStore(where.root, where.trust, options.sign or "")
     store.signatures.check_keys()
-    for writes in (False, True):
-        lines = [*_files(options, erased, writes), *_store(store, erased, writes)]
-    out = console()
-    for line in lines:
-        out.print(plain(line), soft_wrap=True)
+    lines = [*_files(options, erased, writes=False), *_store(store, erased, writes=False)]
     missing = sorted(erased.ids - erased.found)
     listed = ", ".join(map(repr, missing[:_SHOWN])) + ", ..." * (len(missing) > _SHOWN)
     if not erased.found:
         allowed = "ids of documents that the model store or the files hold"
         raise OptionError("--ids", options.ids, allowed, f"None is found: {listed}.")
-    if missing:
-        out.print(plain(f"not found: {len(missing)} ids: {listed}"), soft_wrap=True)
+    lines = [*_files(options, erased, writes=True), *_store(store, erased, writes=True)]
+    lines += [f"not found: {len(missing)} ids: {listed}"] * bool(missing)
+    out = console()
+    for line in lines:
+        out.print(plain(line), soft_wrap=True)
 
 
 def _ids(path: str) -> list[str]:
@@ -79,10 +78,10 @@ def _files(options: Options, erased: Erased, writes: bool) -> Iterator[str]:
                     copy_without(source, target, path, erased)
             if changed:
                 yield f"{path}: {changed} rows removed, or written without the documents"
-    if options.page and Path(options.page).is_file():
+    for page in filter(Path.is_file, map(Path, options.pages or [])):
+        yield f"{page}: removed; beam-topics report or look writes it anew"
         if writes:
-            Path(options.page).unlink()
-        yield f"{options.page}: removed; beam-topics report writes it anew"
+            page.unlink()
 
 
 def _paths(patterns: Sequence[str], inside: str, option: str) -> list[str]:

@@ -24,7 +24,6 @@ from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, registe
 from beam_topics.model.learners.engine import stored
 from beam_topics.model.learners.engine.births import follow, labelled, remember
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
-from beam_topics.model.learners.engine.erasing import erase
 from beam_topics.model.learners.engine.going_on import as_stream
 from beam_topics.model.learners.engine.holding import (
     Current,
@@ -173,7 +172,7 @@ class GibbsLearner:
         ]
 
     def erase(self, state: GibbsState, arrivals: Array, came: int) -> int | None:
-        return erase(state, arrivals) if came == state.documents else None
+        return state.erase(arrivals) if came == state.documents else None
 
 
 def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:

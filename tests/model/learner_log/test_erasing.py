@@ -246,7 +246,7 @@ def test_a_signed_store_is_signed_again_or_left_as_it_is(tmp_path):
     root = tmp_path / "models"
     learn_documents(block(), options_of(root, "gibbs", sign=private), lambda letter: None)
     bytes_then = bytes_below(root)
-    with pytest.raises(OptionError, match="--sign: .*what changes is signed again"):
+    with pytest.raises(OptionError, match="--sign: .*Give it: what changes is signed again"):
         erase(ModelStore(str(root)))
     assert bytes_below(root) == bytes_then
     store = ModelStore(str(root), public, private)
