@@ -66,6 +66,8 @@ class KeyErasure:
         self._known: dict[str, _Known] = {}
         # The digests of checkpoints that are written again; "" for those that are removed.
         self._new: dict[str, str] = {}
+        # The most documents that are not at hand in a checkpoint.
+        self._apart = 0
         self.told: list[str] = []
 
     def run(self) -> None:
@@ -80,14 +82,13 @@ class KeyErasure:
         again = sum(map(bool, self._new.values()))
         gone = len(self._new) - again
         hashes = sum(len(one.places) for one in self._known.values())
-        # Those of a checkpoint that is written again have its new name.
-        for digest, one in self._known.items():
-            new = self._new.get(digest) or digest
-            if one.places or new != digest or self._new.get(one.before):
-                self._write_known(digest, new)
+        names = {digest: self._new.get(digest) or digest for digest in self._known}
+        # Places are needed while an old checkpoint is there, so those of other names come first.
+        self._write_known({old: new for old, new in names.items() if old != new})
         for entry in reversed(self._entries if self._writes else []):
             if entry.digest in self._new:
                 self._store.remove_checkpoint(entry, known=bool(self._new[entry.digest]))
+        self._write_known({old: new for old, new in names.items() if old == new})
         about = f"key {self._key!r}: "
         self._tell(hashes, f"{about}{hashes} known documents removed")
         self._tell(
@@ -99,6 +100,11 @@ class KeyErasure:
             gone,
             f"{about}{gone} checkpoints removed: filters leave documents out, so it is"
             " not known which documents at hand they are. A run cannot continue from there",
+        )
+        self._tell(
+            self._apart,
+            f"{about}{self._apart} documents or fewer are not at hand in a checkpoint: their words"
+            " and sums of counts stay in it",
         )
         self._tell_versions()
 
@@ -203,6 +209,7 @@ class KeyErasure:
                 return 0
             found, data = erased, learner.save(state)
             new = replace(new, witness=learner.witness(state))
+        self._apart = max(self._apart, len(arrivals) - found)
         written = checkpoint_to_bytes(new, data)
         if written != stored:
             self._store.signatures.check_signs(self._key)
@@ -233,14 +240,16 @@ class KeyErasure:
     def _events(self, events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return [{**event, "ids": self._erased.others(event["ids"])} for event in events]
 
-    def _write_known(self, digest: str, new: str) -> None:
-        """Write known documents without the erased ones."""
-        self._store.signatures.check_signs(self._key)
-        if not self._writes:
-            return
-        segment = self._segment(digest)
-        hashes: npt.NDArray[np.uint64] = segment.hashes.copy()
-        hashes[self._known[digest].places] = 0
-        before = self._new.get(segment.before) or segment.before
-        put = self._store.replace_known if new == digest else self._store.put_known
-        put(self._key, new, Segment(before, hashes).to_bytes())
+    def _write_known(self, names: dict[str, str]) -> None:
+        """Write known documents without the erased ones, under other digests or the same ones."""
+        for digest, new in names.items():
+            one = self._known[digest]
+            if not one.places and new == digest and not self._new.get(one.before):
+                continue
+            self._store.signatures.check_signs(self._key)
+            if self._writes:
+                hashes: npt.NDArray[np.uint64] = self._segment(digest).hashes.copy()
+                hashes[one.places] = 0
+                data = Segment(self._new.get(one.before) or one.before, hashes).to_bytes()
+                put = self._store.replace_known if new == digest else self._store.put_known
+                put(self._key, new, data)

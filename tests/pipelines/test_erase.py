@@ -58,7 +58,7 @@ def holding(folder, *texts):
 def test_no_file_holds_the_document_and_what_stays_is_told(made, capsys):
     had = holding(made, VICTIM)
     kinds = {one.split("/")[-1].split("-")[0] for one in had}
-    assert kinds == {"dead", "mixtures", "report.html", "trends"}
+    assert kinds == {"dead", "mixtures", "profile.json", "report.html", "trends"}
     assert run_erase(made, VICTIM, "nobody", rows=made / "trends") == 0
     told = capsys.readouterr().out
     assert "not found: 1 ids: 'nobody'" in told
@@ -68,7 +68,8 @@ def test_no_file_holds_the_document_and_what_stays_is_told(made, capsys):
     assert holding(made, VICTIM) == []
     checkpoints = [one for one in holding(made, RARE) if "snapshots" not in one]
     assert checkpoints == []
-    rows = [json.loads(x) for p in (made / "data.topics/mixtures").iterdir() for x in p.open()]
+    (file,) = (made / "data.topics/mixtures").iterdir()
+    rows = list(map(json.loads, file.read_text().splitlines()))
     assert len(rows) == 59 and all(row["id"] != VICTIM for row in rows)
     then = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
     assert run_erase(made, VICTIM, rows=made / "trends") == 2

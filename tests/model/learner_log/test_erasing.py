@@ -1,8 +1,10 @@
 """What is left of a document after an erasure: nothing in a checkpoint, and exact counts."""
 
 import random
+import shutil
 from collections import Counter
 from dataclasses import replace
+from functools import partialmethod
 from math import lgamma, log
 
 import numpy as np
@@ -15,7 +17,7 @@ from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError, StoreConflictError
 from beam_topics.model.learner_log.erasing import KeyErasure
-from beam_topics.model.learner_log.head import checkpoint_from_bytes
+from beam_topics.model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
 from beam_topics.model.learner_log.known import known_up_to
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.local import learn_documents
@@ -25,6 +27,9 @@ from beam_topics.model.learner_log.progress import Outcome
 from beam_topics.model.learners import LEARNER, learner_for
 from beam_topics.model.papers.kernels.copy_on_write import row_of
 from beam_topics.model.papers.kernels.particles import PAGE
+from beam_topics.model.publishing.choice import Candidate
+from beam_topics.model.publishing.events import Event
+from beam_topics.model.publishing.local_files import LocalBlobs, blobs_at
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.erasure import Erased
 from beam_topics.model.settings.compositions import compose
@@ -257,17 +262,94 @@ def test_a_signed_store_is_signed_again_or_left_as_it_is(tmp_path):
     assert there <= names and not [n for n in names - there if not n.endswith(".json")]
 
 
-@pytest.mark.parametrize("name", LEARNERS)
-def test_a_run_goes_on_after_an_erasure_and_a_second_one_finds_nothing(tmp_path, name):
-    store, _ = learned(tmp_path, name)
+def bytes_in(store, folder="_"):
+    """What a folder or a bucket holds of the store, by path."""
+    blobs, found = blobs_at(store.root), {}
+    for name in blobs.list(folder):
+        path = f"{folder}/{name}"
+        found |= bytes_in(store, path[:-1]) if name[-1] == "/" else {path: blobs.read(path)}
+    return found
+
+
+@pytest.mark.parametrize("name", ["gibbs", "births", "filter"])
+def test_a_run_goes_on_after_an_erasure_and_a_second_one_finds_nothing(root, name):
+    store, _ = learned(root, name)
     erase(store)
-    bytes_then = bytes_below(tmp_path)
+    bytes_then = bytes_in(store)
+    assert len(bytes_then) > 10
     erased, told = erase(store)
     assert (erased.found, told) == (set(), [])
-    assert bytes_below(tmp_path) == bytes_then
-    more = options_of(tmp_path, name, add_documents=True)
+    assert bytes_in(store) == bytes_then
+    more = options_of(root, name, add_documents=True)
     made = learn_documents(block(40, 120), more, lambda letter: None)
     assert made and made[-1].documents == 160
+    known = known_up_to(store, "", store.checkpoints("")[-1].digest)
+    assert len(known) == 160 and np.count_nonzero(known == 0) == 1
+    # One that came later is found by its place, although another one has left.
+    before = states(store, more)
+    assert erase(store, "d130")[0].found == {"d130"}
+    gone = cells(before[-1][1])[0][0] - cells(states(store, more)[-1][1])[0][0]
+    assert sum(gone.values()) == len(block(40, 120).words_of(10))
+
+
+def test_events_of_a_checkpoint_do_not_name_it_and_those_of_versions_are_told(tmp_path):
+    store, _ = learned(tmp_path, "gibbs")
     entry = store.checkpoints("")[-1]
-    assert len(known_up_to(store, "", entry.digest)) == 160
-    assert np.count_nonzero(known_up_to(store, "", entry.digest) == 0) == 1
+    head, data = checkpoint_from_bytes(store.get_checkpoint("", entry.digest))
+    event = Event("flood", 2, by="near_copies", figures={"share": 0.5}, ids=["d3", VICTIM])
+    offered = replace(Candidate.from_bytes(head.candidates[-1]), events=[event.to_json()])
+    head = replace(head, events=(event.to_json(),), candidates=(offered.to_bytes(),))
+    store.remove_checkpoints_after("", 0)
+    new = store.put_checkpoint(replace(entry, digest=""), checkpoint_to_bytes(head, data))
+    store.put_known("", new.digest, store.get_known("", entry.digest))
+    newest = store.manifest("")
+    values = {"parent": newest.version, "sequence": newest.sequence + 1}
+    named = replace(newest, **values, events=[event.to_json()])
+    object.__setattr__(named, "stored", b"")
+    version = store.publish(named).version
+    _, told = erase(store)
+    (entry,) = store.checkpoints("")
+    head, _ = checkpoint_from_bytes(store.get_checkpoint("", entry.digest))
+    (offered,) = map(Candidate.from_bytes, head.candidates)
+    assert [head.events[0]["ids"], offered.events[0]["ids"]] == [["d3"], ["d3"]]
+    assert any(f"an event of version {version} names a document" in line for line in told)
+    # What the learner offers again is the version that is there.
+    again = replace(named, events=[{**event.to_json(), "ids": ["d3"]}])
+    assert store.find("", version).repeats(again)
+    assert not store.find("", version).repeats(replace(again, events=[]))
+
+
+def test_an_erasure_that_was_killed_is_finished_by_another_one(tmp_path, monkeypatch):
+    """A process ends at each change of a file in turn."""
+    learned(tmp_path / "all", "gibbs")
+    for changes in range(100):
+        root = tmp_path / str(changes)
+        shutil.copytree(tmp_path / "all", root)
+        store, left = ModelStore(str(root)), iter(range(changes))
+        # The known documents of the first checkpoint remain when it has expired.
+        first = store.checkpoints("")[0]
+        (root / "_/checkpoints" / first.file_name).unlink()
+        with monkeypatch.context() as patched:
+            for name in ("replace_pointer", "remove"):
+                whole = getattr(LocalBlobs, name)
+                patched.setattr(LocalBlobs, name, partialmethod(_until, whole, left))
+            try:
+                erase(store)
+                ended = True
+            except StopIteration:
+                ended = False
+        erase(store)
+        for path, data in bytes_below(root).items():
+            if "checkpoints" in str(path):
+                assert RARE.encode() not in data, (changes, path)
+        newest = store.checkpoints("")[-1].digest
+        known = known_up_to(store, "", newest)
+        assert len(known) == 120 and np.count_nonzero(known == 0) == 1
+        if ended:
+            assert changes > 8
+            return
+
+
+def _until(self, whole, left, *given):
+    next(left)
+    return whole(self, *given)
