@@ -35,6 +35,7 @@ COMMANDS = (
     "stream",
     "export",
     "versions",
+    "erase",
     "evaluate",
     "fit_classifier",
     "archive",

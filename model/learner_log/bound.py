@@ -26,7 +26,7 @@ def earlier_options(options: LearnOptions, key: str) -> LearnOptions | None:
     try:
         bound = options.opened().bound(key)
         stored = bound.get("before", bound)["settings"]
-        settings = _settings_in(stored)
+        settings = settings_in(stored)
     except (DamagedDataError, OptionError):
         # Those of another release, of which the store says what differs; or there are none.
         return None
@@ -68,7 +68,7 @@ def documents_at_hand(store: ModelStore, version: Manifest) -> Block:
     bound = store.bound(key)
     of_settings = [e for e in store.checkpoints(key) if e.settings_digest == bound["digest"]]
     entries = [entry for entry in of_settings if entry.island == island]
-    settings = _settings_in(bound["settings"])
+    settings = settings_in(bound["settings"])
     learner = learner_for(settings)
     if not entries or not isinstance(learner, HoldsDocuments):
         lacking = "has no checkpoint" if not entries else f"is of --learner={settings.kind}"
@@ -85,7 +85,7 @@ def documents_at_hand(store: ModelStore, version: Manifest) -> Block:
     return Block.of_words([Document("", 0, "")] * len(held), held) if held else Block.empty()
 
 
-def _settings_in(stored: dict[str, Any]) -> LearnerSettings:
+def settings_in(stored: dict[str, Any]) -> LearnerSettings:
     """Return the settings of the learner that a store is bound to."""
     settings = record_from_json(LEARNER.kinds, stored["learner"], "learner")
     assert isinstance(settings, LearnerSettings)

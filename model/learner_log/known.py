@@ -40,7 +40,7 @@ class Segment:
 
     Attributes:
         before: The digest of the checkpoint before, "" for none.
-        hashes: uint64, the hash of each document.
+        hashes: uint64, the hash of each document; 0 for those that were erased.
     """
 
     before: str
@@ -87,6 +87,11 @@ def hashes_of(facts: Iterable[Facts], id_from: str, windows: SequenceSettings) -
     if id_from == "field":
         return _hashes((windows.window_number(time), name) for time, name, _ in facts)
     return _hashes((time, "\n".join(words)) for time, _, words in facts)
+
+
+def hashes_of_ids(ids: Iterable[str], windows: Iterable[int]) -> Hashes:
+    """Return by what documents are known whose windows are not: uint64, of each id all windows."""
+    return _hashes((window, name) for name in ids for window in windows)
 
 
 def _hashes(pairs: Iterable[tuple[int, str]]) -> Hashes:

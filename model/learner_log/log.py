@@ -41,7 +41,7 @@ import numpy as np
 
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
 from beam_topics.model.documents.pending import Bag, ListBag
-from beam_topics.model.errors import DamagedDataError, MemoryLimitError
+from beam_topics.model.errors import DamagedDataError, MemoryLimitError, StoreConflictError
 from beam_topics.model.learner_log import offering
 from beam_topics.model.learner_log.bound import earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
@@ -445,8 +445,19 @@ class Session(Replayer):
         )
 
     def _put_checkpoint(self, out: Outcome, live: Live, log: Bag, before: str) -> None:
-        """Write a checkpoint after the one with the digest ``before``, and clear the log."""
+        """Write a checkpoint after the one with the digest ``before``, and clear the log.
+
+        Raises:
+            StoreConflictError: The one before is gone: it was erased or rolled back.
+        """
         head = out.head
+        if before and not self.store.use_checkpoint(self.key, before):
+            raise StoreConflictError(
+                f"{self.learner_name()}: its last checkpoint {before} was removed from"
+                f" {self.store.root} by beam-topics erase or versions rollback, and this job still"
+                " holds what it learned before. Start the job again from the store, with"
+                " --add_documents."
+            )
         entry = self.store.put_checkpoint(
             self._entry(head), checkpoint_to_bytes(head, self.learner.save(live.state))
         )

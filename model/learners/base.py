@@ -350,6 +350,22 @@ class HoldsDocuments(Protocol):
     def held(self, state: Any) -> list[list[str]]:
         """Return the known words of the documents that can be visited again."""
 
+    def erase(self, state: Any, arrivals: Any, came: int) -> int | None:
+        """Take documents that are at hand out of the state, with their tokens in all counts.
+
+        Their places stay, as those of documents without words. Words that no other document used
+        leave a vocabulary that grows.
+
+        Args:
+            state: the state.
+            arrivals: int64[n], how many documents came before each of them.
+            came: how many documents came.
+
+        Returns:
+            How many of them were at hand. None, with the state as it was, if another number of
+            documents came, because filters left some out: it is not known which ones they are.
+        """
+
 
 LEARNERS = Kinds()
 LEARNER: Choice[LearnerSettings] = Choice("learner", "the algorithm that learns", LEARNERS, "gibbs")

@@ -11,7 +11,14 @@ import numpy.typing as npt
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.papers.kernels.copy_on_write import longer
 from beam_topics.model.papers.kernels.particles import PAGE, Pages
-from beam_topics.model.papers.kernels.reservoir import KEPT, RELEASED, SEEN, Past, release_unit
+from beam_topics.model.papers.kernels.reservoir import (
+    KEPT,
+    RELEASED,
+    SEEN,
+    WHOLE,
+    Past,
+    release_unit,
+)
 from beam_topics.model.papers.settings import FullHistory, HistorySettings
 
 
@@ -74,6 +81,25 @@ class History:
             self.labels[one] = None
         self._free_slots += freed
         self.arrival[freed] = -1
+
+    def empty(self, slot: int) -> None:
+        """Make a document one without words and label; units of its tokens leave."""
+        first, *rest = self.pages_of(slot)
+        self._free_pages += rest
+        self.pages.words[[first, *rest]], self.pages.following[first] = 0, -1
+        self.pages.length[slot] = self.pages.drawn[slot] = 0
+        self.labels[slot] = None
+        past, kept = self.past, int(self.past.marks[KEPT])
+        stays = (past.slot[:kept] != slot) | (past.position[:kept] == WHOLE)
+        past.marks[KEPT] = left = int(stays.sum())
+        for part in (past.slot, past.position):
+            part[:left] = part[:kept][stays]
+        if self.whole:
+            past.marks[SEEN] = left
+        past.held[slot] -= kept - left
+        if not past.held[slot]:
+            past.held[slot] = 1
+            self.release(slot)
 
     def restore(
         self, slots: LongArray, seen: int, documents: LongArray, positions: LongArray

@@ -13,11 +13,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from beam_topics.model.documents.minibatch import Minibatch
-from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.learners.base import Arrivals, StepInfo, Summary, register
 from beam_topics.model.papers import stored
+from beam_topics.model.papers.erasing import erase
 from beam_topics.model.papers.kernels.resampling import MOVES, RESAMPLINGS, SCHEDULED
 from beam_topics.model.papers.sample import Documents
 from beam_topics.model.papers.settings import (
@@ -33,9 +34,9 @@ from beam_topics.model.papers.state import (
     begin_particles,
     best_particle,
     counts_of,
+    in_sample_nmi,
     joint_of,
     learn_document,
-    topics_of,
 )
 from beam_topics.model.publishing.snapshot import Snapshot, TopicWordPrior
 from beam_topics.model.scaled import Scaled
@@ -114,7 +115,7 @@ class PaperLearner:
             log_evidence=state.evidence.log(),
             scored_tokens=state.scored,
             ess=float(state.resampler.ess[0]),
-            in_sample_nmi=_in_sample_nmi(state, particle),
+            in_sample_nmi=in_sample_nmi(state, particle),
         )
 
     def arrivals(self, state: PaperState, after: int, unlearned: bool = False) -> Arrivals:
@@ -156,6 +157,9 @@ class PaperLearner:
         documents += [tokens for tokens, _ in state.waiting or []]
         return [[words[word] for word in tokens.tolist()] for tokens in documents]
 
+    def erase(self, state: PaperState, arrivals: npt.NDArray[np.int64], came: int) -> int | None:
+        return erase(state, arrivals) if came == state.documents else None
+
 
 def _begin_minibatch(state: PaperState, sequence: int) -> None:
     resampler = state.resampler
@@ -186,18 +190,3 @@ def _end_minibatch(state: PaperState) -> Scaled:
     state.evidence = state.evidence * found
     state.recent.append(found)
     return found
-
-
-def _in_sample_nmi(state: PaperState, particle: int) -> float | None:
-    """Return the nMI of topics and labels over the labelled documents at hand."""
-    if state.waiting is not None:
-        main, labels = state.current_sample().main_topics(), [label for _, label in state.waiting]
-    else:
-        slots = state.history.slots().tolist()
-        labels = [state.history.labels[slot] for slot in slots]
-        main = [
-            int(topics_of(state, slot)[particle].argmax()) if label is not None else 0
-            for slot, label in zip(slots, labels, strict=True)
-        ]
-    found = [(label, topic) for label, topic in zip(labels, main, strict=True) if label is not None]
-    return nmi([label for label, _ in found], [topic for _, topic in found]) if found else None

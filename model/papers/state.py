@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from beam_topics.model.arrays import FloatArray, IntArray, LongArray
+from beam_topics.model.evaluation.agreement import nmi
 from beam_topics.model.kernels.random import stream_key
 from beam_topics.model.papers.history import History
 from beam_topics.model.papers.kernels import filter as alg4
@@ -262,3 +263,18 @@ def counts_of(state: PaperState, p: int) -> FloatArray:
     found = np.zeros((len(state.vocabulary), state.settings.topic_count))
     alg4.read_counts(state.particles, p, found)
     return found
+
+
+def in_sample_nmi(state: PaperState, particle: int) -> float | None:
+    """Return the nMI of topics and labels over the labelled documents at hand."""
+    if state.waiting is not None:
+        main, labels = state.current_sample().main_topics(), [label for _, label in state.waiting]
+    else:
+        slots = state.history.slots().tolist()
+        labels = [state.history.labels[slot] for slot in slots]
+        main = [
+            int(topics_of(state, slot)[particle].argmax()) if label is not None else 0
+            for slot, label in zip(slots, labels, strict=True)
+        ]
+    found = [(label, topic) for label, topic in zip(labels, main, strict=True) if label is not None]
+    return nmi([label for label, _ in found], [topic for _, topic in found]) if found else None

@@ -88,6 +88,26 @@ class CheckpointStore:
         self.signatures.check(path, data)
         return data
 
+    def known(self, key: str) -> list[str]:
+        """Return the digests of checkpoints that have known documents."""
+        return self._blobs.list(path_in(key, "known"))
+
+    def replace_known(self, key: str, digest: str, data: bytes) -> None:
+        """Write other known documents beside a checkpoint."""
+        path = path_in(key, f"known/{digest}")
+        self.signatures.remove(path)
+        self.signatures.write(path, data)
+        self._blobs.replace_pointer(path, self._blobs.read(path), data)
+
+    def remove_checkpoint(self, entry: CheckpointEntry, known: bool) -> None:
+        """Remove a checkpoint with its signatures, and what is known beside it."""
+        names = {"checkpoints": entry.file_name} | ({"known": entry.digest} if known else {})
+        for folder, name in names.items():
+            path = path_in(entry.key, f"{folder}/{name}")
+            if stamp := self._blobs.stamps(path_in(entry.key, folder)).get(name):
+                self._blobs.remove(path, stamp)
+            self.signatures.remove(path)
+
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
         return self._blobs.touch(self._path_of(key, digest))

@@ -380,6 +380,9 @@ def _alike(name: str, theirs: Any, ours: Any) -> bool:
             math.isclose(one, other, rel_tol=_LAST_BITS, abs_tol=_LAST_BITS)
             for one, other in zip(theirs, ours, strict=True)
         )
+    if name == "events":
+        # An erasure takes ids out of what a learner offers again.
+        theirs, ours = ([{**one, "ids": []} for one in events] for events in (theirs, ours))
     return bool(theirs == ours)
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from beam_topics.model.errors import OptionError, UntrustedError
 from beam_topics.model.files import check_regular
-from beam_topics.model.publishing.blobs import Blobs, create_named
+from beam_topics.model.publishing.blobs import Blobs, create_named, path_in
 from beam_topics.model.stored import wire
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 MAGIC = b"BTe1"
 # A public key takes 113 bytes.
 _MOST_BYTES = 1 << 16
-_SIGN, _TRUST = "--sign", "--trust"
+_SIGN, _TRUST, _FOLDER = "--sign", "--trust", "signatures"
 _PRIVATE = "a private Ed25519 key in PEM without a passphrase, which others cannot read"
 _PUBLIC = "public Ed25519 keys in PEM"
 _PUBLIC_KEY = re.compile(rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", re.DOTALL)
@@ -69,6 +69,23 @@ class Signatures:
             allowed = f"the private key of one in {_TRUST}={self._trust}"
             remedy = "A run that learns trusts what it writes. Give its key, or add it there."
             raise OptionError(_SIGN, self._sign or None, allowed, remedy)
+
+    def check_signs(self, key: str) -> None:
+        """Check that what changes of a key is signed again, if it was signed.
+
+        Raises:
+            OptionError: It would not be.
+        """
+        if not self._sign and self._blobs.list(path_in(key, _FOLDER)):
+            remedy = "Give it: what changes is signed again."
+            raise OptionError(_SIGN, None, "the key that signed this model store", remedy)
+
+    def remove(self, path: str) -> None:
+        """Remove the signatures of a file."""
+        folder, _, name = _place(path, "").rstrip(".").rpartition("/")
+        for signature, stamp in self._blobs.stamps(folder).items():
+            if signature.rpartition(".")[0] == name:
+                self._blobs.remove(f"{folder}/{signature}", stamp)
 
     def write(self, path: str, data: bytes) -> None:
         """Sign bytes that are, or will be, at a path."""
@@ -121,7 +138,7 @@ def _statement(path: str, data: bytes) -> bytes:
 def _place(path: str, signer: str) -> str:
     """Return the path of a signature."""
     key, _, name = path.split("/")
-    return f"{key}/signatures/{name}.{signer}"
+    return f"{key}/{_FOLDER}/{name}.{signer}"
 
 
 def _name_of(key: Ed25519PublicKey) -> str:

@@ -38,7 +38,15 @@ from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say, values_in
+from beam_topics.pipelines.cli.looking import (
+    PROFILE_FILE,
+    READING,
+    as_input_is,
+    inform,
+    look,
+    say,
+    values_in,
+)
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"
@@ -295,6 +303,10 @@ def _of_run(
     found |= {"model_store": parts["model_store"], "dead_letters": parts["dead_letters"]}
     if prog == "infer":
         found["output"] = parts["mixtures"]
+    if prog == "erase":
+        there = {name: path for name, path in parts.items() if Path(path).is_dir()}
+        pages = [str(folder / name) for name in ("report.html", PROFILE_FILE)]
+        found = {**there, "pages": names_text(pages)}
     if prog == "report":
         found["output"] = str(folder / "report.html")
         documents = found.pop("input", None)

@@ -20,7 +20,7 @@ from beam_topics.model.learners.engine.archive import Schedule, archive
 from beam_topics.model.learners.engine.candidates import Names
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.kernels.figures import main_topics
-from beam_topics.model.learners.engine.nursery import Nursery
+from beam_topics.model.learners.engine.nursery import Nursery, forget
 from beam_topics.model.learners.engine.settings import ArchiveSchedule, Gibbs, StreamSchedule
 from beam_topics.model.learners.engine.start import first_model
 from beam_topics.model.learners.engine.state import Array, State
@@ -187,16 +187,64 @@ class GibbsState:
         self.labels[first:] = [self.labels[d] for d in staying[first:].tolist()]
         self.marks, self.places = self.marks[staying], self.places[staying]
 
+    def erase(self, arrivals: Array) -> int:
+        """Take documents at hand out of all counts; they stay as documents without words.
+
+        Births forget their snapshots and candidates: these counted the tokens by topics that are
+        not known any more. How many documents and tokens came stays what it was.
+
+        Args:
+            arrivals: int64[n], how many documents came before each of them.
+
+        Returns:
+            How many of them were at hand with a word or a label.
+        """
+        live = self.live
+        # An archive holds all documents in the order in which they came.
+        at = arrivals if self.is_archive else np.flatnonzero(np.isin(self.marks, arrivals))
+        lengths = np.diff(live.offsets[: live.documents + 1])
+        found = np.array([d for d in at if lengths[d] or self.labels[d] is not None], np.int64)
+        if not len(found):
+            return 0
+        places, offsets = live.places(found)
+        words, learned = live.words[places], live.z[places] != NONE
+        if self.nursery:
+            forget(self.nursery)
+        if self.nursery and not self.is_choosing:
+            which = np.repeat(np.arange(len(found)), np.diff(offsets))
+            pairs = np.unique(np.stack([words, which])[:, learned], axis=1)
+            for uses, some in zip(self.nursery.uses, (pairs[0], words[learned]), strict=True):
+                np.subtract.at(uses, some, 1)
+        live.recount(places, np.full(len(places), NONE))
+        stays = np.ones(live.tokens, np.bool_)
+        stays[places], lengths[found] = False, 0
+        live.keep_tokens(stays, lengths)
+        used = np.unique(words)
+        live.tables[used] = np.minimum(live.tables[used], live.rows[used].sum(axis=1))
+        for d in found.tolist():
+            self.labels[d] = None
+        if self.is_archive:
+            self.marks[found] = found
+        unused = used[~live.rows[used].any(axis=1) & ~np.isin(used, live.words[: live.tokens])]
+        unused = unused[unused >= self.vocabulary.always]
+        if self.settings.vocabulary.is_open and len(unused):
+            self._keep_words(np.setdiff1d(np.arange(live.size), unused))
+        self.learned = live.workspace = None
+        return len(found)
+
+    def _keep_words(self, staying: Array) -> None:
+        self.vocabulary.keep(staying)
+        self.live.keep_words(staying)
+        if self.nursery:
+            self.nursery.keep_words(staying)
+
     def _number_words(self, minibatch: Minibatch) -> Array:
         """Return the number of each word of a minibatch, int32; new words join."""
         words, is_open = minibatch.words, self.settings.vocabulary.is_open
         leave = is_open and not self.is_archive
         staying = self.vocabulary.staying(words) if leave else None
         if staying is not None:
-            self.vocabulary.keep(staying)
-            self.live.keep_words(staying)
-            if self.nursery:
-                self.nursery.keep_words(staying)
+            self._keep_words(staying)
         numbers = self.vocabulary.numbers(words)
         self.vocabulary.used(numbers, np.bincount(minibatch.tokens, minlength=len(words)))
         self.live.add_words(len(self.vocabulary) - self.live.size)

@@ -171,6 +171,9 @@ class GibbsLearner:
             for first, last in zip(ends[:-1], ends[1:], strict=True)
         ]
 
+    def erase(self, state: GibbsState, arrivals: Array, came: int) -> int | None:
+        return state.erase(arrivals) if came == state.documents else None
+
 
 def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
     """Learn a minibatch, and add its tokens and documents to what arrived."""

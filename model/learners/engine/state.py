@@ -311,7 +311,7 @@ class State:
         # Documents before the first that leaves are where they were.
         first = int(np.argmin(stays)) if len(staying) < self.documents else self.documents
         lengths = np.diff(self.offsets[first : self.documents + 1])
-        self._keep_tokens(np.repeat(stays[first:], lengths), lengths[stays[first:]], first)
+        self.keep_tokens(np.repeat(stays[first:], lengths), lengths[stays[first:]], first)
 
     def keep_words(self, staying: Array) -> None:
         """Let words leave, with their counts, their tables and their tokens in reach.
@@ -325,14 +325,14 @@ class State:
         self.words[:tokens] = number[self.words[:tokens]]
         stays = self.words[:tokens] >= 0
         ends = np.concatenate([[0], np.cumsum(stays)])[self.offsets[: self.documents + 1]]
-        self._keep_tokens(stays, np.diff(ends))
+        self.keep_tokens(stays, np.diff(ends))
         self.rows, self.tables = self.rows[staying], self.tables[staying]
         self.base, self.size, self.workspace = self.base[staying], size, None
         self.totals = self.rows.sum(axis=0, dtype=np.int64)
         if size:
             self.base *= self.known_share / self.base.sum()
 
-    def _keep_tokens(self, stays: Array, lengths: Array, first: int = 0) -> None:
+    def keep_tokens(self, stays: Array, lengths: Array, first: int = 0) -> None:
         """Keep some tokens of the documents from ``first`` on, which have these lengths then."""
         begin, end = int(self.offsets[first]), self.tokens
         kept = begin + int(np.count_nonzero(stays))

@@ -129,6 +129,9 @@ class LeavingOut(ABC):
         self.events = self.flood.count(minibatch, left_out, self.counter)
         return without(minibatch, left_out)
 
+    def forget(self) -> None:
+        self.flood.ids = []
+
     def published(self, snapshot: Snapshot) -> Snapshot:
         return snapshot
 
@@ -178,6 +181,10 @@ class NearCopies(LeavingOut):
             return _copies_of_all(self.memory, signatures, comparable, least)
         found: BoolArray = find_copies(self.memory, signatures, comparable, least)
         return found
+
+    def forget(self) -> None:
+        super().forget()
+        self.memory = new_memory(REMEMBERED)
 
     def to_bytes(self) -> bytes:
         signatures = wire.array_to_bytes(saved(self.memory), "<u4")

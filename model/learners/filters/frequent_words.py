@@ -71,6 +71,10 @@ class FrequentItems(Generic[T]):
         values = np.fromiter(self.counts.values(), np.int64, len(self.counts))
         place = len(values) - self.most - 1
         by = int(np.partition(values, place)[place])
+        self.subtract(by)
+
+    def subtract(self, by: int) -> None:
+        """Subtract a number from all counts; items without a count leave."""
         self.counts = {item: count - by for item, count in self.counts.items() if count > by}
         self.short += by
 
@@ -128,6 +132,9 @@ class FrequentWords:
             self.documents //= 2
             self.counts.halve()
         return left
+
+    def forget(self) -> None:
+        self.counts.subtract(1)
 
     def published(self, snapshot: Snapshot) -> Snapshot:
         return snapshot.without(self.out)

@@ -62,6 +62,9 @@ class Filter(Protocol):
     def take(self, minibatch: Minibatch) -> Minibatch:
         """Return what is left of a minibatch, and remember what is needed of it."""
 
+    def forget(self) -> None:
+        """Forget ids and signatures of documents, and words and pairs that came once."""
+
     def published(self, snapshot: Snapshot) -> Snapshot:
         """Return a version of the learner as it is published."""
 
@@ -161,6 +164,12 @@ class FilteredLearner:
 
     def held(self, state: FilteredState) -> list[list[str]]:
         return self._inner.held(state.state) if isinstance(self._inner, HoldsDocuments) else []
+
+    def erase(self, state: FilteredState, arrivals: Any, came: int) -> int | None:
+        for one in state.filters:
+            one.forget()
+        inner = self._inner
+        return inner.erase(state.state, arrivals, came) if isinstance(inner, HoldsDocuments) else 0
 
     def summary(self, state: FilteredState, chain: int | None = None) -> Summary:
         return self._inner.summary(state.state, chain)

@@ -123,6 +123,10 @@ class LearnedPhrases:
             for phrase in by_use[:excess]:
                 self.phrases.discard(phrase)
 
+    def forget(self) -> None:
+        for items in (self.words, self.pairs):
+            items.subtract(1)
+
     def published(self, snapshot: Snapshot) -> Snapshot:
         return replace(snapshot, joins_phrases=True)
 

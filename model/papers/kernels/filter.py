@@ -32,7 +32,7 @@ import numpy as np
 from beam_topics.model.kernels.jit import inlined, kernel
 from beam_topics.model.kernels.random import FIRST_PASS, MOVE
 from beam_topics.model.papers.kernels.copy_on_write import has_capacity, own_row, row_of
-from beam_topics.model.papers.kernels.particles import PAGE, draw_tokens
+from beam_topics.model.papers.kernels.particles import PAGE, draw_tokens, normalise, times
 from beam_topics.model.papers.kernels.resampling import (
     MOVES,
     SCHEDULED,
@@ -218,3 +218,27 @@ def write_sample(particles, pages, slots, starts, z):
                 particles.topics.rows[row, k] = z[starts[d] + start + k]
             page = pages.following[page]
         pages.drawn[slots[d]] = pages.length[slots[d]]
+
+
+@kernel
+def take_out(particles, prior, pages, slot):
+    """Take the tokens of a document out of n_wt, n_t and P(w, z) of all particles.
+
+    Its topics are not changed. There are free rows for each particle and each of its words.
+    """
+    for p in range(len(particles.weight)):
+        n_td = np.zeros(len(prior.alpha))
+        page, drawn = pages.first[slot], pages.drawn[slot]
+        for i in range(drawn):
+            if i and i % PAGE == 0:
+                page = pages.following[page]
+            w = pages.words[page, i % PAGE]
+            t = particles.topics.rows[row_of(particles.topics, p, page), i % PAGE]
+            own = own_row(particles.words, p, w, particles.generation[p], True)
+            particles.words.rows[own, t] -= 1
+            particles.totals[p, t] -= 1
+            mass = particles.words.rows[own, t] + prior.beta
+            mass *= (prior.alpha[t] + n_td[t]) / (particles.totals[p, t] + prior.words_beta)
+            times(particles.joint, particles.joint_exponent, p, (prior.alpha_sum + i) / mass)
+            n_td[t] += 1.0
+        normalise(particles.joint, particles.joint_exponent, p)

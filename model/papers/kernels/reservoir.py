@@ -64,8 +64,11 @@ def admit(past, slot, position, key0, key1):
         place = np.int64(uniform(place, key0, key1, 0, 0, RESERVOIR) * past.marks[SEEN])
         if place >= capacity:
             return
+    # Units of erased documents have left, and others take their places.
+    if place < past.marks[KEPT]:
         release_unit(past, past.slot[place])
     else:
+        place = past.marks[KEPT]
         past.marks[KEPT] += 1
     past.slot[place], past.position[place] = slot, position
     past.held[slot] += 1

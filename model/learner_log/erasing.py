@@ -1,0 +1,255 @@
+"""Take documents out of a model key's part of a store: checkpoints, and which documents are known.
+
+Known documents are hashes of a window and an id, in the order in which the documents came. So the
+place of an erased document among them tells which of those at hand it is. Its hash is 0 afterwards.
+
+A checkpoint that changes has another digest, and so another name. The checkpoints after it name it,
+so they are written again, too; what they replace is removed at the end. A job whose last checkpoint
+is gone cannot write another one (:mod:`beam_topics.model.learner_log.log`), so it brings nothing
+back. Where the documents at hand cannot be told apart, the checkpoint is removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from beam_topics.model.documents.settings import SequenceSettings
+from beam_topics.model.learner_log.bound import settings_in
+from beam_topics.model.learner_log.head import (
+    LearnerHead,
+    checkpoint_from_bytes,
+    checkpoint_to_bytes,
+)
+from beam_topics.model.learner_log.known import Segment, hashes_of_ids
+from beam_topics.model.learners import learner_for
+from beam_topics.model.learners.base import HoldsDocuments
+from beam_topics.model.publishing.choice import Candidate
+from beam_topics.model.publishing.manifest import CheckpointEntry
+from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.reporting.erasure import Erased
+
+# Hashes that are looked for together.
+_TOGETHER = 1 << 22
+
+
+@dataclass
+class _Known:
+    """What a file of known documents holds: its length, and the places of erased documents."""
+
+    before: str
+    count: int
+    places: list[int] = field(default_factory=list)
+
+
+class KeyErasure:
+    """The erasure of documents from one model key.
+
+    Args:
+        store: The model store.
+        key: The model key.
+        erased: The documents.
+        writes: Whether anything is written; else it is checked and counted only.
+
+    Attributes:
+        told: What was removed, and what stays, a line each.
+    """
+
+    def __init__(self, store: ModelStore, key: str, erased: Erased, writes: bool) -> None:
+        self._store, self._key, self._erased, self._writes = store, key, erased, writes
+        self._bound = store.bound(key)
+        self._entries = sorted(store.checkpoints(key), key=lambda e: (e.sequence, e.offered))
+        self._known: dict[str, _Known] = {}
+        # The digests of checkpoints that are written again; "" for those that are removed.
+        self._new: dict[str, str] = {}
+        # The most documents that are not at hand in a checkpoint.
+        self._apart = 0
+        self.told: list[str] = []
+
+    def run(self) -> None:
+        """Erase the documents.
+
+        Raises:
+            DamagedDataError: Something that is stored is damaged.
+            OptionError: The store is signed, and nothing signs what changes.
+        """
+        self._find()
+        at_hand = sum(map(self._checkpoint, self._entries))
+        again = sum(map(bool, self._new.values()))
+        gone = len(self._new) - again
+        hashes = sum(len(one.places) for one in self._known.values())
+        names = {digest: self._new.get(digest) or digest for digest in self._known}
+        # Places are needed while an old checkpoint is there, so those of other names come first.
+        self._write_known({old: new for old, new in names.items() if old != new})
+        for entry in reversed(self._entries if self._writes else []):
+            if entry.digest in self._new:
+                self._store.remove_checkpoint(entry, known=bool(self._new[entry.digest]))
+        self._write_known({old: new for old, new in names.items() if old == new})
+        about = f"key {self._key!r}: "
+        self._tell(hashes, f"{about}{hashes} known documents removed")
+        self._tell(
+            again,
+            f"{about}{again} checkpoints written again; {at_hand} documents at hand"
+            " in them removed, with their tokens in all counts",
+        )
+        self._tell(
+            gone,
+            f"{about}{gone} checkpoints removed: filters leave documents out, so it is"
+            " not known which documents at hand they are. A run cannot continue from there",
+        )
+        self._tell(
+            self._apart,
+            f"{about}{self._apart} documents or fewer are not at hand in a checkpoint: their words"
+            " and sums of counts stay in it",
+        )
+        self._tell_versions()
+
+    def _tell(self, number: int, line: str) -> None:
+        self.told += [line] * bool(number)
+
+    def _tell_versions(self) -> None:
+        """Tell which versions have counts of the documents, or name them in an event."""
+        first = min((at for digest in self._known for at in self._arrivals(digest)), default=None)
+        versions = self._store.manifests(self._key)
+        counted = [one for one in versions if first is not None and one.documents > first]
+        self._tell(
+            len(counted),
+            f"key {self._key!r}: {len(counted)} versions from"
+            f" {counted[0].version if counted else ''} on were learned with documents that"
+            " are erased: they hold words and sums of counts. To be rid of these, train into"
+            " a new model store without the documents, or let the versions expire",
+        )
+        for one in versions:
+            named = any(self._erased.others(event["ids"]) != event["ids"] for event in one.events)
+            self._tell(
+                named,
+                f"key {self._key!r}: an event of version {one.version} names a"
+                " document that is erased; the name of a version is the digest of its bytes,"
+                " so it stays until the version expires (beam-topics versions expire)",
+            )
+
+    def _find(self) -> None:
+        """Read the known documents, and find the erased ones among them."""
+        names = self._store.known(self._key)
+        for digest in names:
+            segment = self._segment(digest)
+            self._known[digest] = _Known(segment.before, len(segment.hashes))
+        sequence = SequenceSettings.from_json(self._bound["settings"]["sequence"], "sequence")
+        windows = self._windows(sequence)
+        together = max(1, _TOGETHER // max(1, len(windows)))
+        every = sorted(self._erased.ids)
+        for begin in range(0, len(every) if windows and names else 0, together):
+            ids = every[begin : begin + together]
+            wanted = hashes_of_ids(ids, windows)
+            order = np.argsort(wanted)
+            for digest in names:
+                hashes = self._segment(digest).hashes
+                places = np.flatnonzero(np.isin(hashes, wanted))
+                self._known[digest].places += places.tolist()
+                at = order[np.searchsorted(wanted, hashes[places], sorter=order)]
+                for one in at.tolist():
+                    self._erased.holds(ids[one // len(windows)])
+
+    def _windows(self, sequence: SequenceSettings) -> range:
+        """Return the numbers of the windows of all documents that were learned."""
+        newest = self._store.latest(self._key)
+        times = list(newest.times) if newest else []
+        for entry in self._entries[-1:]:
+            data = self._store.get_checkpoint(self._key, entry.digest)
+            times += checkpoint_from_bytes(data)[0].times
+        if not times:
+            return range(0)
+        first, last = sequence.window_number(min(times)), sequence.window_number(max(times))
+        return range(first, last + 1)
+
+    def _segment(self, digest: str) -> Segment:
+        data = self._store.get_known(self._key, digest)
+        return Segment.from_bytes(data or b"")
+
+    def _chain(self, digest: str) -> Iterator[str]:
+        """Yield the files of known documents up to a checkpoint, the newest first."""
+        while digest in self._known:
+            yield digest
+            digest = self._known[digest].before
+
+    def _came(self, digest: str) -> int:
+        return sum(self._known[one].count for one in self._chain(digest))
+
+    def _arrivals(self, digest: str) -> list[int]:
+        """Return how many documents came before each erased one up to a checkpoint."""
+        end, found = self._came(digest), []
+        for one in self._chain(digest):
+            end -= self._known[one].count
+            found += [end + place for place in self._known[one].places]
+        return found
+
+    def _checkpoint(self, entry: CheckpointEntry) -> int:
+        """Write a checkpoint again, if it changes; return how many documents at hand left."""
+        stored = self._store.get_checkpoint(self._key, entry.digest)
+        head, data = checkpoint_from_bytes(stored)
+        of_first = [
+            e.digest
+            for e in self._entries
+            if not e.island and (e.sequence, e.chain) == (entry.sequence, entry.chain)
+        ]
+        digest = entry.digest if not entry.island else next(iter(of_first), "")
+        new, found = self._without_ids(head), 0
+        settings = settings_in(self._settings_of(entry))
+        learner = learner_for(settings)
+        arrivals = np.array(self._arrivals(digest), np.int64)
+        if len(arrivals) and isinstance(learner, HoldsDocuments):
+            state = learner.load(settings, self._key, entry.island, data)
+            erased = learner.erase(state, arrivals, self._came(digest))
+            if erased is None:
+                self._new[entry.digest] = ""
+                return 0
+            found, data = erased, learner.save(state)
+            new = replace(new, witness=learner.witness(state))
+        self._apart = max(self._apart, len(arrivals) - found)
+        written = checkpoint_to_bytes(new, data)
+        if written != stored:
+            self._store.signatures.check_signs(self._key)
+            self._new[entry.digest] = self._put(entry, written)
+        return found
+
+    def _put(self, entry: CheckpointEntry, data: bytes) -> str:
+        if not self._writes:
+            return entry.digest
+        return self._store.put_checkpoint(replace(entry, digest=""), data).digest
+
+    def _settings_of(self, entry: CheckpointEntry) -> dict[str, Any]:
+        """Return the settings that a checkpoint was learned with; the store may go on from them."""
+        before: dict[str, Any] = self._bound.get("before", self._bound)
+        own = entry.settings_digest == self._bound["digest"]
+        return dict((self._bound if own else before)["settings"])
+
+    def _without_ids(self, head: LearnerHead) -> LearnerHead:
+        """Return a head without the documents in its events, and with the checkpoint before it."""
+        offered = [Candidate.from_bytes(data) for data in head.candidates]
+        return replace(
+            head,
+            events=tuple(self._events(head.events)),
+            candidates=tuple(replace(o, events=self._events(o.events)).to_bytes() for o in offered),
+            checkpoint=self._new.get(head.checkpoint, head.checkpoint),
+        )
+
+    def _events(self, events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{**event, "ids": self._erased.others(event["ids"])} for event in events]
+
+    def _write_known(self, names: dict[str, str]) -> None:
+        """Write known documents without the erased ones, under other digests or the same ones."""
+        for digest, new in names.items():
+            one = self._known[digest]
+            if not one.places and new == digest and not self._new.get(one.before):
+                continue
+            self._store.signatures.check_signs(self._key)
+            if self._writes:
+                hashes: npt.NDArray[np.uint64] = self._segment(digest).hashes.copy()
+                hashes[one.places] = 0
+                data = Segment(self._new.get(one.before) or one.before, hashes).to_bytes()
+                put = self._store.replace_known if new == digest else self._store.put_known
+                put(self._key, new, data)

@@ -1,0 +1,42 @@
+"""Erase documents from a model store and from the files that were written of them.
+
+``beam-topics erase --model_store=models --ids=ids.txt --mixtures=mixtures``
+
+``--ids`` has one id a line. Documents leave the checkpoints, the known documents, and the files
+that are named; their tokens leave the counts of a checkpoint that holds them. What is published
+stays, and is told. Stop the jobs that use the store or write the files first: the state of a runner
+is not reached, and a job that goes on cannot write another checkpoint. Continue with
+``--add_documents`` and an input without the documents.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from beam_topics.pipelines.cli import options as group
+from beam_topics.pipelines.cli import values
+from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.groups import flags
+
+_FILES = "folders, paths or globs, with commas"
+# The options of all programs have one namespace, in which some of these belong to other groups.
+_ErasureOptions = flags(
+    "Erasure",
+    ids={"help": "file with the ids of the documents, one a line, in UTF-8"},
+    mixtures={"type": values.patterns, "help": f"mixtures: {_FILES}"},
+    rows={"type": values.patterns, "help": f"trends: {_FILES}"},
+    events={"type": values.patterns, "help": f"events: {_FILES}"},
+    dead_letters={"type": values.patterns, "help": f"dead letters: {_FILES}"},
+    pages={
+        "type": values.patterns,
+        "help": "pages of reports and profiles, which are removed; report and look write them anew",
+    },
+    sign={"help": "file of the private Ed25519 key in PEM that signed the model store"},
+)
+GROUPS = (group.StoreOptions, _ErasureOptions)
+REQUIRED = {"model_store": "models", "ids": "ids.txt"}
+
+main = command("erase", __doc__, GROUPS, REQUIRED, later("erase.erase"), graph=False)
+
+if __name__ == "__main__":
+    sys.exit(main())
