@@ -6,11 +6,14 @@ What one minibatch does (:func:`follow`), besides what
 1. *Judge*. Each pending candidate (:mod:`beam_topics.model.learners.engine.candidates`) predicts
    the documents before anyone has learned them. Two wagers
    (:mod:`beam_topics.model.learners.engine.wagers`): documents gain by it, and those of today hold
-   it more often than those of the past.
+   it more often than those of the past. A judge holds it that also gains more than 5 nats, or half
+   a nat for each token predicted: others touch it by chance, and more often than a rare subject
+   comes.
 2. *Bear*. If one wins both, the topics that rise together are one topic with the next number, which
    gets their tokens. It is told (``StepInfo.events``).
-3. *Learn*. Of what comes, every eighth document waits 4,000 documents: a past that nobody has
-   learned. Documents that a model has learned hold a candidate less, also if nothing changes.
+3. *Learn*. Of what comes, every fourth document waits 4,000 documents: a past that nobody has
+   learned. Documents that a model has learned hold a candidate less, also if nothing changes: a
+   candidate has the words that they have less often.
 4. *Alarm* (:mod:`beam_topics.model.learners.engine.alarms`). Where ln p of a token falls far below
    that of the last minibatches, its first half proposes many topics, and its second half judges.
 5. *Watch* (:mod:`beam_topics.model.learners.engine.endings`). Topics that hardly any document is
@@ -22,7 +25,7 @@ What one minibatch does (:func:`follow`), besides what
    candidates.
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
-500 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
+1,000 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
 documents stay at hand beside the sample.
 
 T topics are there at the start, or fewer where fewer are better
@@ -53,6 +56,8 @@ from beam_topics.model.learners.engine.wagers import BLOCK
 
 # ln of the wealth of a rise above which topics are one birth.
 TOGETHER = 1.0
+# Nats that a document gains which clearly holds a topic, and nats for each token predicted.
+CLEAR, CLEAR_TOKEN = 5.0, 0.5
 # Tokens of documents that wait are multiples of this, so their sums have the same bits however
 # minibatches are added up.
 GRID = 2.0**-30
@@ -195,17 +200,16 @@ def bet(stream: Stream, candidate: Candidate, documents: Array) -> Array:
     phi, shares = candidate.past.phi(texts.ids, live), nursery.shares(texts.ids)
     new = candidate.phi(texts.ids, live)
     both = Held.of(nursery.alpha, phi, new)
-    may = may_hold(texts, new, shares, 2)
-    may[today:] = False
-    gains = np.zeros(today)
-    some = texts.of(may)
-    gains[may[:today]] = both.completion(some) - Held.of(nursery.alpha, phi).completion(some)
-    candidate.gain.add(gains.tolist())
-    candidate.gained += float(gains.sum())
-    candidate.tokens += int((texts.lengths[:today] // 2).sum())
+    may, predicted = may_hold(texts, new, shares, 2), texts.lengths // 2
+    gains, some = np.zeros(len(may)), texts.of(may)
+    gains[may] = both.completion(some) - Held.of(nursery.alpha, phi).completion(some)
+    candidate.gain.add(gains[:today].tolist())
+    candidate.gained += float(gains[:today].sum())
+    candidate.tokens += int(predicted[:today].sum())
     candidate.judges += today
     found = held_shares(texts, both, old, candidate.count, shares)
-    held = found > HOLDS
+    clear = gains > np.minimum(CLEAR, CLEAR_TOKEN * predicted)
+    held = (found > HOLDS) & clear[:, None]
     held = np.concatenate([held, held.any(axis=1, keepdims=True)], axis=1)
     candidate.compare(held[:today].tolist(), held[today:].tolist())
     return found[:today]

@@ -2,9 +2,9 @@
 
 A document is *about* a topic if more than .4 of its tokens have it. Posts of other groups hold a
 topic with less, a quarter as often as its own group does, so a smaller share never tells of an end.
-r is the rate of such documents, with a half-life of 2,000 documents. A topic is *settled* once
-2,000 were counted, some 3,400 after its birth: a young model dissolves some of its first topics,
-and r then is what is left of them. A topic is *known* if ten of these documents are about it: what
+Documents that wait are not counted. r is the rate of such documents, with a half-life of 1,700
+documents. A topic is *settled* once 1,700 were counted, some 3,400 of the stream after its birth: a
+young model dissolves some of its first topics, and r then is what is left of them. A topic is *known* if ten of these documents are about it: what
 fewer documents hold is not told.
 
 H0 of a known topic: its rate is at least r / 2. A document that is about it adds ln(1/6) to a sum,
@@ -14,7 +14,7 @@ and any other adds
 
 but the sum does not fall below 0: it is a CUSUM, the log likelihood ratio of a rate of r/12 beside
 one of r/2 since some document. Documents under a sum above 0 are not part of r until the sum is 0
-again, so r is the rate from before the silence. Above 10 nats, and after 1,000 documents, the topic
+again, so r is the rate from before the silence. Above 10 nats, and after 850 documents, the topic
 has *ended*. Where the rate is exactly r/2, the mean time to a false end is e^10 = 22,000 documents;
 where it is r, it is far longer.
 
@@ -34,11 +34,11 @@ from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.publishing.events import LEAST_DOCUMENTS
 
 # The share of a document that is about a topic; the half-life of r in documents.
-ABOUT, HALF_LIFE = 0.4, 2000
-# Documents, with the half-life, before a topic is settled; with 1,500 young models have false ends.
-SETTLED = 2000
+ABOUT, HALF_LIFE = 0.4, 1700
+# Documents, with the half-life, before a topic is settled; with 1,300 young models have false ends.
+SETTLED = 1700
 # The ratio of the two rates; nats of an end, and its documents; nats of a return.
-RATIO, END, SILENT, BACK = 6.0, 10.0, 1000, math.log(100)
+RATIO, END, SILENT, BACK = 6.0, 10.0, 850, math.log(100)
 # The figures of a topic.
 FIGURES = 5
 

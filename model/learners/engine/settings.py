@@ -48,7 +48,7 @@ class LocalBirths(Births):
 
     kind = "on"
 
-    apart = 8
+    apart = 4
     delay = 4000
     begins = 2000
     every = 600

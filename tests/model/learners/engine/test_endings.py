@@ -88,7 +88,8 @@ def test_a_subject_that_pauses_ends_and_comes_back_to_its_topic(paused):
     silent, told = followed(settings_of(), paused[:5600])
     assert [(event.kind, event.topics) for event, _ in told] == [(DEATH, [topic])]
     event, at = told[0]
-    assert 4000 + SILENT <= at <= 4000 + SILENT + 3 * SIZE
+    learned = 1 - 1 / QuickBirths.apart
+    assert SILENT <= (at - 4000) * learned <= SILENT + 3 * SIZE
     assert event.by == "wagers" and event.documents < LEAST_DOCUMENTS
     assert event.figures["usual"] == pytest.approx(0.2, abs=0.03)
     assert event.figures["rate"] < 0.01 and event.figures["silent"] >= SILENT
