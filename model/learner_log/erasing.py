@@ -35,8 +35,8 @@ from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.erasure import Erased
 
-# Hashes that are looked for together, and at most; a million take two seconds.
-_TOGETHER, MOST_HASHES = 1 << 20, 1 << 26
+# Hashes that are looked for together, and at most; a million take about a second.
+_TOGETHER, MOST_HASHES = 1 << 20, 1 << 27
 
 
 @dataclass
