@@ -2,10 +2,11 @@
 
 ``beam-topics erase --model_store=models --ids=ids.txt --mixtures=mixtures``
 
-``--ids`` has one id a line. Documents leave the checkpoints, the known documents, and the files
-that are named; their tokens leave the counts of a checkpoint that holds them. What is published
-stays, and is told. Stop the jobs that use the store or write the files first: the state of a runner
-is not reached, and a job that goes on cannot write another checkpoint. Continue with
+``--ids`` has one id a line; the time of the document may follow after a tab. Documents leave the
+checkpoints, the known documents, and the files that are named; their tokens leave the counts of a
+checkpoint that holds them. The report and the profile in the folder of the run are removed. What is
+published stays, and is told. Stop the jobs that use the store or write the files first: the state
+of a runner is not reached, and a job that goes on cannot write another checkpoint. Continue with
 ``--add_documents`` and an input without the documents.
 """
 
@@ -22,15 +23,11 @@ _FILES = "folders, paths or globs, with commas"
 # The options of all programs have one namespace, in which some of these belong to other groups.
 _ErasureOptions = flags(
     "Erasure",
-    ids={"help": "file with the ids of the documents, one a line, in UTF-8"},
+    ids={"help": "file with an id a line, in UTF-8; a tab and the document's time may follow"},
     mixtures={"type": values.patterns, "help": f"mixtures: {_FILES}"},
-    rows={"type": values.patterns, "help": f"trends: {_FILES}"},
+    rows={"type": values.patterns, "help": f"trends and stories: {_FILES}"},
     events={"type": values.patterns, "help": f"events: {_FILES}"},
     dead_letters={"type": values.patterns, "help": f"dead letters: {_FILES}"},
-    pages={
-        "type": values.patterns,
-        "help": "pages of reports and profiles, which are removed; report and look write them anew",
-    },
     sign={"help": "file of the private Ed25519 key in PEM that signed the model store"},
 )
 GROUPS = (group.StoreOptions, _ErasureOptions)

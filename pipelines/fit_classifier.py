@@ -28,7 +28,7 @@ GROUPS = (
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 
 
-main = command("fit_classifier", __doc__, GROUPS, REQUIRED, later("evaluate.fit_and_show"))
+main = command("fit_classifier", __doc__, GROUPS, REQUIRED, later("fit_classifier.fit_and_show"))
 
 if __name__ == "__main__":
     sys.exit(main())

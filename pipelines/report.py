@@ -4,8 +4,8 @@
 --output=report.html``
 
 The page loads nothing from elsewhere. ``--documents`` adds the texts of the documents that it
-shows, ``--rows`` the stories of the last window, ``--dead_letters`` counts the records that could
-not be used, and ``--follow`` writes the page anew for each new version.
+shows, ``--rows`` the stories of the last window, and ``--dead_letters`` counts the records that
+could not be used.
 """
 
 from __future__ import annotations

@@ -33,12 +33,7 @@ from beam_topics.model.reporting.stories import (
 )
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import (
-    LAST_TIME,
-    PeriodDoFn,
-    StatefulDoFn,
-    SummingDoFn,
-)
+from beam_topics.transforms.shared import LAST_TIME, PeriodDoFn, StatefulDoFn, SummingDoFn
 
 
 def sketches_of(data: bytes, window_micros: int) -> Iterator[WindowedValue]:

@@ -124,28 +124,6 @@ def _write_local(path: Path, data: bytes) -> None:
         new.unlink(missing_ok=True)
 
 
-@contextmanager
-def replaced(path: str) -> Iterator[IO[bytes]]:
-    """Give a stream for the new bytes of a file, which has the old ones until the end."""
-    if FileSystems.get_scheme(path) is not None:
-        with TemporaryFile() as new:
-            yield new
-            new.seek(0)
-            with FileSystems.create(path, compression_type=CompressionTypes.UNCOMPRESSED) as stream:
-                shutil.copyfileobj(new, stream)
-        return
-    with _told(path):
-        hidden = Path(write_beside(str(Path(path).absolute()), b""))
-        try:
-            with hidden.open("wb") as new:
-                yield new
-                new.flush()
-                os.fsync(new.fileno())
-            hidden.replace(path)
-        finally:
-            hidden.unlink(missing_ok=True)
-
-
 def write_batch(
     prefix: str, name: str, ending: str, encode: Encoder, records: Sequence[bytes]
 ) -> str:

@@ -13,19 +13,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.documents.settings import SequenceSettings
+from beam_topics.model.errors import OptionError
 from beam_topics.model.learner_log.bound import settings_in
 from beam_topics.model.learner_log.head import (
     LearnerHead,
     checkpoint_from_bytes,
     checkpoint_to_bytes,
 )
-from beam_topics.model.learner_log.known import Segment, hashes_of_ids
+from beam_topics.model.learner_log.known import Segment, hashes_in
 from beam_topics.model.learners import learner_for
 from beam_topics.model.learners.base import HoldsDocuments
 from beam_topics.model.publishing.choice import Candidate
@@ -33,8 +35,8 @@ from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.erasure import Erased
 
-# Hashes that are looked for together.
-_TOGETHER = 1 << 22
+# Hashes that are looked for together, and at most; a million take about a second.
+_TOGETHER, MOST_HASHES = 1 << 20, 1 << 27
 
 
 @dataclass
@@ -43,7 +45,7 @@ class _Known:
 
     before: str
     count: int
-    places: list[int] = field(default_factory=list)
+    places: set[int] = field(default_factory=set)
 
 
 class KeyErasure:
@@ -53,79 +55,84 @@ class KeyErasure:
         store: The model store.
         key: The model key.
         erased: The documents.
-        writes: Whether anything is written; else it is checked and counted only.
-
-    Attributes:
-        told: What was removed, and what stays, a line each.
     """
 
-    def __init__(self, store: ModelStore, key: str, erased: Erased, writes: bool) -> None:
-        self._store, self._key, self._erased, self._writes = store, key, erased, writes
+    def __init__(self, store: ModelStore, key: str, erased: Erased) -> None:
+        self._store, self._key, self._erased = store, key, erased
         self._bound = store.bound(key)
         self._entries = sorted(store.checkpoints(key), key=lambda e: (e.sequence, e.offered))
         self._known: dict[str, _Known] = {}
+
+    def run(self, writes: bool) -> list[str]:
+        """Erase the documents.
+
+        Args:
+            writes: Whether anything is written; else it is checked and counted only.
+
+        Returns:
+            What was removed, and what stays, a line each.
+
+        Raises:
+            DamagedDataError: Something that is stored is damaged.
+            OptionError: The store is signed, and nothing signs what changes; or too many hashes
+                would be looked for.
+        """
+        if not self._known:
+            self._find()
+        self._writes = writes
         # The digests of checkpoints that are written again; "" for those that are removed.
         self._new: dict[str, str] = {}
         # The most documents that are not at hand in a checkpoint.
         self._apart = 0
-        self.told: list[str] = []
-
-    def run(self) -> None:
-        """Erase the documents.
-
-        Raises:
-            DamagedDataError: Something that is stored is damaged.
-            OptionError: The store is signed, and nothing signs what changes.
-        """
-        self._find()
         at_hand = sum(map(self._checkpoint, self._entries))
+        # Places are needed while an old checkpoint is there, so those of other names come first.
+        moved = {digest: new for digest in self._known if (new := self._new.get(digest))}
+        self._write_known(moved)
+        for entry in reversed(self._entries if writes else []):
+            if entry.digest in self._new:
+                self._store.remove_checkpoint(entry, known=bool(self._new[entry.digest]))
+        self._write_known({digest: digest for digest in self._known if digest not in moved})
+        return [line for number, line in self._told(at_hand) if number]
+
+    def _told(self, at_hand: int) -> Iterator[tuple[int, str]]:
+        """Yield lines with what each counts."""
         again = sum(map(bool, self._new.values()))
         gone = len(self._new) - again
         hashes = sum(len(one.places) for one in self._known.values())
-        names = {digest: self._new.get(digest) or digest for digest in self._known}
-        # Places are needed while an old checkpoint is there, so those of other names come first.
-        self._write_known({old: new for old, new in names.items() if old != new})
-        for entry in reversed(self._entries if self._writes else []):
-            if entry.digest in self._new:
-                self._store.remove_checkpoint(entry, known=bool(self._new[entry.digest]))
-        self._write_known({old: new for old, new in names.items() if old == new})
         about = f"key {self._key!r}: "
-        self._tell(hashes, f"{about}{hashes} known documents removed")
-        self._tell(
+        yield hashes, f"{about}{hashes} known documents removed"
+        yield (
             again,
             f"{about}{again} checkpoints written again; {at_hand} documents at hand"
             " in them removed, with their tokens in all counts",
         )
-        self._tell(
+        yield (
             gone,
             f"{about}{gone} checkpoints removed: filters leave documents out, so it is"
             " not known which documents at hand they are. A run cannot continue from there",
         )
-        self._tell(
+        yield (
             self._apart,
             f"{about}{self._apart} documents or fewer are not at hand in a checkpoint: their words"
             " and sums of counts stay in it",
         )
-        self._tell_versions()
+        yield from self._told_of_versions(about)
 
-    def _tell(self, number: int, line: str) -> None:
-        self.told += [line] * bool(number)
-
-    def _tell_versions(self) -> None:
-        """Tell which versions have counts of the documents, or name them in an event."""
+    def _told_of_versions(self, about: str) -> Iterator[tuple[int, str]]:
+        """Yield which versions have counts of the documents, or name them in an event."""
         first = min((at for digest in self._known for at in self._arrivals(digest)), default=None)
         versions = self._store.manifests(self._key)
         counted = [one for one in versions if first is not None and one.documents > first]
-        self._tell(
+        yield (
             len(counted),
-            f"key {self._key!r}: {len(counted)} versions from"
+            f"{about}{len(counted)} versions from"
             f" {counted[0].version if counted else ''} on were learned with documents that"
             " are erased: they hold words and sums of counts. To be rid of these, train into"
             " a new model store without the documents, or let the versions expire",
         )
         for one in versions:
             named = any(self._erased.others(event["ids"]) != event["ids"] for event in one.events)
-            self._tell(
+            yield (
                 named,
                 f"key {self._key!r}: an event of version {one.version} names a"
                 " document that is erased; the name of a version is the digest of its bytes,"
@@ -134,25 +141,39 @@ class KeyErasure:
 
     def _find(self) -> None:
         """Read the known documents, and find the erased ones among them."""
-        names = self._store.known(self._key)
-        for digest in names:
+        for digest in self._store.known(self._key):
             segment = self._segment(digest)
             self._known[digest] = _Known(segment.before, len(segment.hashes))
-        sequence = SequenceSettings.from_json(self._bound["settings"]["sequence"], "sequence")
-        windows = self._windows(sequence)
-        together = max(1, _TOGETHER // max(1, len(windows)))
-        every = sorted(self._erased.ids)
-        for begin in range(0, len(every) if windows and names else 0, together):
-            ids = every[begin : begin + together]
-            wanted = hashes_of_ids(ids, windows)
+        pairs = self._pairs() if self._known else iter(())
+        while some := list(islice(pairs, _TOGETHER)):
+            wanted = hashes_in(some)
             order = np.argsort(wanted)
-            for digest in names:
+            wanted = wanted[order]
+            for digest, known in self._known.items():
                 hashes = self._segment(digest).hashes
-                places = np.flatnonzero(np.isin(hashes, wanted))
-                self._known[digest].places += places.tolist()
-                at = order[np.searchsorted(wanted, hashes[places], sorter=order)]
-                for one in at.tolist():
-                    self._erased.holds(ids[one // len(windows)])
+                at = np.searchsorted(wanted, hashes)
+                places = np.flatnonzero(np.take(wanted, at, mode="clip") == hashes)
+                known.places.update(places.tolist())
+                for one in order[at[places]].tolist():
+                    self._erased.holds(some[one][1])
+
+    def _pairs(self) -> Iterator[tuple[int, str]]:
+        """Return the windows and ids that the documents may be known by."""
+        sequence = SequenceSettings.from_json(self._bound["settings"]["sequence"], "sequence")
+        windows, places = self._windows(sequence), self._erased.places
+        untimed = sum(time is None for _, time in places)
+        if untimed * len(windows) > MOST_HASHES:
+            raise OptionError(
+                "--ids",
+                f"{untimed:,} ids without times",
+                f"{MOST_HASHES // len(windows):,} where documents are of {len(windows):,} windows",
+                "Write the time of the document behind each id, with a tab between them.",
+            )
+        return (
+            (window, name)
+            for name, time in places
+            for window in (windows if time is None else [sequence.window_number(time)])
+        )
 
     def _windows(self, sequence: SequenceSettings) -> range:
         """Return the numbers of the windows of all documents that were learned."""
@@ -184,7 +205,7 @@ class KeyErasure:
         end, found = self._came(digest), []
         for one in self._chain(digest):
             end -= self._known[one].count
-            found += [end + place for place in self._known[one].places]
+            found += [end + place for place in sorted(self._known[one].places)]
         return found
 
     def _checkpoint(self, entry: CheckpointEntry) -> int:
@@ -249,7 +270,7 @@ class KeyErasure:
             self._store.signatures.check_signs(self._key)
             if self._writes:
                 hashes: npt.NDArray[np.uint64] = self._segment(digest).hashes.copy()
-                hashes[one.places] = 0
+                hashes[sorted(one.places)] = 0
                 data = Segment(self._new.get(one.before) or one.before, hashes).to_bytes()
                 put = self._store.replace_known if new == digest else self._store.put_known
                 put(self._key, new, data)

@@ -85,16 +85,12 @@ def hashes_of(facts: Iterable[Facts], id_from: str, windows: SequenceSettings) -
         windows: The settings of windows.
     """
     if id_from == "field":
-        return _hashes((windows.window_number(time), name) for time, name, _ in facts)
-    return _hashes((time, "\n".join(words)) for time, _, words in facts)
+        return hashes_in((windows.window_number(time), name) for time, name, _ in facts)
+    return hashes_in((time, "\n".join(words)) for time, _, words in facts)
 
 
-def hashes_of_ids(ids: Iterable[str], windows: Iterable[int]) -> Hashes:
-    """Return by what documents are known whose windows are not: uint64, of each id all windows."""
-    return _hashes((window, name) for name in ids for window in windows)
-
-
-def _hashes(pairs: Iterable[tuple[int, str]]) -> Hashes:
+def hashes_in(pairs: Iterable[tuple[int, str]]) -> Hashes:
+    """Return by what documents are known, uint64, of their windows and ids."""
     found = b"".join(
         hashlib.blake2b(f"{when} {what}".encode(), digest_size=_HASH_BYTES).digest()
         for when, what in pairs

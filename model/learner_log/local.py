@@ -13,9 +13,7 @@ from itertools import islice
 
 from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag
-from beam_topics.model.documents.sequencing import sequence_documents
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.live import LiveLearners
 from beam_topics.model.learner_log.log import RUN_MINIBATCHES, Session
@@ -84,7 +82,12 @@ def learn_documents(
         publication.offer(unpublished)
         islands.append(_Island(session, head))
     learned = islands[0].head.sequence
-    links = iter(_links(key, documents, options, on_dead_letter))
+    start = SequenceStart(options)
+    first = start.head(key)
+    if options.run.add_documents:
+        documents = start.unknown(key, documents)
+    PROGRESS.info("read", extra={"read": len(documents)})
+    links = start.links(key, documents, first, on_dead_letter)
     while run := list(islice(links, RUN_MINIBATCHES)):
         for number, island in enumerate(islands):
             outcome = island.session.handle(island.head, run, island.log, island.gap)
@@ -94,22 +97,3 @@ def learn_documents(
             publication.offer(outcome.candidates)
     # Versions that an earlier run published are among them.
     return [one for one in publication.versions if one.sequence > learned]
-
-
-def _links(
-    key: str, documents: Block, options: LearnOptions, on_dead_letter: Callable[[DeadLetter], None]
-) -> Iterable[NumberedMinibatch]:
-    """Yield the numbered minibatches of all documents, and the end marker."""
-    start, adds = SequenceStart(options), options.run.add_documents
-    head = start.head(key)
-    if adds:
-        documents = start.unknown(key, documents)
-    PROGRESS.info("read", extra={"read": len(documents)})
-    sequence, chain = head.sequence, head.chain
-    for link in sequence_documents(documents, options.sequence, head, on_dead_letter, adds):
-        start.check(key, link)
-        yield link
-        sequence, chain = link.sequence, link.fingerprint
-    end = NumberedMinibatch.end(sequence, chain)
-    start.check(key, end)
-    yield end

@@ -18,15 +18,20 @@ arithmetic of this machine comes to the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import NumberedMinibatch
-from beam_topics.model.documents.sequencing import SequenceHead, chain_start
+from beam_topics.model.documents.sequencing import (
+    SequenceHead,
+    chain_start,
+    sequence_documents,
+)
 from beam_topics.model.errors import DamagedDataError, DivergedError
 from beam_topics.model.learner_log.bound import check_ended, earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_from_bytes, fingerprinter
@@ -121,6 +126,24 @@ class SequenceStart:
             return documents
         hashes = hashes_of(facts_in([documents]), self.options.id_from, self.options.sequence)
         return documents.take(np.flatnonzero(~np.isin(hashes, self._learned[key])))
+
+    def links(
+        self,
+        key: str,
+        documents: Block,
+        head: SequenceHead,
+        on_dead_letter: Callable[[DeadLetter], None],
+    ) -> Iterator[NumberedMinibatch]:
+        """Yield the numbered minibatches of all documents of a key, and the end marker."""
+        options, sequence, chain = self.options, head.sequence, head.chain
+        adds = options.run.add_documents
+        for link in sequence_documents(documents, options.sequence, head, on_dead_letter, adds):
+            self.check(key, link)
+            yield link
+            sequence, chain = link.sequence, link.fingerprint
+        end = NumberedMinibatch.end(sequence, chain)
+        self.check(key, end)
+        yield end
 
     def check(self, key: str, link: NumberedMinibatch) -> None:
         """Refuse documents other than those of the newest version, or fewer.

@@ -411,16 +411,11 @@ def _is_title(texts: Mapping[str, Field], name: str, body: str, records: Records
 
 
 def _find_time(found: Roles) -> None:
-    fields, records, names, given = found.fields, found.records, found.names, found.given
+    fields, names, given = found.fields, found.names, found.given
     if "time_from" in given:
         return
     times = _nearest([one for one in fields if one.type == "time" and one.filled >= MOST], found)
-    chosen = next((one for one in fields if one.name == names.timestamp and one.filled), None)
-    if "timestamp_field" not in given and (chosen is None or chosen not in times):
-        rare = chosen is not None and chosen.filled < MOST
-        chosen = _earliest(times, records) if times or rare else chosen
-    if chosen not in times and isinstance(given, Mapping) and "timestamp_field" not in given:
-        chosen = _of_form(fields, records, given.get("timestamp_format", "")) or chosen
+    chosen = _chosen_time(times, found)
     if chosen is None:
         _without_time(times, found)
         return
@@ -436,20 +431,39 @@ def _find_time(found: Roles) -> None:
         return
     if chosen.form is None:
         found.questions.append(_unread(chosen))
-        return
-    form, choices = chosen.form.forms[0], [option("timestamp_format", n) for n in chosen.form.forms]
+    else:
+        _find_form(chosen, chosen.form, found)
+
+
+def _chosen_time(times: Sequence[Field], found: Roles) -> Field | None:
+    """Return the field of the time, by its name or by the values; None if there is none."""
+    fields, given = found.fields, found.given
+    chosen = next((one for one in fields if one.name == found.names.timestamp and one.filled), None)
+    if "timestamp_field" in given or chosen in times:
+        return chosen
+    if times or (chosen is not None and chosen.filled < MOST):
+        chosen = _earliest(times, found.records)
+    if chosen not in times and isinstance(given, Mapping):
+        form = given.get("timestamp_format", "")
+        chosen = _of_form(fields, found.records, form) or chosen
+    return chosen
+
+
+def _find_form(chosen: Field, read: FoundForm, found: Roles) -> None:
+    """Settle the form of times, or ask for it."""
+    form, choices = read.forms[0], [option("timestamp_format", n) for n in read.forms]
     zones = next((ZONES_OF[word] for word in form.split() if word in ZONES_OF), ())
-    if zones and "time_zone" not in given:
+    if zones and "time_zone" not in found.given:
         choices = [f"{one} {option('time_zone', zone)}" for one in choices for zone in zones]
-    if form == "iso" and _is_buddhist(chosen, records):
+    if form == "iso" and _is_buddhist(chosen, found.records):
         choices = [option("timestamp_format", one) for one in ("buddhist", "iso")]
-    if len(choices) > 1 or chosen.form.also:
+    if len(choices) > 1 or read.also:
         example = f"the times of the field {chosen.name!r}, for example {chosen.example!r}"
         text = f"{example}, can be read in several ways."
-        settles, all_choices = ("timestamp_format", "time_from"), (*choices, *chosen.form.also)
-        found.questions.append(Question(settles, text, all_choices))
-    elif chosen.form.forms[0] != "iso":
-        found.options["timestamp_format"] = chosen.form.forms[0]
+        settles = ("timestamp_format", "time_from")
+        found.questions.append(Question(settles, text, (*choices, *read.also)))
+    elif form != "iso":
+        found.options["timestamp_format"] = form
 
 
 def _is_buddhist(time: Field, records: Records) -> bool:

@@ -222,6 +222,10 @@ class Candidate:
             Scaled.from_hex(text)
         return found
 
+    def log_posterior(self) -> float:
+        """Return ln of the posterior."""
+        return Scaled.from_hex(self.posterior).log()
+
     def figures(self) -> tuple[Scaled, Scaled]:
         """Return evidence and posterior, by which islands are compared."""
         return Scaled.from_hex(self.evidence), Scaled.from_hex(self.posterior)

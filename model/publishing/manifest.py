@@ -279,8 +279,6 @@ class Manifest(_Sealed):
             f"field event_time of {name}", self.event_time, -checks.LATEST_TIME, checks.LATEST_TIME
         )
         checks.hexadecimal(f"field snapshot of {name}", self.snapshot)
-        if sorted(self.topic_order) != list(range(len(self.topic_order))):
-            checks.refuse(f"field topic_order of {name}", self.topic_order, "a permutation")
         if (
             self.parent is not None
             and sequence_of(self.parent, f"field parent of {name}") >= self.sequence
@@ -291,11 +289,7 @@ class Manifest(_Sealed):
                 f"a version with a sequence below {self.sequence}",
             )
         checks.whole(f"field particle of {name}", self.particle)
-        for place, topic in enumerate(self.topic_ids):
-            found = checks.whole(f"field topic_ids of {name}", topic)
-            if found % len(self.topic_ids) != place:
-                allowed = f"{place} more than a multiple of {len(self.topic_ids)}"
-                checks.refuse(f"place {place} in field topic_ids of {name}", topic, allowed)
+        self._check_topics(name)
         for kind, every in self.publish_every.items():
             if kind not in ("windows", "period"):
                 checks.refuse(f"field publish_every of {name}", kind, "windows or period")
@@ -312,6 +306,15 @@ class Manifest(_Sealed):
             for what in ("came", "had"):
                 checks.sized(f"{what} in {where}", one[what], len(one["words"]))
                 checks.measures(f"{what} in {where}", np.array(one[what], np.float64))
+
+    def _check_topics(self, name: str) -> None:
+        if sorted(self.topic_order) != list(range(len(self.topic_order))):
+            checks.refuse(f"field topic_order of {name}", self.topic_order, "a permutation")
+        for place, topic in enumerate(self.topic_ids):
+            found = checks.whole(f"field topic_ids of {name}", topic)
+            if found % len(self.topic_ids) != place:
+                allowed = f"{place} more than a multiple of {len(self.topic_ids)}"
+                checks.refuse(f"place {place} in field topic_ids of {name}", topic, allowed)
 
     def _check_choice(self, name: str) -> None:
         checks.whole(f"field island of {name}", self.island, 0, max(1, self.islands))

@@ -24,7 +24,6 @@ from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import Succession
-from beam_topics.model.scaled import Scaled
 from beam_topics.model.stored import checks, wire
 
 # What a version has as its candidate has it.
@@ -203,7 +202,7 @@ class Publisher:
             settings=self._options.manifest_settings,
             topic_order=topics.order,
             new_words=topics.new_words(),
-            posterior=Scaled.from_hex(best.posterior).log(),
+            posterior=best.log_posterior(),
             release=__version__,
             publish_every=dict([self._options.run.publish_every]),
             rivals=[rival.to_json() for rival in standing.rivals],

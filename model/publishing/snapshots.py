@@ -262,3 +262,17 @@ class ModelFile(NamedTuple):
             if found := getattr(self, name):
                 checks.sized(f"field {name} of version {version}", found, snapshot.topic_count)
         return reorder(snapshot, self.topic_order) if self.topic_order else snapshot
+
+
+class ChosenModel(NamedTuple):
+    """What is kept of a manifest. A whole one is larger, and there may be thousands."""
+
+    key: str
+    version: str
+    file: ModelFile
+    tokeniser: TokeniserSettings
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> ChosenModel:
+        """Return what is kept of a manifest."""
+        return cls(manifest.key, manifest.version, ModelFile.of(manifest), manifest.tokeniser)

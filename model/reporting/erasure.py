@@ -1,8 +1,9 @@
-"""Copy output files without some documents: mixtures, trends, events and dead letters.
+"""Copy output files without some documents: mixtures, trends, stories, events and dead letters.
 
-What a row is follows from its fields. A mixture leaves; trends and events stay without the ids; and
-a dead letter leaves if its record has an id. Of a record that can be read as JSON only whole values
-count, and of any other text what stands between two characters that are no part of a word.
+What a row is follows from its fields. A mixture leaves, and a story that has the document's name;
+trends and events stay without the ids; and a dead letter leaves if its record has an id. Of a
+record that can be read as JSON only whole values count, and of any other text what stands between
+two characters that are no part of a word.
 
 >>> erased = Erased(["b"])
 >>> erased.rest({"id": "b", "model_version": "1"}) is None
@@ -18,27 +19,31 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from io import BytesIO
 from typing import Any, BinaryIO
 
 import fastavro
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.stored import wire
+from beam_topics.model.times import parse_time
 
 
 class Erased:
     """Documents that are erased.
 
     Args:
-        ids: Their ids; at least one.
+        lines: The id of each, with a tab and its time where this is known; at least one.
 
     Attributes:
-        ids: These.
+        places: Ids with times in microseconds, or None.
+        ids: The ids.
         found: Those that were found anywhere.
     """
 
-    def __init__(self, ids: Collection[str]) -> None:
-        self.ids, self.found = frozenset(ids), set[str]()
+    def __init__(self, lines: Collection[str]) -> None:
+        self.places = tuple(dict.fromkeys(map(_place, lines)))
+        self.ids, self.found = frozenset(name for name, _ in self.places), set[str]()
 
     def holds(self, id: object) -> bool:
         """Return whether a document is erased, and note that it was found."""
@@ -55,11 +60,13 @@ class Erased:
         """Return what stays of a row; None where nothing does."""
         if "record" in row and "reason" in row:
             return None if self._is_named(row) else dict(row)
-        if "model_version" in row and self.holds(row.get("id")):
+        # A story has the name of its first document.
+        if ("model_version" in row and self.holds(row.get("id"))) or self.holds(row.get("story")):
             return None
         found = dict(row)
-        if isinstance(typical := row.get("typical"), list):
-            found["typical"] = [one for one in typical if not self.holds(one.get("id"))]
+        for field, name in (("typical", "id"), ("stories", "story")):
+            if isinstance(some := row.get(field), list):
+                found[field] = [one for one in some if not self.holds(one.get(name))]
         if isinstance(named := row.get("document_ids"), list):
             found["document_ids"] = self.others(named)
         return found
@@ -77,6 +84,15 @@ class Erased:
         return bool(found)
 
 
+def _place(line: str) -> tuple[str, int | None]:
+    """Return the id and the time of a line; without a time, all of it is the id."""
+    name, tab, time = line.rpartition("\t")
+    try:
+        return (name, parse_time(time)) if tab else (line, None)
+    except ValueError:
+        return line, None
+
+
 def _values(record: Any) -> Iterator[str]:
     """Yield the texts and numbers of a record, as ids are made of them."""
     if isinstance(record, dict | list):
@@ -86,24 +102,22 @@ def _values(record: Any) -> Iterator[str]:
         yield str(record)
 
 
-def copy_without(source: BinaryIO, target: BinaryIO | None, name: str, erased: Erased) -> int:
+def copied_without(source: BinaryIO, name: str, erased: Erased) -> tuple[bytes, int]:
     """Copy a file without documents, row by row.
 
     Args:
         source: The bytes of the file: Avro, or JSON lines.
-        target: Takes the copy; None counts only.
         name: The name of the file, for messages.
         erased: The documents.
 
     Returns:
-        How many rows left or changed.
+        The copy, and how many rows left or changed.
 
     Raises:
         DamagedDataError: The file cannot be read.
     """
     try:
-        copy = _copy_avro if name.endswith(".avro") else _copy_lines
-        return copy(source, target, erased)
+        return (_avro if name.endswith(".avro") else _lines)(source, erased)
     except (ValueError, EOFError, KeyError, IndexError, AttributeError) as error:
         raise DamagedDataError(
             f"{name} cannot be read as an output of beam-topics: {error}. Restore it from a copy,"
@@ -111,36 +125,25 @@ def copy_without(source: BinaryIO, target: BinaryIO | None, name: str, erased: E
         ) from error
 
 
-def _copy_lines(source: BinaryIO, target: BinaryIO | None, erased: Erased) -> int:
-    changed = 0
+def _lines(source: BinaryIO, erased: Erased) -> tuple[bytes, int]:
+    found, changed = [], 0
     for line in source:
         row = json.loads(line)
-        rest = erased.rest(row)
-        changed += rest != row
-        if target and rest is not None:
+        if (rest := erased.rest(row)) == row:
             # Lines that stay keep their bytes.
-            same = rest == row
-            target.write(line if same else wire.canonical_json(rest).encode() + b"\n")
-    return changed
+            found.append(line)
+            continue
+        changed += 1
+        found += [] if rest is None else [wire.canonical_json(rest).encode() + b"\n"]
+    return b"".join(found), changed
 
 
-def _copy_avro(source: BinaryIO, target: BinaryIO | None, erased: Erased) -> int:
-    reader, changed = fastavro.reader(source), 0
-
-    def rows() -> Iterator[dict[str, Any]]:
-        nonlocal changed
-        for row in reader:
-            rest = erased.rest(row)
-            changed += rest != row
-            if rest is not None:
-                yield rest
-
-    if target is None:
-        for _ in rows():
-            pass
-    else:
-        # The marker is a digest of all rows.
-        marker = wire.digest(reader._header["sync"])[:16]
-        schema = reader.writer_schema
-        fastavro.writer(target, schema, rows(), codec="deflate", sync_marker=marker)
-    return changed
+def _avro(source: BinaryIO, erased: Erased) -> tuple[bytes, int]:
+    reader, target = fastavro.reader(source), BytesIO()
+    rows = list(reader)
+    rest = [erased.rest(row) for row in rows]
+    staying = [row for row in rest if row is not None]
+    # The marker is a digest of all rows.
+    marker = wire.digest(reader._header["sync"])[:16]
+    fastavro.writer(target, reader.writer_schema, staying, codec="deflate", sync_marker=marker)
+    return target.getvalue(), sum(one != row for one, row in zip(rest, rows, strict=True))

@@ -55,9 +55,7 @@ def sketches_to_bytes(sketches: Iterable[Sketch]) -> bytes:
     """Return the sketches of a window: at most :data:`MOST_DOCUMENTS`, each document once."""
     by_name = {(one.time, one.id): one for one in sketches}
     kept = sorted(by_name.values(), key=lambda one: (wire.digest(one.id.encode()), one.time))
-    return wire.pack(
-        _SKETCHES, {"sketches": sorted(kept[:MOST_DOCUMENTS], key=lambda one: one[:2])}
-    )
+    return wire.pack(_SKETCHES, {"sketches": sorted(kept[:MOST_DOCUMENTS], key=_place)})
 
 
 def sketches_from_bytes(data: bytes) -> Iterator[Sketch]:
@@ -67,15 +65,13 @@ def sketches_from_bytes(data: bytes) -> Iterator[Sketch]:
         DamagedDataError: The bytes are damaged.
     """
     listed = checks.field(wire.unpack(_SKETCHES, data, 0)[0], "sketches")
-    for values in _list("sketches", listed):
-        checks.sized("fields of a sketch", _list("a sketch", values), len(Sketch._fields))
+    for values in checks.of_type("sketches", listed, list[list[Any]]):
+        checks.sized("fields of a sketch", values, len(Sketch._fields))
         found = Sketch(*values)
         checks.whole("time of a sketch", found.time, -_LARGEST, _LARGEST)
-        if found.topic is not None:
-            checks.whole("topic of a sketch", found.topic)
-        _text("id of a sketch", found.id)
-        for count in _dictionary("words of a sketch", found.words).values():
-            checks.whole("words of a sketch", count, 1)
+        checks.of_type("id of a sketch", found.id, str)
+        checks.whole("topic of a sketch", 0 if found.topic is None else found.topic)
+        _check_counts("words of a sketch", found.words)
         yield found
 
 
@@ -106,10 +102,9 @@ class Story:
         if len(self.words) > STORY_WORDS:
             self.words = dict(_largest(self.words, STORY_WORDS))
 
-    def length(self) -> float:
-        """Return the length of the vector."""
-        # The exact sum is the same in any order.
-        return math.sqrt(math.fsum(weight * weight for weight in self.words.values()))
+    def began(self) -> tuple[int, str]:
+        """Return the time and the id of the first document, which differ for any two stories."""
+        return self.begin, self.first
 
 
 class Stories:
@@ -134,10 +129,8 @@ class Stories:
     def to_bytes(self) -> bytes:
         """Return equal bytes for equal stories."""
         stories = [asdict(story) for story in self.stories.values()]
-        counts = sorted(self.counts.items())
-        return wire.pack(
-            self.MAGIC, {"documents": self.documents, "counts": counts, "stories": stories}
-        )
+        facts = {"documents": self.documents, "counts": self.counts, "stories": stories}
+        return wire.pack(self.MAGIC, facts)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Stories:
@@ -149,13 +142,10 @@ class Stories:
         header, _ = wire.unpack(cls.MAGIC, data, 0)
         found = cls()
         found.documents = checks.whole("documents of stories", checks.field(header, "documents"))
-        for pair in _list("counts of stories", checks.field(header, "counts")):
-            checks.sized("a count of stories", _list("a count of stories", pair), 2)
-            found.counts[_text("a word of stories", pair[0])] = checks.whole(
-                "a count of stories", pair[1], 1
-            )
-        for values in _list("stories", checks.field(header, "stories")):
-            found._put(found._next, _story(values))
+        found.counts.update(_check_counts("counts of stories", checks.field(header, "counts")))
+        listed = checks.of_type("stories", checks.field(header, "stories"), list[Any])
+        for number, values in enumerate(listed):
+            found._put(number, _story(values))
         return found
 
     def closed(self, sketches: Iterable[Sketch]) -> list[dict[str, Any]]:
@@ -170,20 +160,19 @@ class Stories:
             (the most frequent ones with their documents in the window), ``words`` and
             ``document_ids`` (the first ones of the window).
         """
-        window = sorted(sketches, key=lambda one: one[:2])
+        window = sorted(sketches, key=_place)
         self.documents += len(window)
-        for one in window:
-            self.counts.update(one.words.keys())
+        self.counts.update(word for one in window for word in one.words)
         came: dict[int, tuple[Story, list[Sketch]]] = {}
         for one in window:
             number = self._joined(one)
             came.setdefault(number, (self.stories[number], []))[1].append(one)
-        self._bound()
-        told = [both for both in came.values() if both[0].documents > 1]
-        told.sort(
-            key=lambda both: (-len(both[1]), -both[0].documents, both[0].begin, both[0].first)
-        )
-        return [_told(story, some) for story, some in told[:TOLD]]
+        while len(self.counts) > MOST_COUNTED:
+            self.documents //= 2
+            self.counts = Counter({word: n // 2 for word, n in self.counts.items() if n > 1})
+        rows = [both for both in came.values() if both[0].documents > 1]
+        rows.sort(key=lambda both: (-len(both[1]), -both[0].documents, *both[0].began()))
+        return [_row(story, some) for story, some in rows[:TOLD]]
 
     def _joined(self, one: Sketch) -> int:
         """Add a document to a story, and return the number of the story."""
@@ -198,9 +187,9 @@ class Stories:
             for number, part in self._holders.get(word, {}).items():
                 scores[number] += weight * part
         number, story = self._next, Story(one.id, one.time, one.time)
-        near = [one for one, score in scores.items() if score >= LEAST_COSINE]
+        near = [at for at, score in scores.items() if score >= LEAST_COSINE]
         if near:
-            number = max(near, key=lambda at: (scores[at], _age(self.stories[at])))
+            number = min(near, key=lambda at: (-scores[at], *self.stories[at].began()))
             story = self._take(number)
         story.add(one.time, vector)
         self._put(number, story)
@@ -217,7 +206,9 @@ class Stories:
         return {word: weight / length for word, weight in found}
 
     def _put(self, number: int, story: Story) -> None:
-        self.stories[number], length = story, story.length() or 1.0
+        # The exact sum is the same in any order.
+        length = math.sqrt(math.fsum(weight * weight for weight in story.words.values())) or 1.0
+        self.stories[number] = story
         self._next = max(self._next, number + 1)
         for word, weight in story.words.items():
             self._holders[word][number] = weight / length
@@ -230,16 +221,9 @@ class Stories:
                 del self._holders[word]
         return story
 
-    def _bound(self) -> None:
-        """Halve counts until they are few enough."""
-        while len(self.counts) > MOST_COUNTED:
-            self.documents //= 2
-            self.counts = Counter({word: n // 2 for word, n in self.counts.items() if n > 1})
 
-
-def _age(story: Story) -> tuple[int, str]:
-    """Return what is larger for the earlier of two stories, and differs for any two."""
-    return -story.begin, story.first
+def _place(one: Sketch) -> tuple[int, str]:
+    return one.time, one.id
 
 
 def rows_of_stories(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
@@ -275,7 +259,7 @@ def _largest(weights: Mapping[str, float], most: int) -> list[tuple[str, float]]
     return sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:most]
 
 
-def _told(story: Story, some: Sequence[Sketch]) -> dict[str, Any]:
+def _row(story: Story, some: Sequence[Sketch]) -> dict[str, Any]:
     topics = Counter(one.topic for one in some if one.topic is not None)
     ordered = sorted(topics.items(), key=lambda pair: (-pair[1], pair[0]))
     return {
@@ -292,30 +276,16 @@ def _told(story: Story, some: Sequence[Sketch]) -> dict[str, Any]:
 def _story(values: object) -> Story:
     """Check the fields of a story and return it."""
     found = Story(**checks.record(Story, values, "a story"))
-    _text("first of a story", found.first)
     for time in (found.begin, found.last):
         checks.whole("times of a story", time, -_LARGEST, _LARGEST)
     checks.whole("documents of a story", found.documents, 1)
-    for weight in _dictionary("words of a story", found.words).values():
+    for weight in found.words.values():
         checks.number("words of a story", weight, 0.0, _MOST_WEIGHT)
     return found
 
 
-def _list(name: str, value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        checks.refuse(name, type(value).__name__, "a list")
-    found: list[Any] = value
+def _check_counts(name: str, counts: Any) -> dict[str, int]:
+    for count in checks.of_type(name, counts, dict[str, int]).values():
+        checks.whole(name, count, 1)
+    found: dict[str, int] = counts
     return found
-
-
-def _dictionary(name: str, value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        checks.refuse(name, type(value).__name__, "a dictionary")
-    found: dict[str, Any] = value
-    return found
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        checks.refuse(name, type(value).__name__, "a text")
-    return str(value)

@@ -300,9 +300,7 @@ class Trends:
         for topic in found.ids:
             checks.whole("ids of trends", topic)
         checks.sized("different ids of trends", set(found.ids), len(found.ids))
-        cells = checks.field(header, "cells")
-        if not isinstance(cells, list):
-            checks.refuse("cells of trends", type(cells).__name__, "a list")
+        cells = checks.of_type("cells of trends", checks.field(header, "cells"), list[Any])
         for number, values in enumerate(cells):
             found._read(checks.record(_StoredCell, values, f"cell {number} of trends"))
         return found

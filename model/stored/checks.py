@@ -193,6 +193,13 @@ def hexadecimal(name: str, value: object, digits: int = 64) -> str:
     return value
 
 
+def of_type(name: str, value: Any, hint: Any) -> Any:
+    """Return a value of a type that :func:`fits` knows; refuse every other value."""
+    if not fits(value, hint):
+        refuse(name, repr(value), f"a value of type {_spelled(hint)}")
+    return value
+
+
 def field(header: dict[str, Any], name: str) -> Any:
     """Return a field that must be present."""
     if name not in header:
@@ -335,10 +342,14 @@ def _declared(kind: Any) -> dict[str, _Field]:
     for item in fields(kind):
         if item.init:
             hint = hints[item.name]
-            spelled = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
             required = item.default is MISSING and item.default_factory is MISSING
-            found[item.name] = _Field(required, _test_of(hint), spelled, get_origin(hint) is tuple)
+            is_tuple = get_origin(hint) is tuple
+            found[item.name] = _Field(required, _test_of(hint), _spelled(hint), is_tuple)
     return found
+
+
+def _spelled(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
 
 
 def fits(value: object, hint: Any) -> bool:

@@ -39,7 +39,6 @@ from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import (
-    PROFILE_FILE,
     READING,
     as_input_is,
     inform,
@@ -304,9 +303,7 @@ def _of_run(
     if prog == "infer":
         found["output"] = parts["mixtures"]
     if prog == "erase":
-        there = {name: path for name, path in parts.items() if Path(path).is_dir()}
-        pages = [str(folder / name) for name in ("report.html", PROFILE_FILE)]
-        found = {**there, "pages": names_text(pages)}
+        found = {name: path for name, path in parts.items() if Path(path).is_dir()}
     if prog == "report":
         found["output"] = str(folder / "report.html")
         documents = found.pop("input", None)

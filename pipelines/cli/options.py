@@ -378,12 +378,6 @@ LabelledOptions = flags(
 ReportOptions = flags(
     "Report",
     title={"default": "Topics", "help": "title of the page"},
-    follow={
-        "type": values.duration,
-        "nargs": "?",
-        "const": "10s",
-        "help": "write the page anew for each new version; how often to look for one",
-    },
 )
 TextOptions = flags(
     "Text",

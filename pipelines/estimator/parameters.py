@@ -23,7 +23,6 @@ from beam_topics.model.learners import LEARNER, LearnerSettings
 from beam_topics.model.settings.compositions import placements
 from beam_topics.model.settings.options import Record, options_of, plain_options
 from beam_topics.model.words.functions import check_allowed
-from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import parse
 from beam_topics.pipelines.cli.groups import Options, UsageError, names_of
@@ -148,7 +147,9 @@ def _differing(record: Record) -> dict[str, Any]:
 @cache
 def _word_lists() -> tuple[str, ...]:
     """Return the names of the parameters that take a file of words, or the words."""
-    found = [*plain_options(TokeniserSettings), *(place.option for place in placements(LEARNER))]
+    records = group.TokeniserOptions.records
+    found = [item for record in records for item in plain_options(record)]
+    found += [place.option for place in placements(LEARNER)]
     return tuple(dict.fromkeys(item.name for item in found if item.file))
 
 

@@ -82,8 +82,14 @@ def documents_of(
                 yield replace(item, key=manifest.key) if keyed else item
 
 
-def check_documents(patterns: Sequence[str] | None, mixtures: Sequence[str] | None) -> None:
-    """Refuse ``--documents`` without ``--mixtures``."""
+def check_documents(
+    patterns: Sequence[str] | None, mixtures: Sequence[str] | None, both: bool = False
+) -> None:
+    """Refuse ``--documents`` without ``--mixtures``; with ``both``, the reverse too."""
+    if both and mixtures is not None and patterns is None:
+        allowed = "nothing without --documents"
+        remedy = "Add the files of the documents, whose words make the names."
+        raise OptionError("--mixtures", ",".join(mixtures), allowed, remedy)
     if patterns is not None and mixtures is None:
         raise OptionError(
             "--documents",

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import NamedTuple
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import InferenceSettings, inference_for
 from beam_topics.model.inference.base import CLASSIFIER, CacheSettings, CoverageSettings
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.serving import ServedModel, Serving
-from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
-from beam_topics.model.publishing.snapshots import ModelFile
+from beam_topics.model.publishing.snapshots import ChosenModel
 from beam_topics.model.publishing.store import ModelStore, settings_of_keys
 from beam_topics.model.reading.settings import ReadSettings
-from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import MixtureSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
@@ -24,20 +21,6 @@ from beam_topics.pipelines.cli.settings_from_options import inference_settings_o
 # The number of models that are read before the run begins. Where there are more, a worker that
 # reads a damaged one ends the run, with the same message.
 MOST_CHECKED = 100
-
-
-class ChosenModel(NamedTuple):
-    """What is kept of a manifest. A whole one is larger, and there may be thousands."""
-
-    key: str
-    version: str
-    file: ModelFile
-    tokeniser: TokeniserSettings
-
-    @classmethod
-    def of(cls, manifest: Manifest) -> ChosenModel:
-        """Return what is kept of a manifest."""
-        return cls(manifest.key, manifest.version, ModelFile.of(manifest), manifest.tokeniser)
 
 
 def chosen_models(options: Options) -> dict[str, ChosenModel]:

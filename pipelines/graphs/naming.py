@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from beam_topics.model.documents.document import Document
-from beam_topics.model.errors import OptionError
-from beam_topics.model.evaluation.agreement import main_topics
 from beam_topics.model.publishing.catalogue import Catalogue
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.model.reporting.mixtures import Limits, Mixture, document_digest, texts_of
+from beam_topics.model.reporting.mixtures import Limits, texts_of
 from beam_topics.model.reporting.names import (
     MOST_DOCUMENTS,
     mean_length,
@@ -22,10 +15,10 @@ from beam_topics.model.reporting.names import (
     names_by,
     names_by_documents,
 )
+from beam_topics.model.reporting.own_documents import dominated
 from beam_topics.model.reporting.relevance import word_statistics
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.words.functions import load
-from beam_topics.model.words.tokeniser import Tokeniser
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.graphs.labelled_files import check_documents, documents_of, labelled_of
@@ -39,11 +32,7 @@ def automatic_names(
 ) -> dict[int, str]:
     """Return a name for each topic that is not merged into another."""
     namer = None if options.namer is None else load("--namer", options.namer, "my_names:name_topic")
-    check_documents(options.documents, options.mixtures)
-    if options.mixtures is not None and options.documents is None:
-        allowed = "nothing without --documents"
-        remedy = "Add the files of the documents, whose words make the names."
-        raise OptionError("--mixtures", ",".join(options.mixtures), allowed, remedy)
+    check_documents(options.documents, options.mixtures, both=True)
     shown = Shown(catalogue, manifest, store.get_snapshot(manifest))
     whole, texts = shown.snapshot, []
     if options.documents is None:
@@ -62,27 +51,11 @@ def _by_documents(
     labelled = labelled_of(
         options.mixtures, history, shown, typical=_TYPICAL, sample=MOST_DOCUMENTS
     )
-    tokeniser = Tokeniser(history[-1].tokeniser)
     items = documents_of(options.documents, settings, history[-1])
     sample, snapshot = labelled.sample, shown.snapshot
-    names = names_by_documents(snapshot, dominated(items, sample, tokeniser, snapshot))
+    names = names_by_documents(snapshot, dominated(items, sample, history[-1].tokeniser, snapshot))
     typical = {mixture.digest for topic in labelled.typical for mixture in topic}
     texts = texts_of(documents_of(options.documents, settings, history[-1]), typical, Limits())
     return names, [
         [texts[m.digest].text for m in topic if m.digest in texts] for topic in labelled.typical
     ]
-
-
-def dominated(
-    items: Iterable[Any], sample: Sequence[Mixture], tokeniser: Tokeniser, snapshot: Snapshot
-) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield the largest topic of each document of a sample, and its words in their order."""
-    phrases = snapshot.phrases
-    topics = main_topics(np.array([m.proportions for m in sample]))
-    left = {m.digest: topic for m, topic in zip(sample, topics, strict=True) if topic >= 0}
-    for item in items:
-        if isinstance(item, Document):
-            topic = left.pop(document_digest(item.key, item.id, item.timestamp), None)
-            if topic is not None:
-                words = tokeniser.words(item.text)
-                yield topic, phrases.in_words(words) if phrases else words

@@ -1,4 +1,4 @@
-"""What a run that learns came to: all minibatches learned, an interrupt, words lost."""
+"""What a run that learns came to: all minibatches learned, or an interrupt."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import apache_beam as beam
 
-from beam_topics.model.documents.sequencing import REPEATS
-from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import (
     InterruptedRunError,
     LostMinibatchesError,
@@ -19,17 +17,15 @@ from beam_topics.model.interrupts import INTERRUPTS
 from beam_topics.model.learner_log.log import keep_live
 from beam_topics.model.learner_log.options import RunSettings
 from beam_topics.model.publishing.checkpoint_store import rollback
-from beam_topics.model.words.tokeniser import wordless
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.settings_from_options import (
     learn_options_of,
     learner_settings_of,
 )
 from beam_topics.pipelines.cli.stored import store_of
-from beam_topics.pipelines.cli.terminal import tell
 from beam_topics.pipelines.graphs.additions import additions_began, print_end
+from beam_topics.pipelines.graphs.counted import check_words, tell_repeats
 from beam_topics.pipelines.graphs.execute import run
-from beam_topics.transforms.shared import LOST, WITHOUT_WORDS
 
 
 def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
@@ -101,26 +97,3 @@ def check_learned(counted: Mapping[str, int], options: Options) -> None:
         )
     if settings_of(options, RunSettings).add_documents:
         print_end(counted)
-
-
-def tell_repeats(counted: Mapping[str, int], options: Options) -> None:
-    """Say how many documents were not learned because another one of their window has their id."""
-    found = [counted.get(f"dead_{reason}", 0) for reason in REPEATS]
-    if sum(found):
-        kept = settings_of(options, SequenceSettings).on_repeat
-        tell(
-            f"{sum(found):,} documents have an id that another document of their window has, and"
-            f" {found[0]:,} of them its text, too. The {kept} of each id was learned (--on_repeat);"
-            " the others are dead letters."
-        )
-
-
-def check_words(counted: Mapping[str, int]) -> None:
-    """Check that documents have words, and say why if nine of ten have none."""
-    documents, without = counted.get("documents", 0), counted.get(WITHOUT_WORDS, 0)
-    lost = {name.removeprefix(LOST): n for name, n in counted.items() if name.startswith(LOST)}
-    said = wordless(documents, without, lost)
-    if said and without == documents:
-        raise RefusedInputError(said)
-    if said:
-        tell(said)

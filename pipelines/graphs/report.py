@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
 from beam_topics.model.publishing.manifest import Manifest
-from beam_topics.model.publishing.settings import VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits, shortened, shown, texts_of
@@ -19,7 +16,7 @@ from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.looking import PROFILE_FILE
 from beam_topics.pipelines.cli.options import OutputFileSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.cli.stored import opened, store_of
+from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
 from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,
@@ -36,52 +33,20 @@ _LINES = 20
 
 
 def report(options: Options) -> None:
-    """Write the page, once or for each version."""
+    """Write the page."""
     check_installed()
-    which, output = settings_of(options, VersionSettings), options.output
-    _check(output, which.version, options)
-    store = store_of(options)
-
-    def write(manifest: Manifest) -> None:
-        page = page_of(store, manifest, options)
-        write_file(output, page)
-        size = f"{len(page) / 1e6:.1f} MB"
-        console().print(plain(f"version {manifest.version} -> {output} ({size})"), soft_wrap=True)
-
-    if options.follow is None:
-        write(opened(options)[1])
-    else:
-        seconds = options.follow / 1e6
-        follow(lambda: store.latest(which.key), write, lambda: time.sleep(seconds))
-
-
-def _check(output: str, version: str, options: Options) -> None:
-    """Refuse options that have no effect here, and a page that is not HTML."""
+    output = options.output
     if Path(output).suffix.lower() not in (".html",):
         raise OptionError(
             "--output", output, "a file whose name ends in .html", "Correct the ending."
         )
-    if options.follow is not None and version != "latest":
-        raise OptionError(
-            "--model_version", version, "latest with --follow", "Leave one of the two out."
-        )
     if (period := settings_of(options, OutputFileSettings).file_period) is not None:
         raise OptionError("--file_period", period, "nothing in a report", "Leave it out.")
-
-
-def follow(
-    newest: Callable[[], Manifest | None],
-    write: Callable[[Manifest], None],
-    wait: Callable[[], None],
-) -> None:
-    """Write each new version, without an end."""
-    written = None
-    while True:
-        found = newest()
-        if found is not None and found.version != written:
-            write(found)
-            written = found.version
-        wait()
+    store, manifest = opened(options)
+    page = page_of(store, manifest, options)
+    write_file(output, page)
+    size = f"{len(page) / 1e6:.1f} MB"
+    console().print(plain(f"version {manifest.version} -> {output} ({size})"), soft_wrap=True)
 
 
 def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:

@@ -1,10 +1,13 @@
 """``beam-topics erase``: no file holds the document afterwards, and what stays is told."""
 
 import json
+import shutil
+from pathlib import Path
 
 import fastavro
 import numpy as np
 import pytest
+from apache_beam.io.localfilesystem import LocalFileSystem
 
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
@@ -109,6 +112,55 @@ def test_avro_keeps_its_schema_and_other_rows(made, tmp_path, capsys):
         assert reader.writer_schema == schema
     assert "1 rows removed, or written without the documents" in capsys.readouterr().out
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
+
+
+class Bucket(LocalFileSystem):
+    """A file system of Beam's that has its files in a folder, as objects of ``made://``."""
+
+    folder = ""
+
+    @classmethod
+    def scheme(cls):
+        return "made"
+
+    def _at(self, path):
+        return path.replace("made:/", self.folder)
+
+    def join(self, *parts):
+        return "/".join(parts)
+
+    def match(self, patterns, limits=None):
+        found = super().match(list(map(self._at, patterns)), limits)
+        for one in (one for some in found for one in some.metadata_list):
+            one.path = one.path.replace(self.folder, "made:/")
+        return found
+
+    def open(self, path, *_, **__):
+        return Path(self._at(path)).open("rb")
+
+    def create(self, path, *_, **__):
+        return Path(self._at(path)).open("wb")
+
+
+def test_files_of_a_bucket_are_written_again(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(Bucket, "folder", str(tmp_path))
+    (tmp_path / "trends").mkdir()
+    story = {"key": "", "story": "s1", "document_ids": ["s1", "s2"], "words": []}
+    other = {**story, "story": "s2", "document_ids": ["s2", "s1"]}
+    path = tmp_path / "trends/stories-1.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in (story, other)))
+    assert run_erase(made, "s1", rows="made://trends") == 0
+    assert list(map(json.loads, path.read_text().splitlines())) == [
+        {**other, "document_ids": ["s2"]}
+    ]
+
+
+def test_pages_of_another_folder_stay(made, tmp_path):
+    shutil.copytree(made / "data.topics/models", tmp_path / "models")
+    (tmp_path / "report.html").write_text("mine")
+    (tmp_path / "ids.txt").write_text("d3\td\nd3\t2024-01-04\n")
+    assert erase.main([f"--model_store={tmp_path}/models", f"--ids={tmp_path}/ids.txt"]) == 0
+    assert (tmp_path / "report.html").read_text() == "mine"
 
 
 def test_a_file_of_ids_without_one_is_refused(made, capsys):

@@ -8,7 +8,6 @@ from reported import documents_of, mixture_rows, published, stories_of, written
 
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.pipelines import report
-from beam_topics.pipelines.graphs import report as page
 
 pytest.importorskip("jinja2")
 
@@ -88,10 +87,7 @@ def figures_in_versions(figures):
         ("--output=r.html --file_period=1h", "--file_period: 3600000000 was given; allowed is no"),
         ("--output=r.html --documents=x.jsonl", "allowed is nothing without --mixtures. Give the"),
         ("--output=r.html --mixtures=none", "--mixtures: 'none' was given; allowed is a folder"),
-        (
-            "--output=r.html --follow --model_version=x",
-            "allowed is latest with --follow. Leave one",
-        ),
+        ("--output=r.html --follow", "--follow: there is no such option here. "),
         ("", "--output is missing. Give it, for example --output=report.html"),
     ],
 )
@@ -128,26 +124,6 @@ def test_a_page_where_a_folder_is_is_refused(run, tmp_path, capsys):
     given = [f"--model_store={run / 'models'}", f"--output={tmp_path / 'r.html'}"]
     assert report.main(given) == 2
     assert "allowed is a file that is there, or can be made" in capsys.readouterr().err
-
-
-class Stopped(Exception):
-    pass
-
-
-def test_following_writes_each_new_version_once(run):
-    store = published(run / "followed", versions=3)
-    versions = [None, *store.manifests("")[:2], store.latest("")]
-    looks = iter([versions[0], versions[0], versions[1], versions[1], versions[3], versions[3]])
-    pages, waits = [], []
-
-    def wait():
-        waits.append(1)
-        if len(waits) == 6:
-            raise Stopped
-
-    with pytest.raises(Stopped):
-        page.follow(lambda: next(looks), pages.append, wait)
-    assert pages == [versions[1], versions[3]]
 
 
 def test_what_the_input_was_is_shown(run, tmp_path, capsys):

@@ -202,9 +202,8 @@ class VariationalState(Generic[S]):
         for name in _COUNTS:
             value = checks.whole(f"{name} of a saved learner", checks.field(header, name))
             setattr(self, name, value)
-        listed = checks.field(header, "evidence")
-        if not isinstance(listed, list):
-            checks.refuse("evidence of a saved learner", repr(listed), "a list of scaled numbers")
+        what = "evidence of a saved learner"
+        listed = checks.of_type(what, checks.field(header, "evidence"), list[str])
         checks.whole("figures of evidence", len(listed), 1, EVIDENCE_WINDOW + 2)
         self.evidence, *recent = map(Scaled.from_hex, listed)
         self.recent = deque(recent)

@@ -13,7 +13,11 @@ from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import DAY, KafkaClientSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
-from beam_topics.transforms.sources.kafka_client import KafkaSettings, Until, properties
+from beam_topics.transforms.sources.kafka_client import (
+    KafkaSettings,
+    Until,
+    properties,
+)
 
 if TYPE_CHECKING:
     from beam_topics.model.documents.block import Blocks
@@ -76,7 +80,8 @@ class Kafka(SourceSettings):
     def read(
         self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
     ) -> ReadKafka:
-        from beam_topics.transforms.sources.kafka import ReadKafka, partitions_of
+        from beam_topics.transforms.sources.kafka import ReadKafka
+        from beam_topics.transforms.sources.kafka_partitions import partitions_of
 
         settings = self.settings(options)
         properties(settings.config)

@@ -16,6 +16,7 @@ from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.pending import ListBag
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import OptionError, StoreConflictError
+from beam_topics.model.learner_log import erasing
 from beam_topics.model.learner_log.erasing import KeyErasure
 from beam_topics.model.learner_log.head import checkpoint_from_bytes, checkpoint_to_bytes
 from beam_topics.model.learner_log.known import known_up_to
@@ -33,6 +34,7 @@ from beam_topics.model.publishing.local_files import LocalBlobs, blobs_at
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.erasure import Erased
 from beam_topics.model.settings.compositions import compose
+from beam_topics.model.times import to_iso
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 
 DAY = 86_400_000_000
@@ -99,10 +101,9 @@ def learned(root, name):
 
 def erase(store, *ids):
     erased = Erased(ids or [VICTIM])
-    for writes in (False, True):
-        erasure = KeyErasure(store, "", erased, writes)
-        erasure.run()
-    return erased, erasure.told
+    erasure = KeyErasure(store, "", erased)
+    erasure.run(writes=False)
+    return erased, erasure.run(writes=True)
 
 
 def states(store, options):
@@ -260,6 +261,29 @@ def test_a_signed_store_is_signed_again_or_left_as_it_is(tmp_path):
     names = {path.name.rpartition(".")[0] for path in root.glob("_/signatures/*")}
     there = {p.name for folder in ("checkpoints", "known") for p in root.glob(f"_/{folder}/*")}
     assert there <= names and not [n for n in names - there if not n.endswith(".json")]
+
+
+def test_too_many_windows_are_refused_and_a_time_needs_one(tmp_path, monkeypatch):
+    store, _ = learned(tmp_path, "gibbs")
+    # The documents are of 15 windows.
+    monkeypatch.setattr(erasing, "MOST_HASHES", 29)
+    told = "--ids: '2 ids without times' was given; allowed is 1 where documents are of 15 windows"
+    with pytest.raises(OptionError, match=f"{told}. Write the time of the document behind each id"):
+        erase(store, VICTIM, "d3")
+    then = bytes_below(tmp_path)
+    assert erase(store, f"{VICTIM}\t2024-01-01", f"d3\t{to_iso(40 * DAY)}")[0].found == set()
+    assert bytes_below(tmp_path) == then
+    assert erase(store, f"{VICTIM}\t{to_iso(17 * DAY // 4)}", "d3")[0].found == {VICTIM, "d3"}
+
+
+def test_hashes_are_looked_for_some_at_a_time(tmp_path, monkeypatch):
+    shutil.copytree(learned(tmp_path / "a", "gibbs")[0].root, tmp_path / "b")
+    asked = (VICTIM, "d3", f"d3\t{to_iso(3 * DAY // 4)}", "d90")
+    whole = erase(ModelStore(str(tmp_path / "a")), *asked)
+    monkeypatch.setattr(erasing, "_TOGETHER", 4)
+    parts = erase(ModelStore(str(tmp_path / "b")), *asked)
+    assert whole[0].found == parts[0].found == {VICTIM, "d3", "d90"} and whole[1] == parts[1]
+    assert "3 known documents removed" in whole[1][0]
 
 
 def bytes_in(store, folder="_"):

@@ -58,6 +58,8 @@ NAN, INF = float("nan"), float("inf")
             "d: found 'AAA.*allowed is 64 lowercase hexadecimal digits",
         ),
         (lambda: checks.hexadecimal("d", "a" * 64 + "\n"), "d: found"),
+        (lambda: checks.of_type("t", ["a", 1], list[str]), r"t: found \['a', 1\], allowed is a"),
+        (lambda: checks.of_type("t", 3, str), "t: found 3, allowed is a value of type str"),
         (lambda: checks.field({}, "f"), "field f: found nothing"),
     ],
 )
