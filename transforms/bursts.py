@@ -25,8 +25,9 @@ from apache_beam.transforms.userstate import (
     TimerSpec,
     on_timer,
 )
-from apache_beam.transforms.window import TimestampedValue
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.documents import pending
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
@@ -37,8 +38,6 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso
 from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
 
-# The least window: a cycle of shorter ones has too many.
-LEAST_WINDOW = 60 * MICROSECONDS_PER_SECOND
 # No id of a topic is larger; the numbers of the events of a window are apart from those of others.
 _NUMBERS = 2**20
 # The field that rows of stories have, and the stories that a burst names.
@@ -52,9 +51,21 @@ def _end_of(data: bytes) -> str:
     return end
 
 
-def by_key(row: bytes) -> tuple[bytes, bytes]:
-    """Return a row behind its model key."""
-    return json.loads(row)["key"].encode(), row
+class _Gather(beam.DoFn):
+    """Join the rows of a bundle that are made at one time, as lines behind their model key."""
+
+    def start_bundle(self) -> None:
+        self._lines: dict[tuple[str, str], list[tuple[Timestamp, bytes]]] = {}
+
+    def process(self, row: bytes, time: Timestamp = beam.DoFn.TimestampParam) -> None:
+        place = json.loads(row)["key"], _end_of(row)
+        self._lines.setdefault(place, []).append((time, row))
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        for (key, _), some in self._lines.items():
+            # The watermark does not pass what waits.
+            pair = key.encode(), b"\n".join(row for _, row in some)
+            yield WindowedValue(pair, min(time for time, _ in some), [GlobalWindow()])
 
 
 def records_of_bursts(
@@ -118,13 +129,13 @@ class FindBurstsDoFn(PendingDoFn):
         bag: Any = _ROWS,
         timer: Any = _CLOSE,
     ) -> None:
-        """Add a row to its window."""
-        key, row = element
+        """Add rows to their window."""
+        key, rows = element
         before = self.read_head(key, head)
         # All rows of a window have the time of its end, so they are there a millisecond later.
-        due = min(parse_time(_end_of(row)) + 1000, LAST_TIME)
+        due = min(parse_time(_end_of(rows.partition(b"\n")[0])) + 1000, LAST_TIME)
         due = due if before.done is None else max(due, before.done + 1)
-        self.write_head(key, pending.add(before, self.mirror(key), bag, due, row), head)
+        self.write_head(key, pending.add(before, self.mirror(key), bag, due, rows), head)
         self.set_timer(key, timer, self._schedule.time_of(due))
 
     @on_timer(CLOSE)
@@ -137,7 +148,8 @@ class FindBurstsDoFn(PendingDoFn):
         watched: Any = _WATCHED,
     ) -> Iterator[Any]:
         """Judge the windows that are due."""
-        rows = [row for _, some in self.take_due(key, time, head, bag) for row in some]
+        due = self.take_due(key, time, head, bag)
+        rows = [row for _, some in due for lines in some for row in lines.split(b"\n")]
         if not rows:
             return
         data = watched.read()
@@ -169,7 +181,8 @@ class FindBursts(beam.PTransform):
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
         return (
             rows
-            | "By key" >> beam.Map(by_key).with_output_types(tuple[bytes, bytes])
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "By key" >> beam.ParDo(_Gather()).with_output_types(tuple[bytes, bytes])
             | "Apart" >> beam.Reshuffle()
             | "Judge" >> beam.ParDo(self._fn).with_output_types(bytes)
         )

@@ -1,8 +1,9 @@
-"""Copy output files without some documents: mixtures, trends, events and dead letters.
+"""Copy output files without some documents: mixtures, trends, stories, events and dead letters.
 
-What a row is follows from its fields. A mixture leaves; trends and events stay without the ids; and
-a dead letter leaves if its record has an id. Of a record that can be read as JSON only whole values
-count, and of any other text what stands between two characters that are no part of a word.
+What a row is follows from its fields. A mixture leaves, as does a story whose name is the id;
+trends, other stories and events stay without the ids; and a dead letter leaves if its record has an
+id. Of a record that can be read as JSON only whole values count, and of any other text what stands
+between two characters that are no part of a word.
 
 >>> erased = Erased(["b"])
 >>> erased.rest({"id": "b", "model_version": "1"}) is None
@@ -57,7 +58,11 @@ class Erased:
             return None if self._is_named(row) else dict(row)
         if "model_version" in row and self.holds(row.get("id")):
             return None
+        if self.holds(row.get("story")):
+            return None
         found = dict(row)
+        if isinstance(stories := row.get("stories"), list):
+            found["stories"] = [one for one in stories if not self.holds(one.get("story"))]
         if isinstance(typical := row.get("typical"), list):
             found["typical"] = [one for one in typical if not self.holds(one.get("id"))]
         if isinstance(named := row.get("document_ids"), list):

@@ -17,12 +17,13 @@ from beam_topics.pipelines.graphs.labelled_files import stored_files
 from beam_topics.transforms.read import open_stored
 from beam_topics.transforms.write import replaced
 
-_FILES = {
-    "mixtures": "mixtures-*",
-    "rows": "trends-*",
-    "events": "events-*",
-    "dead_letters": "dead-letters-*",
-}
+_FILES = (
+    ("mixtures", "mixtures-*"),
+    ("rows", "trends-*"),
+    ("rows", "stories-*"),
+    ("events", "events-*"),
+    ("dead_letters", "dead-letters-*"),
+)
 _SHOWN = 10
 
 
@@ -69,7 +70,7 @@ def _store(store: ModelStore, erased: Erased, writes: bool) -> Iterator[str]:
 
 
 def _files(options: Options, erased: Erased, writes: bool) -> Iterator[str]:
-    for name, inside in _FILES.items():
+    for name, inside in _FILES:
         for path in _paths(options.get(name) or [], inside, f"--{name}"):
             with open_stored(path) as source:
                 changed = copy_without(source, None, path, erased)
