@@ -25,9 +25,8 @@ from apache_beam.transforms.userstate import (
     TimerSpec,
     on_timer,
 )
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
+from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
-from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.documents import pending
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
@@ -51,21 +50,9 @@ def _end_of(data: bytes) -> str:
     return end
 
 
-class _Gather(beam.DoFn):
-    """Join the rows of a bundle that are made at one time, as lines behind their model key."""
-
-    def start_bundle(self) -> None:
-        self._lines: dict[tuple[str, str], list[tuple[Timestamp, bytes]]] = {}
-
-    def process(self, row: bytes, time: Timestamp = beam.DoFn.TimestampParam) -> None:
-        place = json.loads(row)["key"], _end_of(row)
-        self._lines.setdefault(place, []).append((time, row))
-
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        for (key, _), some in self._lines.items():
-            # The watermark does not pass what waits.
-            pair = key.encode(), b"\n".join(row for _, row in some)
-            yield WindowedValue(pair, min(time for time, _ in some), [GlobalWindow()])
+def by_key(row: bytes) -> tuple[bytes, bytes]:
+    """Return a row behind its model key."""
+    return json.loads(row)["key"].encode(), row
 
 
 def records_of_bursts(
@@ -129,13 +116,13 @@ class FindBurstsDoFn(PendingDoFn):
         bag: Any = _ROWS,
         timer: Any = _CLOSE,
     ) -> None:
-        """Add rows to their window."""
-        key, rows = element
+        """Add a row to its window."""
+        key, row = element
         before = self.read_head(key, head)
         # All rows of a window have the time of its end, so they are there a millisecond later.
-        due = min(parse_time(_end_of(rows.partition(b"\n")[0])) + 1000, LAST_TIME)
+        due = min(parse_time(_end_of(row)) + 1000, LAST_TIME)
         due = due if before.done is None else max(due, before.done + 1)
-        self.write_head(key, pending.add(before, self.mirror(key), bag, due, rows), head)
+        self.write_head(key, pending.add(before, self.mirror(key), bag, due, row), head)
         self.set_timer(key, timer, self._schedule.time_of(due))
 
     @on_timer(CLOSE)
@@ -148,8 +135,7 @@ class FindBurstsDoFn(PendingDoFn):
         watched: Any = _WATCHED,
     ) -> Iterator[Any]:
         """Judge the windows that are due."""
-        due = self.take_due(key, time, head, bag)
-        rows = [row for _, some in due for lines in some for row in lines.split(b"\n")]
+        rows = [row for _, some in self.take_due(key, time, head, bag) for row in some]
         if not rows:
             return
         data = watched.read()
@@ -181,8 +167,7 @@ class FindBursts(beam.PTransform):
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
         return (
             rows
-            | "Global" >> beam.WindowInto(GlobalWindows())
-            | "By key" >> beam.ParDo(_Gather()).with_output_types(tuple[bytes, bytes])
+            | "By key" >> beam.Map(by_key).with_output_types(tuple[bytes, bytes])
             | "Apart" >> beam.Reshuffle()
             | "Judge" >> beam.ParDo(self._fn).with_output_types(bytes)
         )
