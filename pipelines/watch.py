@@ -5,8 +5,11 @@
 It takes the options of ``train`` and those of the service. Where the model store is the folder
 ``models`` of this machine, a process of its own runs ``stream``, which labels too: it writes
 ``mixtures``, ``trends`` and ``events`` beside the store, and the page shows the last window of
-them. Labels take a tenth of the processor's time of training (``docs/results/serving.md``).
-Elsewhere the process runs ``train``.
+them. Elsewhere the process runs ``train``.
+
+Labels cost more than half of what training does (``docs/results/serving.md``), of which the labels
+themselves are a third, and rows, bursts and stories the rest: fewer sweeps save nothing. Those of
+files are made when all versions are published, so no version waits for them.
 """
 
 from __future__ import annotations
