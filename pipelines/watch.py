@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING
 
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import BeamTopicsError
-from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines import train
 from beam_topics.pipelines.cli import options as group
@@ -96,7 +95,7 @@ def line_of(options: Options) -> list[str]:
         for before, one in zip(("", *options.argv), options.argv, strict=False)
         if one.partition("=")[0] not in own and before not in own
     ]
-    found = labels_beside(settings_of(options, StoreSettings).root)
+    found = labels_beside(options.model_store)
     if not found:
         return ["train", *line]
     window = max(settings_of(options, SequenceSettings).window, group.LEAST_WINDOW)
