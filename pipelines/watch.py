@@ -1,8 +1,15 @@
-"""Train a model, and serve its page from the first version on.
+"""Train a model, label its documents, and serve its page from the first version on.
 
 ``beam-topics watch data.csv``
 
-It takes the options of ``train``, which runs in a process of its own, and those of the service.
+It takes the options of ``train`` and those of the service. Where the model store is the folder
+``models`` of this machine, a process of its own runs ``stream``, which labels too: it writes
+``mixtures``, ``trends`` and ``events`` beside the store, and the page shows the last window of
+them. Elsewhere the process runs ``train``.
+
+Labels cost more than half of what training does (``docs/results/serving.md``), of which the labels
+themselves are a third, and rows, bursts and stories the rest: fewer sweeps save nothing. Those of
+files are made when all versions are published, so no version waits for them.
 """
 
 from __future__ import annotations
@@ -11,18 +18,22 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
+from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.times import duration_text
 from beam_topics.pipelines import train
 from beam_topics.pipelines.cli import options as group
+from beam_topics.pipelines.cli.arguments import labels_beside
 from beam_topics.pipelines.cli.command import command
-from beam_topics.pipelines.cli.groups import Options, names_of
+from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
 from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import inform
+from beam_topics.pipelines.graphs.sources import is_log
 from beam_topics.pipelines.serve import listening, models_of, server_of
 
 if TYPE_CHECKING:
@@ -58,7 +69,7 @@ def training(options: Options) -> Iterator[subprocess.Popen[bytes]]:
     """Train in a process that gets no signal of the terminal; it is interrupted at the end."""
     # None of them comes between the start of the process and what ends it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *_ENDS))
-    line = [sys.executable, "-m", "beam_topics", "train", *line_of(options.argv)]
+    line = [sys.executable, "-m", "beam_topics", *line_of(options)]
     child = subprocess.Popen(line, process_group=0, preexec_fn=_hear_interrupts)
     try:
         for number in _ENDS:
@@ -76,14 +87,24 @@ def _hear_interrupts() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def line_of(argv: Sequence[str]) -> list[str]:
-    """Return a command line without the options of the service and their values."""
+def line_of(options: Options) -> list[str]:
+    """Return the program that trains, and its command line."""
     own = {f"--{name}" for name in names_of([group.ServiceOptions])}
-    return [
+    line = [
         one
-        for before, one in zip(("", *argv), argv, strict=False)
+        for before, one in zip(("", *options.argv), options.argv, strict=False)
         if one.partition("=")[0] not in own and before not in own
     ]
+    found = labels_beside(options.model_store)
+    if not found:
+        return ["train", *line]
+    window = max(settings_of(options, SequenceSettings).window, group.LEAST_WINDOW)
+    found["trends_window"] = duration_text(window)
+    if is_log(options.source):
+        # Without it, each bundle of a stream would have a file.
+        found["file_period"] = duration_text(window)
+    chosen = {name: value for name, value in found.items() if options.get(name) is None}
+    return ["stream", *line, *(f"--{name}={value}" for name, value in chosen.items())]
 
 
 def _wait(child: subprocess.Popen[bytes], options: Options, server: uvicorn.Server) -> None:

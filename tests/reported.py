@@ -117,9 +117,29 @@ def documents_of(path, rows):
     return path
 
 
+def trends_of(folder, windows=20, burst=1, key="", start=0):
+    """Write rows of days of 100 documents with even topics; the last has a burst of one topic."""
+    folder.mkdir(exist_ok=True)
+    rows = []
+    for day in range(start, start + windows):
+        times = {"window_start": to_iso(day * DAY), "window_end": to_iso((day + 1) * DAY)}
+        is_last = day == start + windows - 1
+        for topic in [*range(TOPICS), None]:
+            share = 0.0 if topic is None else 0.15 + (topic + day) % 2 * 0.02
+            share = (0.6 if topic == burst else 0.1) if is_last and topic is not None else share
+            one = {"id": f"{HOSTILE[0]} {day}", "timestamp": times["window_start"], "share": 1}
+            rows.append(
+                {"key": key, "group": "", "topic": topic, "documents": 100, "mean_share": share,
+                 "tokens": 9.0, "typical": [one], "part": times["window_end"], **times}
+            )  # fmt: skip
+    path = folder / f"trends-{start}{key}.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    return path
+
+
 def stories_of(folder):
     """Write rows of stories, two of them of the last window."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     rows = [
         {
             "key": "",

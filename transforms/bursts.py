@@ -37,8 +37,6 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso
 from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
 
-# The least window: a cycle of shorter ones has too many.
-LEAST_WINDOW = 60 * MICROSECONDS_PER_SECOND
 # No id of a topic is larger; the numbers of the events of a window are apart from those of others.
 _NUMBERS = 2**20
 # The field that rows of stories have, and the stories that a burst names.

@@ -261,20 +261,33 @@ def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
         by_key[row["key"]].append(row)
     found = []
     for key, some in by_key.items():
-        starts = sorted({row["window_start"] for row in some})
-        places = {start: at for at, start in enumerate(starts)}
-        series = sorted({_series(row) for row in some})
-        columns = {one: at for at, one in enumerate(series)}
-        counts, documents = np.zeros((2, len(starts), len(series)))
-        for row in some:
-            place = places[row["window_start"]], columns[_series(row)]
-            documents[place] = row["documents"]
-            counts[place] = row["documents"] * row["mean_share"]
+        starts, series, counts, documents = tables_of(some)
         for at, column, expected, probability in bursts_in(counts, documents, starts):
             (group, none, number), came = series[column], float(counts[at, column])
             topic = None if none else number
             found.append(Burst(key, group, topic, starts[at], came, expected, probability))
     return sorted(found, key=lambda one: (one.start, one.key))
+
+
+def tables_of(
+    rows: Sequence[Mapping[str, Any]],
+) -> tuple[list[int], list[tuple[str, bool, int]], FloatArray, FloatArray]:
+    """Return the rows of a key as what :func:`judged` takes.
+
+    Returns:
+        The starts of the W windows; for each of S series the group, whether there is no topic, and
+        the topic; and float64[W, S], the documents of the series and of its group.
+    """
+    starts = sorted({row["window_start"] for row in rows})
+    places = {start: at for at, start in enumerate(starts)}
+    series = sorted({_series(row) for row in rows})
+    columns = {one: at for at, one in enumerate(series)}
+    counts, documents = np.zeros((2, len(starts), len(series)))
+    for row in rows:
+        place = places[row["window_start"]], columns[_series(row)]
+        documents[place] = row["documents"]
+        counts[place] = row["documents"] * row["mean_share"]
+    return starts, series, counts, documents
 
 
 def _series(row: Mapping[str, Any]) -> tuple[str, bool, int]:

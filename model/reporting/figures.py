@@ -43,6 +43,7 @@ from beam_topics.model.reporting.course import (
 )
 from beam_topics.model.reporting.marks import DIGITS
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
+from beam_topics.model.reporting.now import now_of
 from beam_topics.model.reporting.refused import Refused
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from beam_topics.model.reporting.shown import Shown
@@ -71,6 +72,8 @@ class Sources:
         refused: The dead letters by reason; None if no place of them is known.
         profile: What the input was, in lines of two texts; None where it is not known.
         stories: The stories of the last window; None where they are not known.
+        rows: Rows of trends of the newest windows.
+        state: What changes with these; for the service.
     """
 
     history: Sequence[Manifest]
@@ -81,6 +84,8 @@ class Sources:
     refused: Sequence[Refused] | None = None
     profile: Sequence[Sequence[str]] | None = None
     stories: Sequence[Mapping[str, Any]] | None = None
+    rows: Sequence[Mapping[str, Any]] = ()
+    state: str = ""
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
@@ -121,6 +126,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "documents": document_columns(sources.labelled, sources.texts, limits),
         "events": _events(sources.history, shown, limits),
         "stories": _stories(sources, limits),
+        "now": now_of(sources.rows, shown, limits.name),
         "profile": sources.profile,
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
     }
@@ -132,6 +138,7 @@ def _model(sources: Sources) -> dict[str, Any]:
     return {
         "key": last.key,
         "version": last.version,
+        "state": sources.state,
         "versions": len(sources.history),
         "topics": int(np.count_nonzero(sources.shown.snapshot.totals)),
         "documents": last.documents,

@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reporting.trends import WRONG_ROW
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time, to_iso
 
@@ -237,10 +238,11 @@ def rows_of_stories(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
             row = json.loads(line)
             row |= {what: parse_time(row[what]) for what in ("window_end", "first")}
             _ = row["key"] + row["story"] + "".join(row["words"])
-            _ = [float(row[what]) for what in ("documents", "came")]
-            _ = [int(one["topic"]) for one in row["topics"]]
+            for what in ("documents", "came"):
+                checks.number(what, row[what], 0, checks.HUGE)
+            _ = [checks.whole("topic", one["topic"]) for one in row["topics"]]
             yield row
-    except (ValueError, KeyError, TypeError) as error:
+    except WRONG_ROW as error:
         raise DamagedDataError(
             f"{name} cannot be read as stories: {type(error).__name__} {error}. --rows takes what"
             " stream wrote. Restore it from a copy."

@@ -46,11 +46,16 @@ import numpy as np
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time, to_iso
 
 # The fields that name a row.
 TREND_KEY = ("key", "window_start", "group", "topic", "part")
+# What reading a row may raise.
+WRONG_ROW = (ValueError, KeyError, TypeError, AttributeError, RecursionError, DamagedDataError)
+# Figures of a row, with what they may be.
+_FIGURES = (("documents", 1, 2.0**64), ("tokens", 0, checks.HUGE), ("mean_share", 0, 2))
 _TIMES = ("window_start", "window_end", "part")
 
 
@@ -73,11 +78,13 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
         for line in stream:
             row = json.loads(line)
             found = _with_times(row, parse_time)
-            _ = [float(found[field]) for field in ("documents", "tokens", "mean_share")]
-            _ = None if found["topic"] is None else float(found["topic"])
-            _ = found["key"] + found["group"]
+            for what, low, high in _FIGURES:
+                checks.number(what, found[what], low, high)
+            _ = None if found["topic"] is None else checks.whole("topic", found["topic"])
+            _ = found["key"] + found["group"] + "".join(one["id"] for one in found["typical"])
+            _ = [checks.number("share", one["share"], 0, 2) for one in found["typical"]]
             yield found
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except WRONG_ROW as error:
         raise DamagedDataError(
             f"{name} cannot be read as trends: {type(error).__name__} {error}. --trends takes what"
             " infer or stream wrote. Restore it from a copy."
@@ -114,6 +121,38 @@ def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "typical": both[:most],
         }
     return list(found.values())
+
+
+def merged_rows(rows: Sequence[Mapping[str, Any]], shown: Shown) -> list[dict[str, Any]]:
+    """Return one row for each window and group of topics, with all groups of documents together.
+
+    The number of no topic comes after those of groups.
+
+    Args:
+        rows: whole rows of one model key.
+        shown: the groups of topics that are shown as one. Their shares are added in the order of
+            topics.
+    """
+    documents: dict[tuple[int, str], int] = {}
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in rows:
+        start = row["window_start"]
+        documents[start, row["group"]] = row["documents"]
+        none = [len(shown.ids)] * (row["topic"] is None)
+        for topic in none or shown.groups_of([row["topic"]]):
+            empty = {"topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []}
+            one = found.setdefault((start, topic), {**row, **empty})
+            one["tokens"] += row["tokens"]
+            one["mean_share"] += row["mean_share"] * row["documents"]
+            one["typical"] = [*one["typical"], *row["typical"]]
+    sizes: dict[int, int] = {}
+    for (start, _), count in documents.items():
+        sizes[start] = sizes.get(start, 0) + count
+    for (start, _), one in found.items():
+        one["documents"] = sizes[start]
+        one["mean_share"] /= sizes[start]
+        one["typical"].sort(key=lambda d: (-d["share"], d["timestamp"], d["id"]))
+    return [found[place] for place in sorted(found)]
 
 
 def _row_order(row: Mapping[str, Any]) -> tuple[tuple[bool, Any], ...]:

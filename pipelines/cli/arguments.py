@@ -51,7 +51,13 @@ from beam_topics.pipelines.graphs.sources import SourceOptions
 ENDING = ".topics"
 RUN_FILE = "run.yaml"
 # What a run writes into its folder, by option.
-_PARTS = {"model_store": "models", "dead_letters": "dead", "mixtures": "mixtures"}
+_PARTS = {
+    "model_store": "models",
+    "dead_letters": "dead",
+    "mixtures": "mixtures",
+    "rows": "trends",
+    "events": "events",
+}
 _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 
 
@@ -87,6 +93,18 @@ def run_folder(path: str) -> str:
 def is_run(path: str) -> bool:
     """Return whether a folder is one that ``train`` or ``stream`` made from a bare argument."""
     return (Path(path) / _PARTS["model_store"]).is_dir()
+
+
+def labels_beside(store: str) -> dict[str, str]:
+    """Return the options that name where labels go, beside the store of a run.
+
+    Returns:
+        Empty where the store is not the folder ``models`` of this machine.
+    """
+    if not is_local(store) or Path(store).name != _PARTS["model_store"]:
+        return {}
+    options = {"output": "mixtures", "trends": "rows", "events": "events"}
+    return {name: str(Path(store).parent / _PARTS[part]) for name, part in options.items()}
 
 
 def of_learner(
@@ -302,6 +320,8 @@ def _of_run(
     found |= {"model_store": parts["model_store"], "dead_letters": parts["dead_letters"]}
     if prog == "infer":
         found["output"] = parts["mixtures"]
+    if Path(parts["rows"]).is_dir():
+        found["rows"] = parts["rows"]
     if prog == "erase":
         found = {name: path for name, path in parts.items() if Path(path).is_dir()}
     if prog == "report":

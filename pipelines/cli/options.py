@@ -47,6 +47,8 @@ from beam_topics.pipelines.cli.groups import SWITCH, flags, group
 from beam_topics.pipelines.cli.values import check_webhook, duration, is_webhook, positive
 
 DAY = 86_400_000_000
+# The least window of trends of which bursts are told: a cycle of shorter ones has too many.
+LEAST_WINDOW = 60_000_000
 
 
 @dataclass(frozen=True)

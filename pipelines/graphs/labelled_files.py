@@ -16,9 +16,9 @@ from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reporting.course import calendar_unit, period_start
 from beam_topics.model.reporting.mixtures import Labelled, read_mixtures, rows_of_file
+from beam_topics.model.reporting.now import Newest
 from beam_topics.model.reporting.refused import Refused, refused
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.reporting.stories import of_last_window, rows_of_stories
 from beam_topics.transforms.read import check_patterns, open_stored
 
 
@@ -57,13 +57,13 @@ def _rows(paths: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from rows_of_file(stream, path)
 
 
-def stories_of(patterns: Sequence[str], key: str) -> list[dict[str, Any]]:
-    """Return the stories of the last window of a model key, from files that stream wrote."""
-    found = []
-    for path in stored_files(patterns, "stories-*", "--rows"):
+def newest_of(patterns: Sequence[str]) -> Newest:
+    """Return the newest windows of trends and stories, from files that infer or stream wrote."""
+    found = Newest()
+    for path in stored_files(patterns, "*.jsonl", "--rows"):
         with open_stored(path) as stream:
-            found += [row for row in rows_of_stories(stream, path) if row["key"] == key]
-    return of_last_window(found)
+            found.take(stream, path)
+    return found
 
 
 def documents_of(

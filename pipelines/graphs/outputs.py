@@ -12,6 +12,7 @@ from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     DAY,
+    LEAST_WINDOW,
     CoverageFileSettings,
     EventSettings,
     OutputFileSettings,
@@ -21,7 +22,7 @@ from beam_topics.pipelines.cli.options import (
 from beam_topics.pipelines.cli.values import is_webhook
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
-from beam_topics.transforms.bursts import LEAST_WINDOW, FindBursts
+from beam_topics.transforms.bursts import FindBursts
 from beam_topics.transforms.send import EVENTS, PostEvents
 from beam_topics.transforms.stories import FindStories
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords

@@ -22,8 +22,8 @@ from beam_topics.pipelines.graphs.labelled_files import (
     check_documents,
     documents_of,
     labelled_of,
+    newest_of,
     refused_in,
-    stories_of,
 )
 from beam_topics.pipelines.pages.page import check_installed, render
 from beam_topics.transforms.write import write_file
@@ -64,7 +64,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         wanted = {mixture.digest for mixture in shown(labelled)}
         found = documents_of(options.documents, read_settings_of(options), manifest)
         texts = texts_of(found, wanted, limits)
-    stories = options.rows and stories_of(options.rows, manifest.key)
+    newest = newest_of(options.rows) if options.rows else None
     sources = Sources(
         history,
         view,
@@ -73,7 +73,8 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         texts,
         dead_letters and refused_in(dead_letters),
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
-        stories,
+        newest and newest.stories(manifest.key),
+        newest.rows(manifest.key) if newest else (),
     )
     return render(figures_of(sources, limits), options.title).encode()
 

@@ -13,7 +13,7 @@ from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.settings import VersionSettings
 from beam_topics.model.reporting.course import Burst, bursts_of
 from beam_topics.model.reporting.shown import Shown
-from beam_topics.model.reporting.trends import rows_of_file, whole_rows
+from beam_topics.model.reporting.trends import merged_rows, rows_of_file, whole_rows
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, day, plain, sparkline, titled
@@ -50,38 +50,6 @@ def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
         with open_stored(path) as stream:
             found += rows_of_file(stream, path)
     return found
-
-
-def merged_rows(rows: Sequence[Mapping[str, Any]], shown: Shown) -> list[dict[str, Any]]:
-    """Return one row for each window and group of topics, with all groups of documents together.
-
-    The number of no topic comes after those of groups.
-
-    Args:
-        rows: whole rows of one model key.
-        shown: the groups of topics that are shown as one. Their shares are added in the order of
-            topics.
-    """
-    documents: dict[tuple[int, str], int] = {}
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for row in rows:
-        start = row["window_start"]
-        documents[start, row["group"]] = row["documents"]
-        none = [len(shown.ids)] * (row["topic"] is None)
-        for topic in none or shown.groups_of([row["topic"]]):
-            empty = {"topic": topic, "group": "", "tokens": 0.0, "mean_share": 0.0, "typical": []}
-            one = found.setdefault((start, topic), {**row, **empty})
-            one["tokens"] += row["tokens"]
-            one["mean_share"] += row["mean_share"] * row["documents"]
-            one["typical"] = [*one["typical"], *row["typical"]]
-    sizes: dict[int, int] = {}
-    for (start, _), count in documents.items():
-        sizes[start] = sizes.get(start, 0) + count
-    for (start, _), one in found.items():
-        one["documents"] = sizes[start]
-        one["mean_share"] /= sizes[start]
-        one["typical"].sort(key=lambda d: (-d["share"], d["timestamp"], d["id"]))
-    return [found[place] for place in sorted(found)]
 
 
 def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:

@@ -1,15 +1,24 @@
-"""The page of a model store alone: without documents, mixtures and dead letters."""
+"""The page of a model store, with the newest trends and stories and no texts."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits
+from beam_topics.model.reporting.now import Newest
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.pages.page import render
 
 
-def page_of_store(store: ModelStore, shown: Shown, served: bool = False) -> str:
+def page_of_store(
+    store: ModelStore, shown: Shown, served: bool = False, newest: Newest | None = None
+) -> str:
     """Return the page of a version as HTML."""
-    sources = Sources(store.with_models(shown.manifest), shown, store.get_snapshot)
+    history, key = store.with_models(shown.manifest), shown.manifest.key
+    sources = Sources(history, shown, store.get_snapshot)
+    if newest is not None:
+        now = newest.stories(key), newest.rows(key), newest.state(key)
+        sources = replace(sources, stories=now[0], rows=now[1], state=now[2])
     return render(figures_of(sources, Limits.of(len(shown.topics))), "Topics", served)

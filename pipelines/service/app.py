@@ -29,6 +29,7 @@ from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.pages.of_store import page_of_store
 from beam_topics.pipelines.pages.page import check_installed
 from beam_topics.pipelines.service.followers import Followers
+from beam_topics.pipelines.service.labels import Labels
 from beam_topics.pipelines.service.limits import (
     FIRST_WORDS,
     Bodies,
@@ -119,15 +120,15 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Reports:
-    """The pages that were asked for last, of a store alone, which follow its versions.
+    """The pages that were asked for last, which follow the versions and labels of a store.
 
-    A page is kept until another version, or another catalogue, is at hand. One thread at a time
-    calls the methods.
+    A page is kept until another version, catalogue or window is at hand. One thread at a time calls
+    the methods.
     """
 
-    def __init__(self, store: ModelStore) -> None:
-        self._store = store
-        self._pages: dict[tuple[str, str, str | None], bytes] = {}
+    def __init__(self, store: ModelStore, labels: Labels) -> None:
+        self._store, self._newest = store, labels.newest
+        self._pages: dict[tuple[str | None, ...], bytes] = {}
 
     def page(self, loaded: Loaded) -> bytes:
         """Return the page of a version."""
@@ -135,24 +136,29 @@ class Reports:
             check_installed()
         except BeamTopicsError as error:
             raise HTTPException(501, str(error)) from None
-        name = (loaded.manifest.key, loaded.manifest.version, loaded.catalogue_digest)
+        key = loaded.manifest.key
+        state = self._newest.state(key)
+        name = (key, loaded.manifest.version, loaded.catalogue_digest, state)
         if name not in self._pages:
             while len(self._pages) >= MOST_PAGES:
                 del self._pages[next(iter(self._pages))]
-            self._pages[name] = page_of_store(self._store, loaded.shown, served=True).encode()
+            page = page_of_store(self._store, loaded.shown, True, self._newest)
+            self._pages[name] = page.encode()
         return self._pages[name]
 
 
 class Service:
     """Answers requests.
 
-    One thread reads models and labels, and one makes reports, so the event loop waits for neither.
+    One thread reads models and labels, and one reads trends and makes reports, so the event loop
+    waits for neither.
     """
 
     def __init__(self, models: Models, limits: RequestLimits, poll: float) -> None:
         self._models, self._limits, self._poll = models, limits, poll
         self.metrics, self._rate = Metrics(models.versions), Rate(limits.rate)
-        self._reports, self._bodies = Reports(models.store), Bodies(limits)
+        self._labels, self._bodies = Labels(models.store.root), Bodies(limits)
+        self._reports = Reports(models.store, self._labels)
         self.followers = Followers(limits.most_followers)
         self._worker, self._printer = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self._is_ready = False
@@ -179,7 +185,9 @@ class Service:
     @asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
         follower = asyncio.create_task(self._follow())
-        yield
+        # A second interrupt ends the server without its end of the application.
+        with suppress(asyncio.CancelledError):
+            yield
         follower.cancel()
         self._worker.shutdown()
         self._printer.shutdown()
@@ -188,6 +196,7 @@ class Service:
         while True:
             work = self._models.refresh if self._is_ready else self._models.begin
             try:
+                await self._run(self._printer, self._labels.refresh)
                 await self._run(self._worker, work)
                 self._is_ready = bool(self._models.versions())
                 self.followers.tell()
@@ -291,14 +300,19 @@ class Service:
         return StreamingResponse(_parts(page), headers=_PAGE | length, media_type="text/html")
 
     async def _events(self, request: Request) -> Response:
-        """Tell of each version of a key after ``?version=``, or after the one that is at hand."""
+        """Tell of each version and window of a key after ``?version=``, or what is at hand."""
         key, version = _key(request), ""
         async with self._place(self._worker):
             with suppress(NoVersionError):
                 loaded = await self._run(self._worker, self._models.get, key)
-                version = loaded.manifest.version
+                version = loaded.manifest.version + self._labels.newest.state(key)
         version = request.query_params.get("version", version)
-        return self.followers.answer(version, lambda: self._models.versions().get(key, ""), _DATA)
+
+        def at_hand() -> str:
+            found = self._models.versions().get(key, "")
+            return found and found + self._labels.newest.state(key)
+
+        return self.followers.answer(version, at_hand, _DATA)
 
     async def _figures(self, request: Request) -> Response:
         return Response(self.metrics.text(), headers=_DATA, media_type=FORM)

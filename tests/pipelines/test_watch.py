@@ -16,8 +16,9 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
+from beam_topics.pipelines import train, watch  # noqa: E402
 from beam_topics.pipelines.__main__ import main  # noqa: E402
-from beam_topics.pipelines.watch import line_of  # noqa: E402
+from beam_topics.pipelines.cli.command import parse  # noqa: E402
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -69,9 +70,29 @@ def test_an_address_of_another_machine_is_told(folder, capsys, host):
     assert wanted in capsys.readouterr().err
 
 
-def test_the_child_takes_the_options_of_train():
-    given = ["--input=a", "--port=1", "--topics", "4", "--host", "::1", "--rate=2", "--seed=3"]
-    assert line_of(given) == ["--input=a", "--topics", "4", "--seed=3"]
+def line_of(given):
+    """The command line of the child."""
+    return watch.line_of(parse(given, "watch", "", watch.GROUPS, train.REQUIRED, graph=False))
+
+
+@pytest.mark.parametrize("store", ["gs://b/run/models", "elsewhere"])
+def test_the_child_takes_the_options_of_train_without_those_of_the_service(store):
+    given = [f"--model_store={store}", "--dead_letters=d", "--topics", "4", "--seed=3"]
+    service = ["--port=1", "--host", "::1", "--rate=2"]
+    assert line_of([*given[:2], *service, *given[2:]]) == ["train", *given]
+
+
+def test_the_child_labels_into_the_folder_of_the_run():
+    given = ["--model_store=run/models", "--dead_letters=d", "--window=2d"]
+    places = ["--output=run/mixtures", "--trends=run/trends", "--events=run/events"]
+    window = "--trends_window=2d"
+    assert line_of(given) == ["stream", *given, *places, window]
+    # Shorter windows have no bursts.
+    assert line_of([*given, "--window=1s"])[-1] == "--trends_window=1min"
+    kafka = [*given, "--source=kafka", "--events=kafka:alarms"]
+    assert line_of(kafka) == ["stream", *kafka, *places[:2], window, "--file_period=2d"]
+    kafka.append("--file_period=1h")
+    assert line_of(kafka) == ["stream", *kafka, *places[:2], window]
 
 
 @contextmanager
@@ -114,13 +135,14 @@ def test_the_page_is_there_from_the_first_version_on_until_an_interrupt(folder):
             assert "Next: beam-topics show data.topics" in said
             # The programs that follow have what ``train`` would leave them.
             assert {path.name for path in (folder / "data.topics").iterdir()} >= {
-                "models", "run.yaml", "profile.json"
+                "models", "run.yaml", "profile.json", "mixtures", "trends"
             }  # fmt: skip
             newest = ModelStore("data.topics/models").latest("").version
-            if first != f"data: {newest}":
-                assert f"data: {newest}" in events
+            # The page has the windows that were labelled.
+            next(one for one in events if one.startswith(f"data: {newest}."))
+            assert '"judged":true' in httpx.get(address, timeout=60).text
             process.send_signal(signal.SIGINT)
-            assert list(events) == [""]
+            assert {one.partition(".")[0] for one in events} <= {"", f"data: {newest}"}
         assert "beam-topics watch: interrupted." in lines.read()
     assert process.returncode == 130
 
@@ -155,4 +177,4 @@ def test_training_that_fails_ends_it_with_its_message_and_status(folder, option)
         process.wait()
         said = lines.read()
     assert process.returncode == 2 and "Traceback" not in said
-    assert f"beam-topics train: {option.partition('=')[0]}: " in said.splitlines()[-1]
+    assert f"beam-topics stream: {option.partition('=')[0]}: " in said.splitlines()[-1]

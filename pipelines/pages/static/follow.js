@@ -5,7 +5,11 @@ const LOOKED = `beam-topics${location.pathname}${location.search}`;
 const line = h("p", { id: "followed", role: "status" });
 let source = null, looked = null, read = new Date();
 
-const present = () => D.topics.id.filter((_, z) => !D.topics.empty[z]);
+/* Return what the service calls what is shown. */
+const at = () => D.model.version + D.model.state;
+
+/* Return the names of topics by id. */
+const present = () => Object.fromEntries(D.topics.id.map((id, z) => [id, D.topics.name[z]]).filter((_, z) => !D.topics.empty[z]));
 
 /* Return the version that was shown when the reader left, and its topics; null at the first visit. */
 function lastLook() {
@@ -13,10 +17,14 @@ function lastLook() {
 }
 
 function tell() {
-  const now = present(), before = new Set(looked?.topics), after = new Set(now);
-  const born = now.filter(id => !before.has(id)).length, ended = [...before].filter(id => !after.has(id)).length;
-  line.replaceChildren(`Version ${D.model.version}, read at ${read.toLocaleTimeString()}.`,
-    looked && looked.version !== D.model.version ? ` Since version ${looked.version}, which you saw last: ${plural(born, "new topic")}, ${whole(ended)} ended.` : "");
+  const now = present(), before = looked?.names, listed = (parts, end) => (parts.length
+    ? [": ", parts.slice(0, 5).map((part, n) => [n ? ", " : "", part]), parts.length > 5 ? `, and ${parts.length - 5} more` : "", end] : end);
+  const born = before ? TOPICS.filter(z => !(D.topics.id[z] in before)) : [], ended = Object.keys(before || {}).filter(id => !(id in now));
+  const bursts = looked?.until && D.now ? D.now.bursts.filter(([start, z]) => start >= looked.until && !D.topics.hidden[z]) : [];
+  line.replaceChildren(...[`Version ${D.model.version}, read at ${read.toLocaleTimeString()}.`,
+    before && looked.at !== at() && [` Since version ${looked.version}, which you saw last: ${plural(born.length, "new topic")}`, listed(born.map(topicLink), "; "),
+      `${whole(ended.length)} ended`, listed(ended.map(id => foreign(before[id])), "; "), plural(bursts.length, "burst"), listed(bursts.map(([, z]) => topicLink(z)), ".")],
+  ].flat(Infinity).filter(Boolean));
 }
 
 /* Return the elements of the content that take the focus. */
@@ -34,10 +42,10 @@ async function renew() {
   if (D.model.release !== release) return location.reload();
   // A word of the address is a place among the words of the version.
   if (word) window.history.replaceState(null, "", `#/word/${D.words.text.indexOf(word)}`);
-  const { scrollX: x, scrollY: y } = window, at = stops().indexOf(document.activeElement);
+  const { scrollX: x, scrollY: y } = window, stop = stops().indexOf(document.activeElement);
   show(false);
   searchAgain();
-  if (at >= 0) (stops()[at] || stops().at(-1))?.focus({ preventScroll: true });
+  if (stop >= 0) (stops()[stop] || stops().at(-1))?.focus({ preventScroll: true });
   // Charts are drawn in the next frame.
   requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(x, y)));
   document.querySelector("footer").replaceWith(page.querySelector("footer"));
@@ -46,9 +54,9 @@ async function renew() {
 
 function listen() {
   const address = new URLSearchParams(location.search);
-  address.set("version", D.model.version);
+  address.set("version", at());
   source = new EventSource(`follow?${address}`);
-  source.onmessage = event => event.data !== D.model.version && renew();
+  source.onmessage = event => event.data !== at() && renew();
   // The browser connects again by itself, but for an answer that refuses.
   source.onerror = ({ target }) => target.readyState === EventSource.CLOSED && setTimeout(() => target === source && listen(), 60000);
 }
@@ -62,7 +70,7 @@ function seen() {
   } else {
     source?.close();
     source = null;
-    try { localStorage.setItem(LOOKED, JSON.stringify({ version: D.model.version, topics: present() })); } catch { /* It is not allowed. */ }
+    try { localStorage.setItem(LOOKED, JSON.stringify({ at: at(), version: D.model.version, until: D.now?.end, names: present() })); } catch { /* It is not allowed. */ }
   }
 }
 

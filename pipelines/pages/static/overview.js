@@ -7,13 +7,36 @@ function overview() {
     h("h1", {}, `${plural(m.topics, "topic")} of ${plural(m.documents, "document")}`),
     h("p.lead", {}, `${date(m.first)} to ${date(m.last)}, ${plural(m.versions, "version")} of the model`,
       m.key ? [", key ", foreign(m.key)] : "", "."),
+    D.now && section("Now", nowParts()),
     tiles(),
     h("div.columns", {}, section("Map", topicMap()), section("What moved", movers())),
     section("Topics", topicTable(), hiddenTopics()),
-    D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),
-    D.stories && section("Stories", storyList()),
+    !D.now && D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),
+    !D.now && D.stories && section("Stories", storyList()),
     section("Events", eventList([...D.events].reverse().slice(0, 8)), D.events.length > 8 && h("p", {}, link("health", "All events"))),
   ];
+}
+
+/* The last window: topics above their expectation, bursts of the last windows with documents, and stories. */
+function nowParts() {
+  const seen = rows => rows.filter(([z]) => !D.topics.hidden[z]), rising = seen(D.now.rising);
+  const bursts = D.now.bursts.filter(([, z]) => !D.topics.hidden[z]).slice(0, 8);
+  const day = D.now.end - D.now.start >= 864e5, when = at => (day ? date(at) : new Date(at).toISOString().slice(0, 16).replace("T", " "));
+  return [h("p.note", {}, `${plural(D.now.documents, "document")} from ${when(D.now.start)} to ${when(D.now.end)}.`),
+    h("div.columns", {},
+      h("div", {}, h("h3", {}, "Above expectation"), rising.length ? h("ul.events", {}, rising.map(([z, documents, expected]) => h("li", {}, topicLink(z), against(documents, expected))))
+        : h("p", {}, D.now.judged ? "No topic has more documents than those before explain." : "Too few windows came before this one.")),
+      h("div", {}, h("h3", {}, "Bursts of the last windows"), bursts.length ? h("ul.events", {}, bursts.map(([start, z, documents, expected, ids]) => h("li", {}, h("time", {}, when(start)), " ", topicLink(z), against(documents, expected),
+        ids.map((id, n) => [n ? ", " : ": ", namedDocument(id)])))) : h("p", {}, "There are none."))),
+    D.stories && [h("h3", {}, "Stories"), storyList()]];
+}
+
+const against = (documents, expected) => ` about ${whole(documents)} documents, ${whole(expected)} expected`;
+
+/* Return a link to a document that the page has, else its id. */
+function namedDocument(id) {
+  const n = D.documents ? D.documents.id.indexOf(id) : -1;
+  return n < 0 ? foreign(id) : documentLink(n);
 }
 
 function tiles() {
@@ -64,7 +87,7 @@ function burstList(bursts) {
   if (!bursts.length) return h("p", {}, "No period has more documents of a topic than those before explain.");
   const period = name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name);
   return h("ul.events", {}, bursts.map(([at, z, documents, expected]) => h("li", {}, period(D.labelled.name[at]), " ", topicLink(z),
-    ` about ${whole(Math.round(documents))} documents, ${whole(Math.round(expected))} expected`)));
+    against(documents, expected))));
 }
 
 /* Stories are of the last window of event time, those with most documents in it first. */

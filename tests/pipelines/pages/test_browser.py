@@ -22,6 +22,7 @@ from reported import (
     published,
     shares_of,
     stories_of,
+    trends_of,
     written,
 )
 
@@ -55,20 +56,21 @@ def browser():
         found.close()
 
 
-def page_at(folder, with_documents=True, change=list, **sizes):
+def page_at(folder, with_documents=True, change=list, with_rows=True, **sizes):
     """The page of a store with mixtures and documents; ``change`` makes other rows of mixtures."""
     pytest.importorskip("jinja2")
     store = published(folder / "models", **sizes)
     rows = change(mixture_rows(store, 60 if not sizes else 2000, sizes.get("topics", 5)))
     written(folder / "mixtures", rows)
+    trends_of(folder / "trends")
     stories_of(folder / "trends")
     documents_of(folder / "documents.jsonl", rows)
     output = folder / "report.html"
     given = [f"--model_store={folder / 'models'}", f"--mixtures={folder / 'mixtures'}",
-             f"--documents={folder / 'documents.jsonl'}", f"--rows={folder / 'trends'}",
-             f"--output={output}"]  # fmt: skip
+             f"--documents={folder / 'documents.jsonl'}", f"--output={output}"]  # fmt: skip
+    given += [f"--rows={folder / 'trends'}"] * with_rows
     if not with_documents:
-        given = [given[0], given[-1]]
+        given = [given[0], f"--output={output}"]
     assert report.main(given) == 0
     return output
 
@@ -106,8 +108,37 @@ def tab(browser, address):
 VIEWS = ["", "topic/0", "topic/1", "word/0", "word/3", "document/0", "documents", "time", "health"]
 
 
+NOW = "main section:has(h2:text-is('Now'))"
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_now_tells_the_last_window_with_links_and_fits(browser, address, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    context = browser.new_context(
+        color_scheme=scheme, bypass_csp=True, viewport={"width": width, "height": 900}
+    )
+    page = context.new_page()
+    page.goto(address)
+    section = page.locator(NOW)
+    assert "100 documents from 1970-01-20 to 1970-01-21." in section.inner_text()
+    rising = section.locator("h3:text-is('Above expectation') ~ ul li")
+    assert rising.count() == 1 and "about 60 documents, 16 expected" in rising.inner_text()
+    burst = section.locator("h3:text-is('Bursts of the last windows') ~ ul li")
+    told = burst.inner_text()
+    assert told.startswith("1970-01-20 ") and f": {HOSTILE[0]} 19" in told
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    box = section.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] < 900
+    found = axe.run(page).response["violations"]
+    assert [v["id"] for v in found if v["impact"] in ("serious", "critical")] == []
+    burst.locator("a").first.click()
+    page.wait_for_url(lambda url: urlparse(url).fragment == "/topic/1")
+    context.close()
+
+
 def test_stories_of_the_last_window_are_told_as_text(tab):
-    told = tab().locator("section", has=tab().locator("h2", has_text="Stories")).locator("li")
+    told = tab().locator(f"{NOW} h3:text-is('Stories') ~ ul li")
     assert told.count() == 2
     first = told.nth(0).inner_text()
     assert first.startswith(f"1970-01-03 {HOSTILE[0]} flood: 30 documents, 9 in the last window")
@@ -346,7 +377,7 @@ def test_a_burst_is_on_the_overview_its_topic_and_its_period(browser, tmp_path):
         even, burst = [0.2] * 5, [0.05, 0.8, 0.05, 0.05, 0.05]
         return [{**row, **listed(burst if row["timestamp"][:7] == at else even)} for row in rows]
 
-    path, page = page_at(tmp_path, change=planted, versions=20), browser.new_page()
+    path, page = page_at(tmp_path, change=planted, with_rows=False, versions=20), browser.new_page()
     page.goto(path.as_uri())
     section = "main section:has(h2:text-is('Bursts'))"
     first = page.locator(f"{section} li").first
@@ -452,11 +483,35 @@ def test_topics_that_came_or_ended_since_the_last_look_are_counted(following):
     version = published_next(store, manifest, topic_ids=[0, 1, 7, 8, 4])
     page.evaluate(LEAVE, False)
     line.filter(has_text=f"Version {version}").wait_for()
-    told = f"Since version {seen}, which you saw last: 2 new topics, 2 ended."
-    assert line.inner_text().endswith(told)
+    told = f"Since version {seen}, which you saw last: 2 new topics: "
+    assert told in line.inner_text()
+    links = line.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert links == ["#/topic/7", "#/topic/8"]
+    assert "; 2 ended: " in line.inner_text() and "0 bursts." in line.inner_text()
     page.evaluate(LEAVE, True)
     page.evaluate(LEAVE, False)
     assert "Since" not in line.inner_text()
+
+
+def test_an_open_page_follows_the_windows_that_a_run_writes(following):
+    page, store = following
+    page.goto(page.url.partition("#")[0] + "#/")
+    page.locator("main h1").wait_for()
+    assert page.locator(NOW).count() == 0
+    page.evaluate(LEAVE, True)
+    folder = Path(store.root).parent / "trends"
+    folder.mkdir()
+    (folder / "trends-damaged.jsonl").write_text("{")
+    trends_of(folder, windows=19, burst=None)
+    page.evaluate(LEAVE, False)
+    page.locator(NOW, has_text="100 documents from 1970-01-19 to 1970-01-20.").wait_for()
+    page.evaluate(LEAVE, True)
+    trends_of(folder, windows=1, start=19)
+    page.evaluate(LEAVE, False)
+    page.locator(NOW, has_text="100 documents from 1970-01-20 to 1970-01-21.").wait_for()
+    line = page.locator("#followed")
+    assert "0 new topics; 0 ended; 1 burst: " in line.inner_text()
+    assert line.locator("a").get_attribute("href") == "#/topic/1"
 
 
 @pytest.mark.parametrize("width", [1000, 360])

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from blocks import mixtures_of_documents
-from reported import published
+from reported import published, trends_of
 
 httpx = pytest.importorskip("httpx")
 uvicorn = pytest.importorskip("uvicorn")
@@ -18,7 +18,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("httptools")
 parser = pytest.importorskip("prometheus_client.parser")
 
-from serving import client_of, publish_next, serving  # noqa: E402
+from serving import LISTENING, Server, client_of, publish_next, serving  # noqa: E402
 
 from beam_topics.model.errors import OptionError  # noqa: E402
 from beam_topics.model.inference import Gibbs3, PublishedModel  # noqa: E402
@@ -30,7 +30,9 @@ from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.model.words.tokeniser import Tokeniser  # noqa: E402
 from beam_topics.pipelines import report  # noqa: E402
 from beam_topics.pipelines.cli.options import ServiceSettings  # noqa: E402
+from beam_topics.pipelines.serve import config_of  # noqa: E402
 from beam_topics.pipelines.service import followers  # noqa: E402
+from beam_topics.pipelines.service.limits import RequestLimits  # noqa: E402
 from beam_topics.pipelines.service.models import Models  # noqa: E402
 
 
@@ -491,3 +493,23 @@ def test_the_models_of_the_keys_used_last_are_held(store, tmp_path):
     for key in ("a", "b", "a", "c"):
         models.get(key)
     assert set(models.versions()) == {"a", "c"}
+
+
+def test_a_server_that_is_forced_to_end_prints_nothing(store, capfd):
+    server = Server(config_of(Models(store.root, Gibbs3(), 100), LISTENING, RequestLimits(), 1.0))
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    assert server.begun.wait(30)
+    # As two interrupts set them.
+    server.should_exit = server.force_exit = True
+    thread.join(30)
+    assert not thread.is_alive() and capfd.readouterr().err == ""
+
+
+def test_the_page_has_the_windows_beside_a_store_of_a_run_alone(tmp_path):
+    for name, judged in (("models", True), ("other", False)):
+        store = published(tmp_path / name / name)
+        trends_of(tmp_path / name / "trends")
+        with serving(Models(store.root, Gibbs3(), 100)) as found, client_of(found) as client:
+            assert ('"judged":true' in client.get("/").text) == judged

@@ -1,0 +1,141 @@
+"""Now: the last windows of trends and stories, with each topic against its expectation.
+
+A run writes rows of trends and stories (:mod:`beam_topics.transforms.trends`,
+:mod:`beam_topics.transforms.stories`), file by file, while others read them. :class:`Newest` keeps
+what is needed of the newest windows, so its memory is bounded however many files there are.
+:func:`now_of` judges them by the rule of :mod:`beam_topics.model.reporting.course`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from beam_topics.model.reporting.course import discovered, judged, tables_of
+from beam_topics.model.reporting.mixtures import shortened
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.reporting.stories import of_last_window, rows_of_stories
+from beam_topics.model.reporting.trends import TREND_KEY, merged_rows, rows_of_file, whole_rows
+
+STORIES = "stories-"
+# Rows that are kept, of all keys together: a thousand windows of fifty topics.
+MOST_ROWS = 50_000
+# The last windows of a key whose bursts are told; the rows of those before have no documents.
+RECENT = 8
+# Topics of the last window that are told, and the probability of as many documents or more.
+MOST_RISING, LEVEL = 10, 0.05
+_MILLISECOND = 1000
+_Window = dict[tuple[Any, ...], dict[str, Any]]
+
+
+class Newest:
+    """The rows of the newest windows of each model key, and the stories of the last one."""
+
+    def __init__(self) -> None:
+        self._windows: dict[str, dict[int, _Window]] = defaultdict(dict)
+        self._stories: dict[str, list[dict[str, Any]]] = {}
+        self._files: dict[str, int] = {}
+        self._count = 0
+
+    def take(self, stream: BinaryIO, name: str) -> None:
+        """Add the rows of a file.
+
+        Args:
+            stream: Its bytes.
+            name: Its path. Files of stories begin with ``stories-``, all others are trends.
+
+        Raises:
+            DamagedDataError: The file cannot be read; the rows before the damage are added.
+        """
+        keys, is_story = set[str](), name.rpartition("/")[2].startswith(STORIES)
+        try:
+            for row in (rows_of_stories if is_story else rows_of_file)(stream, name):
+                (self._add_story if is_story else self._add)(row)
+                keys.add(row["key"])
+        finally:
+            self._bound()
+            for key in keys:
+                self._files[key] = self._files.get(key, 0) + 1
+
+    def rows(self, key: str) -> list[dict[str, Any]]:
+        """Return the rows of trends of a key."""
+        return [row for window in self._windows.get(key, {}).values() for row in window.values()]
+
+    def stories(self, key: str) -> list[dict[str, Any]] | None:
+        """Return the stories of the last window of a key; None where none was told."""
+        return self._stories.get(key)
+
+    def state(self, key: str) -> str:
+        """Return a text that changes whenever a file has rows of a key; "" without one."""
+        return f".{self._files[key]}" if key in self._files else ""
+
+    def _add(self, row: dict[str, Any]) -> None:
+        window = self._windows[row["key"]].setdefault(row["window_start"], {})
+        place = tuple(row[name] for name in TREND_KEY)
+        self._count += place not in window
+        window[place] = row
+        if self._count > 2 * MOST_ROWS:
+            self._bound()
+
+    def _add_story(self, row: dict[str, Any]) -> None:
+        self._stories[row["key"]] = of_last_window([*self._stories.get(row["key"], ()), row])
+
+    def _bound(self) -> None:
+        """Let the oldest windows go, and the documents of all but the newest of each key."""
+        for windows in self._windows.values():
+            for start in sorted(windows)[:-RECENT]:
+                for row in windows[start].values():
+                    row["typical"] = []
+        for start, key in sorted((at, key) for key, some in self._windows.items() for at in some):
+            if self._count <= MOST_ROWS or len(self._windows[key]) == 1:
+                continue
+            self._count -= len(self._windows[key].pop(start))
+
+
+def now_of(rows: Sequence[Mapping[str, Any]], shown: Shown, most: int) -> dict[str, Any] | None:
+    """Return the figures of the last windows; None without a row of a topic that is shown.
+
+    Args:
+        rows: Rows of trends of one model key.
+        shown: The version as people see it.
+        most: Characters of an id.
+
+    Returns:
+        ``start``, ``end`` and ``documents`` of the last window; whether it is ``judged``, which
+        needs windows before it; ``rising``: group, documents and expected documents of the topics
+        that have more than expected, the most surprising first; ``bursts`` of the last windows, the
+        newest first: start, group, documents, expected documents, and the ids of typical ones.
+    """
+    table = merged_rows(whole_rows(rows), shown)
+    if not table:
+        return None
+    starts, series, counts, documents = tables_of(table)
+    expected, probability = judged(counts, documents, starts)
+    typical = {(row["window_start"], row["topic"]): row["typical"] for row in table}
+    topics = [topic for _, _, topic in series]
+
+    def told(at: int, column: int) -> list[Any]:
+        seen, wanted = counts[at, column], expected[at, column]
+        return [topics[column], round(float(seen), 1), round(float(wanted), 1)]
+
+    last = len(starts) - 1
+    order = np.argsort(probability[last], kind="stable").tolist()
+    rising = [z for z in order if probability[last, z] <= LEVEL and topics[z] < len(shown.ids)]
+    bursts = []
+    for at in range(last, max(-1, last - RECENT), -1):
+        for z in np.flatnonzero(discovered(probability[at])).tolist():
+            if topics[z] < len(shown.ids):
+                ids = [one["id"] for one in typical.get((starts[at], topics[z]), [])]
+                named = [shortened(id, most) for id in ids[:3]]
+                bursts.append([starts[at] // _MILLISECOND, *told(at, z), named])
+    return {
+        "start": starts[last] // _MILLISECOND,
+        "end": max(row["window_end"] for row in table) // _MILLISECOND,
+        "documents": int(documents[last].max()),
+        "judged": bool((~np.isnan(probability[last])).any()),
+        "rising": [told(last, z) for z in rising[:MOST_RISING]],
+        "bursts": bursts,
+    }
