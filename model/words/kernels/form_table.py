@@ -348,7 +348,7 @@ def settle(numbers, bounds, misses, decided, rows, places):
         row = misses[m, 2]
         if row >= 0 and rows[row, 2] == -2 - m:
             rows[row, 2] = decided[m]
-    used = np.empty(min(len(places), len(numbers)), np.int32)
+    used = np.empty(len(numbers) + 1, np.int32)
     tokens, offsets = np.empty(len(numbers), np.int32), np.zeros(len(bounds), np.int64)
     n, v = 0, 0
     for d in range(len(bounds) - 1):
@@ -356,11 +356,12 @@ def settle(numbers, bounds, misses, decided, rows, places):
             word = numbers[i]
             if word <= -2:
                 word = decided[-2 - word]
-            # The last place is that of DROPPED, which is -1 and needs no branch.
-            if places[word] < 0:
-                places[word], used[v] = v, word
-                v += 1
-            tokens[n] = places[word]
+            # The last place is that of DROPPED, which is -1. Whether a word is new is hard to
+            # predict, so nothing branches on it.
+            place = places[word]
+            is_new, used[v] = place < 0, word
+            places[word] = tokens[n] = v if is_new else place
+            v += is_new
             n += word != DROPPED
         offsets[d + 1] = n
     for word in used[:v]:
