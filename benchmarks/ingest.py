@@ -5,7 +5,7 @@
 ``arxiv`` are abstracts of arXiv, ``arx8`` every eighth of them, ``news`` posts of 20 Newsgroups,
 ``nips`` papers. The file is JSON lines, the same gzipped, or CSV. The stages run one after the
 other on the whole corpus, as a worker runs them: ``read`` gives documents from bytes, ``tokenise``
-their words, ``blocks`` the bytes of blocks of one window and those blocks again, ``sequence`` the
+their words, ``blocks`` the bytes of blocks of one window with their keys, ``sequence`` the
 minibatches as bytes, ``parse`` the minibatches from their bytes. The least of several repetitions
 counts. The digest is the last link of the chain: equal digests are equal minibatches.
 """
@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from beam_topics.model.documents.block import Block, Blocks, Gathering
+from beam_topics.model.documents.block import Block, Blocks, Gathering, keyed
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
@@ -106,9 +106,7 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     tokeniser = Tokeniser(TokeniserSettings())
     blocks = list(map(tokeniser.block, parts(documents, Blocks(settings))))
     mark()
-    payloads = [block.to_bytes() for block in blocks]
-    for part in payloads:
-        Block.from_bytes(part)
+    payloads = [data for _, data in map(keyed, map(Block.to_bytes, blocks))]
     mark()
     links = list(_sequenced(payloads, settings))
     mark()

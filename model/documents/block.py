@@ -281,6 +281,13 @@ class Block:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
+        found = cls.for_sequence(data)
+        found.check_distinct()
+        return found
+
+    @classmethod
+    def for_sequence(cls, data: bytes) -> Self:
+        """Return the documents of bytes without looking words up: a learner checks them again."""
         header, (words, tokens, *columns) = wire.unpack(cls.MAGIC, data, 5)
         found = cls.checked(header, words, tokens, *columns)
         checks.whole("documents of a block", len(found), 1)
@@ -322,15 +329,19 @@ class Block:
         optional = [name for name in ("sources", "groups", "arrived") if len(facts.get(name, ()))]
         for name in ("labels", "timestamps", *optional):
             checks.sized(f"{name} of {what}", facts[name], count)
-        checks.sized(f"distinct words of {what}", facts["words"].distinct()[0], len(facts["words"]))
         checks.within(f"tokens of {what}", facts["tokens"], 0, len(facts["words"]))
         checks.offsets(f"offsets of {what}", facts["offsets"], count, len(facts["tokens"]))
         return cls(**facts)
 
+    def check_distinct(self) -> None:
+        """Refuse stored words that are repeated."""
+        name = f"distinct words of a {type(self).__name__.lower()}"
+        checks.sized(name, self.words.distinct()[0], len(self.words))
+
 
 def times_in(data: bytes) -> LongArray:
-    """Return int64[D], the event times of the bytes of a block, without its words."""
-    _, (_, _, times, *_) = wire.unpack(Block.MAGIC, data, 5)
+    """Return int64[D], the event times of the bytes of a block, without the rest of it."""
+    times = wire.blobs_of(Block.MAGIC, data, 5)[2]
     found: LongArray = wire.array_from_bytes(times, "<i8")
     checks.whole("documents of a block", len(found), 1)
     return found

@@ -247,7 +247,7 @@ def close_windows(
     """
     mirror = pending.matched(head.pending, mirror, bag)
     for end in mirror.due_by(time):
-        window = Block.joined(list(map(Block.from_bytes, mirror.at(end))))
+        window = Block.joined(list(map(Block.for_sequence, mirror.at(end))))
         rows, repeated = split_repeated_ids(window, settings.on_repeat)
         # They are told with the first part of the window.
         told = {} if head.taken else repeated

@@ -32,6 +32,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from llvmlite import ir
+from numba.extending import intrinsic
 
 from beam_topics.model.kernels.caches import cache_places
 
@@ -111,3 +113,13 @@ page_kernel: Any = _compiled(_nrt=False)
 
 # The same, within its caller.
 page_inlined: Any = _compiled(_nrt=False, forceinline=True)
+
+
+@intrinsic
+def trailing_zeros(_, number):
+    """Return how many of the lowest bits of a number, which is not 0, are 0."""
+
+    def made(context, builder, signature, given):
+        return builder.cttz(given[0], ir.Constant(ir.IntType(1), 1))
+
+    return number(number), made

@@ -33,7 +33,7 @@ from beam_topics.model.reading.inner import inner_records
 from beam_topics.model.reading.lines import cut_lines
 from beam_topics.model.reading.parsing import Table, parse_object, place_id
 from beam_topics.model.reading.paths import value_of
-from beam_topics.model.reading.plain_json import document_decoder
+from beam_topics.model.reading.plain_records import document_decoder
 from beam_topics.model.reading.settings import ReadSettings
 
 Record = Mapping[str, Any]

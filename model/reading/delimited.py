@@ -46,7 +46,7 @@ from beam_topics.model.reading.parsing import (
     dead_letter,
     too_large,
 )
-from beam_topics.model.reading.plain_json import row_reader
+from beam_topics.model.reading.plain_records import row_reader
 from beam_topics.model.reading.settings import ReadSettings
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}

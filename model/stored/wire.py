@@ -45,6 +45,8 @@ from beam_topics.model.stored import checks
 
 _U32 = struct.Struct("<I")
 _U64 = struct.Struct("<Q")
+# Where the header of a message begins.
+_START = 4 + _U32.size
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
@@ -115,7 +117,12 @@ def unpack(
     Raises:
         DamagedDataError: The bytes are not a whole message of this magic and version.
     """
-    header, at = _header(magic, data)
+    return header_of(magic, data), blobs_of(magic, data, blobs)
+
+
+def blobs_of(magic: bytes, data: bytes, blobs: int | None = None) -> list[bytes]:
+    """Return the blobs of :func:`unpack` alone, without parsing the header."""
+    at = _end_of_header(magic, data)
     try:
         count = _U32.unpack_from(data, at)[0]
         at += _U32.size
@@ -141,7 +148,7 @@ def unpack(
             f"a {magic!r} record has {len(found)} parts in place of {blobs}; another release wrote"
             " it, or it is damaged"
         )
-    return header, found
+    return found
 
 
 def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
@@ -150,11 +157,18 @@ def header_of(magic: bytes, data: bytes) -> dict[str, Any]:
     Raises:
         DamagedDataError: The bytes do not begin with a header of this magic and version.
     """
-    return _header(magic, data)[0]
+    end = _end_of_header(magic, data)
+    header = checks.parse_json(data[_START:end], f"the header of a {magic!r} record")
+    if end > len(data) or not isinstance(header, dict):
+        raise DamagedDataError(
+            f"a {magic!r} record of {len(data)} bytes cannot be read: its header is not whole"
+        )
+    found: dict[str, Any] = header
+    return found
 
 
-def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
-    """Return the header and the position of its end."""
+def _end_of_header(magic: bytes, data: bytes) -> int:
+    """Return the position of the end of the header, which may lie behind the data."""
     if data[:4] != magic:
         kind, form = data[:3], data[3:4]
         if kind == magic[:3] and form.isdigit():
@@ -163,18 +177,12 @@ def _header(magic: bytes, data: bytes) -> tuple[dict[str, Any], int]:
             f"expected a record that begins with {magic!r}, found {data[:4]!r}; it was written by"
             " another release or is damaged"
         )
-    start = 4 + _U32.size
-    if len(data) < start:
+    if len(data) < _START:
         raise DamagedDataError(
             f"a {magic!r} record of {len(data)} bytes cannot be read: it ends before its header"
         )
-    end = start + _U32.unpack_from(data, 4)[0]
-    header = checks.parse_json(data[start:end], f"the header of a {magic!r} record")
-    if end > len(data) or not isinstance(header, dict):
-        raise DamagedDataError(
-            f"a {magic!r} record of {len(data)} bytes cannot be read: its header is not whole"
-        )
-    return header, end
+    end: int = _START + _U32.unpack_from(data, 4)[0]
+    return end
 
 
 def words_to_bytes(words: Sequence[str]) -> bytes:

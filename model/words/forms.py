@@ -28,6 +28,7 @@ from beam_topics.model.words.kernels.form_table import (
     join_signs,
     look_up,
     plain_forms,
+    scratch_for,
     settle,
 )
 from beam_topics.model.words.vocabulary import GrowingWords
@@ -84,11 +85,12 @@ class FormNumbers:
             self._clear()
         data, ends = _text_of(texts)
         text, most = np.frombuffer(data, np.uint8), len(data) // 2
+        scratch = scratch_for(len(text))
         if is_lower is not None:
-            join_signs(text, ends, is_lower, np.empty((2, len(text)), np.int64))
+            join_signs(text, ends, is_lower, scratch)
         numbers, misses = np.empty(most, np.int32), np.empty((most, 3), np.int64)
         table, bounds = (np.uint64(_ROW_BITS), self._rows), np.zeros(len(ends) + 1, np.int64)
-        n, m = look_up(text, windows_of(text), ends, *table, numbers, bounds, misses)
+        n, m = look_up(text, windows_of(text), ends, *table, numbers, bounds, misses, scratch)
         try:
             decided = self._decided(data, misses[:m])
         except BaseException:
@@ -133,5 +135,5 @@ def unclean(texts: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Return which texts are not ASCII, or may change when a tokeniser cleans them, bool[D]."""
     data, ends = _text_of(texts)
     found = np.zeros(len(texts), np.bool_)
-    find_unclean(np.frombuffer(data, np.uint8), ends, found)
+    find_unclean(np.frombuffer(data, np.uint8), ends, found, scratch_for(len(data)))
     return found

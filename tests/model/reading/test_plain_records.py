@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from beam_topics.model.reading import chats, delimited
 from beam_topics.model.reading.files import read_file
-from beam_topics.model.reading.plain_json import document_decoder
+from beam_topics.model.reading.plain_records import document_decoder
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
 
 GOOD = b'{"id": 7, "timestamp": "2001-01-31", "text": "A ship", "label": "l", "o": %s}'
