@@ -18,6 +18,7 @@ from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli import values
 from beam_topics.pipelines.cli.command import command, later
 from beam_topics.pipelines.cli.groups import flags
+from beam_topics.pipelines.cli.stored import SignOptions
 
 _FILES = "folders, paths or globs, with commas"
 # The options of all programs have one namespace, in which some of these belong to other groups.
@@ -28,9 +29,8 @@ _ErasureOptions = flags(
     rows={"type": values.patterns, "help": f"trends and stories: {_FILES}"},
     events={"type": values.patterns, "help": f"events: {_FILES}"},
     dead_letters={"type": values.patterns, "help": f"dead letters: {_FILES}"},
-    sign={"help": "file of the private Ed25519 key in PEM that signed the model store"},
 )
-GROUPS = (group.StoreOptions, _ErasureOptions)
+GROUPS = (group.StoreOptions, _ErasureOptions, SignOptions)
 REQUIRED = {"model_store": "models", "ids": "ids.txt"}
 
 main = command("erase", __doc__, GROUPS, REQUIRED, later("erase.erase"), graph=False)

@@ -108,6 +108,22 @@ class CheckpointStore:
                 self._blobs.remove(path, stamp)
             self.signatures.remove(path)
 
+    def sign(self, key: str) -> int:
+        """Sign what is there of a key, and return the number of files.
+
+        All of them are read, and checked, before one is signed.
+        """
+        signed = self._to_sign(key)
+        for name, data in signed.items():
+            self.signatures.write(path_in(key, name), data)
+        return len(signed)
+
+    def _to_sign(self, key: str) -> dict[str, bytes]:
+        """Return what is signed of the files of a key, by their names below it."""
+        entries = [name for names in self._entries(key).values() for name in names]
+        known = {f"known/{one}": self.get_known(key, one) or b"" for one in self.known(key)}
+        return {f"checkpoints/{name}": self._line(key, name) for name in entries} | known
+
     def use_checkpoint(self, key: str, digest: str) -> bool:
         """Mark a checkpoint as used, so that no expiry removes it; return whether it is there."""
         return self._blobs.touch(self._path_of(key, digest))
@@ -223,17 +239,21 @@ class CheckpointStore:
                 found.setdefault(sequence_in(name), []).append(name)
         return found
 
-    def _read_entry(self, key: str, name: str) -> CheckpointEntry:
-        """Read the entry of a checkpoint, without its state."""
+    def _line(self, key: str, name: str) -> bytes:
+        """Return the line of an entry, which is signed."""
         path = path_in(key, f"checkpoints/{name}")
-        where = self._blobs.where(path)
         try:
             header = wire.header_of(MAGIC, self._blobs.read(path, _HEADER_BYTES))
         except DamagedDataError as error:
-            raise DamagedDataError(f"{where} is damaged: {error}") from error
+            raise DamagedDataError(f"{self._blobs.where(path)} is damaged: {error}") from error
         line = wire.canonical_json(header).encode()
         self.signatures.check(path, line)
-        entry = CheckpointEntry.from_json(line, where)
+        return line
+
+    def _read_entry(self, key: str, name: str) -> CheckpointEntry:
+        """Read the entry of a checkpoint, without its state."""
+        where = self._blobs.where(path_in(key, f"checkpoints/{name}"))
+        entry = CheckpointEntry.from_json(self._line(key, name), where)
         if entry.file_name != name or entry.key != key:
             raise DamagedDataError(
                 f"{where} holds the entry {entry.file_name} of key {entry.key!r}; restore it from a"

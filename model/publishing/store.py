@@ -389,6 +389,12 @@ class ModelStore(CheckpointStore):
                     on_superseded(manifest, abandoned)
                 return manifest
 
+    def _to_sign(self, key: str) -> dict[str, bytes]:
+        names = self._blobs.list(path_in(key, "manifests"))
+        found = [self.find(key, name.removesuffix(".json")) for name in names]
+        manifests = {f"manifests/{one.version}.json": one.to_json() for one in found if one}
+        return manifests | super()._to_sign(key)
+
     def has_versions(self, key: str) -> bool:
         """Return whether a version of this key was published."""
         return self._pointer(key) is not None

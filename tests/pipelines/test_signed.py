@@ -88,6 +88,46 @@ def test_a_store_that_train_signed_is_read_by_who_trusts_the_key(here, capsys):
     assert files(here) == before
 
 
+def test_versions_sign_signs_what_is_there_and_changes_nothing_else(here, capsys):
+    learned("models")
+    before = files(here)
+    assert main(["versions", "sign", "--model_store=models", "--sign=private1.pem"]) == 0
+    signed = {name for name in files(here) if "/signatures/" in name}
+    names = ("manifests", "checkpoints", "known")
+    expected = [name for name in before if Path(name).parent.name in names]
+    told = f"{len(expected)} files of key '' are signed\n"
+    assert expected and len(signed) == len(expected) and capsys.readouterr().out == told
+    assert {name: files(here)[name] for name in before} == before
+    trusting = ["--model_store=models", "--trust=public1.pem"]
+    assert main(["show", *trusting]) == 0
+    assert main(["train", *LEARN, "--add_documents", "--sign=private1.pem", *trusting]) in (0, 2)
+    assert "has signed" not in capsys.readouterr().err
+
+
+def test_versions_sign_with_trust_takes_only_what_a_trusted_key_signed(here, capsys):
+    learned("models")
+    sign = ["versions", "sign", "--model_store=models"]
+    before = files(here)
+    assert main([*sign, "--sign=private2.pem", "--trust=public1.pem"]) == 2
+    assert "is not what a key of --trust=public1.pem has signed" in capsys.readouterr().err
+    for given in ([], ["--sign="], ["--sign=public1.pem"]):
+        assert main([*sign, *given]) == 2
+        assert "--sign" in capsys.readouterr().err
+    assert files(here) == before
+    # Another key takes the place of the first one.
+    assert main([*sign, "--sign=private1.pem"]) == 0
+    assert main([*sign, "--sign=private2.pem", "--trust=public1.pem"]) == 0
+    assert main(["show", "--model_store=models", "--trust=public2.pem"]) == 0
+
+
+def test_versions_sign_signs_nothing_of_a_key_that_is_damaged(here, capsys):
+    learned("models")
+    (entry, *_) = Path("models/_/checkpoints").iterdir()
+    entry.write_bytes(b"x" + entry.read_bytes()[1:])
+    assert main(["versions", "sign", "--model_store=models", "--sign=private1.pem"]) == 2
+    assert "damaged" in capsys.readouterr().err and not Path("models/_/signatures").exists()
+
+
 def test_a_key_that_others_can_read_ends_the_run_before_it_writes(here, capsys):
     Path("private1.pem").chmod(0o644)
     before = files(here)
