@@ -56,6 +56,7 @@ class Minibatch(Block):
     def from_bytes(cls, data: bytes) -> Minibatch:
         header, (words, timestamps, tokens, offsets) = wire.unpack(cls.MAGIC, data, 4)
         found = cls.checked(header, words, tokens, timestamps, offsets)
+        found.check_distinct()
         checks.whole("sequence of a minibatch", found.sequence)
         return found
 

@@ -127,6 +127,15 @@ def test_a_damaged_block_is_refused(part, value, message):
     assert message in str(error.value)
 
 
+def test_a_minibatch_with_a_repeated_word_is_refused_also_if_the_sequence_made_it():
+    block = Block.of_words([Document("a", 1, ""), Document("b", 2, "")], [["sea", "ship"], ["sea"]])
+    damaged = replace(block, words=WordList.of(("sea", "sea")))
+    joined = Block.joined([Block.for_sequence(damaged.to_bytes())])
+    minibatch = Minibatch.of_block(joined, sequence=1, window_end=3, closes_window=True)
+    with pytest.raises(DamagedDataError, match="distinct words of a minibatch: found 1 values"):
+        Minibatch.from_bytes(minibatch.to_bytes())
+
+
 def test_columns_are_all_fields():
     assert [one.name for one in fields(Minibatch)][: len(fields(Block))] == [
         one.name for one in fields(Block)
