@@ -205,7 +205,8 @@ def line(args: argparse.Namespace, name: str, seed: int) -> dict[str, Any]:
         found["holder"] = holder(state, rows, name)
     if args.what == "change":
         unseen = texts("news", seed)[6000:9000]
-        others = [run(some, seed, topics=topics)[2] for some in (rows, rows[3000:])]
+        off = run(rows, seed, topics=topics, births="off")[2]
+        others = [off, run(rows[3000:], seed, topics=topics)[2]]
         found["accuracy"] = [accuracy(one, unseen) for one in (state, *others)]
     if args.cost:
         alone, _, _ = run(rows, seed, topics=topics)

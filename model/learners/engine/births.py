@@ -11,7 +11,7 @@ What one minibatch does (:func:`follow`), besides what
    comes.
 2. *Bear*. If one wins both, the topics that rise together are one topic with the next number, which
    gets their tokens. It is told (``StepInfo.events``).
-3. *Learn*. Of what comes, every fourth document waits 4,000 documents: a past that nobody has
+3. *Learn*. Of what comes, every fourth document waits 3,200 documents: a past that nobody has
    learned. Documents that a model has learned hold a candidate less, also if nothing changes: a
    candidate has the words that they have less often.
 4. *Alarm* (:mod:`beam_topics.model.learners.engine.alarms`). Where ln p of a token falls far below
@@ -25,7 +25,7 @@ What one minibatch does (:func:`follow`), besides what
    candidates.
 
 Waiting begins after 2,000 documents, so a version of small data lacks none. Later ones lack at most
-1,000 of the last 4,000 documents, which are learned when their time has come. The newest 3,000
+800 of the last 3,200 documents, which are learned when their time has come. The newest 3,000
 documents stay at hand beside the sample.
 
 T topics are there at the start, or fewer where fewer are better

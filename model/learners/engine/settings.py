@@ -49,7 +49,7 @@ class LocalBirths(Births):
     kind = "on"
 
     apart = 4
-    delay = 4000
+    delay = 3200
     begins = 2000
     every = 600
     pasts = 2
