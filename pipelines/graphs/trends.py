@@ -22,6 +22,8 @@ from beam_topics.transforms.read import open_stored
 
 # Windows of a curve in the terminal, typical documents, and bursts that are listed.
 _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
+# Topics with a smaller mean share are counted and not listed.
+_LEAST_SHARE = 5e-4
 
 
 def trends(options: Options) -> None:
@@ -100,7 +102,8 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     table.add_column("share", justify="right")
     table.add_column("by window", no_wrap=True)
     table.add_column("typical documents", overflow="fold", ratio=1)
-    for topic in np.argsort(-means, kind="stable").tolist():
+    listed = [z for z in range(len(names)) if means[z] >= _LEAST_SHARE or z == len(names) - 1]
+    for topic in sorted(listed, key=lambda z: -means[z]):
         curve = [np.average(shares[block, topic], weights=weights[block]) for block in blocks]
         typical = [one for row in rows if row["topic"] == topic for one in row["typical"]]
         typical.sort(key=lambda one: (-one["share"], one["timestamp"], one["id"]))
@@ -109,7 +112,10 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
         table.add_row(plain(names[topic]), f"{means[topic]:.1%}", picture, plain(ids))
     last = max(row["window_end"] for row in rows) - 1
     title = f"{weights.sum():,.0f} documents in {len(starts)} windows"
-    return titled(f"{title}, {day(starts[0])} to {day(last)}", table)
+    title += f", {day(starts[0])} to {day(last)}"
+    if left_out := len(names) - len(listed):
+        title += f"; not listed: {left_out} topics below {_LEAST_SHARE:.2%}"
+    return titled(title, table)
 
 
 def _burst_table(bursts: Sequence[Burst], names: Sequence[str]) -> Any:
