@@ -22,7 +22,7 @@ from beam_topics.transforms.read import open_stored
 
 # Windows of a curve in the terminal, typical documents, and bursts that are listed.
 _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
-# Topics with a smaller mean share are counted and not listed.
+# Topics with a smaller mean share, and hidden ones, are counted and not listed.
 _LEAST_SHARE = 5e-4
 
 
@@ -41,7 +41,7 @@ def trends(options: Options) -> None:
         raise OptionError("--rows", ",".join(options.rows), allowed, "Look into the files.")
     table = merged_rows(whole_rows(rows), shown)
     out = console()
-    out.print(_table(table, names))
+    out.print(_table(table, names, [*shown.hidden, False]))
     out.print()
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
 
@@ -86,7 +86,7 @@ def merged_rows(rows: Sequence[Mapping[str, Any]], shown: Shown) -> list[dict[st
     return [found[place] for place in sorted(found)]
 
 
-def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], hidden: Sequence[bool]) -> Any:
     """Return a table of topics: mean share, curve over the windows, typical documents."""
     starts = sorted({row["window_start"] for row in rows})
     place = {start: number for number, start in enumerate(starts)}
@@ -102,7 +102,8 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     table.add_column("share", justify="right")
     table.add_column("by window", no_wrap=True)
     table.add_column("typical documents", overflow="fold", ratio=1)
-    listed = [z for z in range(len(names)) if means[z] >= _LEAST_SHARE or z == len(names) - 1]
+    large = [*(means[:-1] >= _LEAST_SHARE), True]
+    listed = [z for z in range(len(names)) if large[z] and not hidden[z]]
     for topic in sorted(listed, key=lambda z: -means[z]):
         curve = [np.average(shares[block, topic], weights=weights[block]) for block in blocks]
         typical = [one for row in rows if row["topic"] == topic for one in row["typical"]]
@@ -114,7 +115,7 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     title = f"{weights.sum():,.0f} documents in {len(starts)} windows"
     title += f", {day(starts[0])} to {day(last)}"
     if left_out := len(names) - len(listed):
-        title += f"; not listed: {left_out} topics below {_LEAST_SHARE:.2%}"
+        title += f"; not listed: {left_out} topics, hidden or below {_LEAST_SHARE:.2%}"
     return titled(title, table)
 
 
