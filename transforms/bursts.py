@@ -105,8 +105,10 @@ class FindBurstsDoFn(PendingDoFn):
     _ROWS, _WATCHED = beam.DoFn.StateParam(ROWS), beam.DoFn.StateParam(WATCHED)
     _CLOSE = beam.DoFn.TimerParam(CLOSE)
 
-    def __init__(self, root: str, window: int, streams: bool, trust: str) -> None:
-        self._root, self._window, self._trust = root, window, trust
+    def __init__(
+        self, root: str, window: int, known: Mapping[bytes, bytes], streams: bool, trust: str
+    ) -> None:
+        self._root, self._window, self._known, self._trust = root, window, known, trust
         self._schedule = TimerSchedule(streams, LAST_TIME)
 
     def process(
@@ -138,7 +140,7 @@ class FindBurstsDoFn(PendingDoFn):
         rows = [row for _, some in self.take_due(key, time, head, bag) for row in some]
         if not rows:
             return
-        data = watched.read()
+        data = watched.read() or self._known.get(key)
         known = Watched.from_bytes(data) if data else Watched()
         stories = [row for row in map(json.loads, rows) if _IS_STORY in row]
         counted = [data for data in rows if _IS_STORY not in json.loads(data)]
@@ -155,14 +157,24 @@ class FindBursts(beam.PTransform):
     Args:
         root: The model store.
         window: The length of a window in microseconds.
+        known: By model key, what the first windows are judged by: the bytes of
+            :class:`beam_topics.model.reporting.alarms.Watched`.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
     """
 
-    def __init__(self, root: str, window: int, *, streams: bool, trust: str = "") -> None:
+    def __init__(
+        self,
+        root: str,
+        window: int,
+        known: Mapping[bytes, bytes],
+        *,
+        streams: bool,
+        trust: str = "",
+    ) -> None:
         super().__init__()
-        self._fn = FindBurstsDoFn(root, window, streams, trust)
+        self._fn = FindBurstsDoFn(root, window, known, streams, trust)
 
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
         return (

@@ -40,7 +40,7 @@ from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from operator import itemgetter
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -64,11 +64,11 @@ def _with_times(row: Mapping[str, Any], convert: Any) -> dict[str, Any]:
     return {**row, **{name: convert(row[name]) for name in _TIMES}, "typical": typical}
 
 
-def rows_of_file(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
+def rows_of_file(stream: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file, with times in microseconds.
 
     Args:
-        stream: The bytes of the file.
+        stream: The lines of the file.
         name: Its name.
 
     Raises:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import apache_beam as beam
 
-from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
@@ -20,9 +19,9 @@ from beam_topics.pipelines.cli.options import (
     kafka_topic,
 )
 from beam_topics.pipelines.cli.values import is_webhook
+from beam_topics.pipelines.graphs.bursts import find_bursts
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import to_kafka
-from beam_topics.transforms.bursts import FindBursts
 from beam_topics.transforms.send import EVENTS, PostEvents
 from beam_topics.transforms.stories import FindStories
 from beam_topics.transforms.write import WriteByPeriod, WriteRecords
@@ -63,12 +62,11 @@ def write_events(
         return []
     written = [events | "Write events" >> _event_sink(place, options)]
     if trends is not None and blocks is not None and tells_bursts(options):
-        where, by_event_time = settings_of(options, StoreSettings), streams(options)
         window = settings_of(options, TrendSettings).window or DAY
-        stories = blocks | "Stories" >> FindStories(window, streams=by_event_time)
+        stories = blocks | "Stories" >> FindStories(window, streams=streams(options))
         _write_stories(stories, options)
-        find = FindBursts(where.root, window, streams=by_event_time, trust=where.trust)
-        bursts = (trends, stories) | "With stories" >> beam.Flatten() | "Bursts" >> find
+        together = (trends, stories) | "With stories" >> beam.Flatten()
+        bursts = together | "Bursts" >> find_bursts(options)
         # Together with the events above, some runners would write those at the end only.
         written.append(bursts | "Write bursts" >> _event_sink(place, options))
     return written if is_webhook(place) else []

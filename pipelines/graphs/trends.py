@@ -22,6 +22,8 @@ from beam_topics.transforms.read import open_stored
 
 # Windows of a curve in the terminal, typical documents, and bursts that are listed.
 _CURVE, _DOCUMENTS, _BURSTS = 40, 2, 20
+# Topics with a smaller mean share, and hidden ones, are counted and not listed.
+_LEAST_SHARE = 5e-4
 
 
 def trends(options: Options) -> None:
@@ -39,7 +41,7 @@ def trends(options: Options) -> None:
         raise OptionError("--rows", ",".join(options.rows), allowed, "Look into the files.")
     table = merged_rows(whole_rows(rows), shown)
     out = console()
-    out.print(_table(table, names))
+    out.print(_table(table, names, [*shown.hidden, False]))
     out.print()
     out.print(_burst_table(bursts_of(table)[-_BURSTS:], names))
 
@@ -52,7 +54,7 @@ def _rows(patterns: Sequence[str]) -> list[dict[str, Any]]:
     return found
 
 
-def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
+def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], hidden: Sequence[bool]) -> Any:
     """Return a table of topics: mean share, curve over the windows, typical documents."""
     starts = sorted({row["window_start"] for row in rows})
     place = {start: number for number, start in enumerate(starts)}
@@ -68,7 +70,9 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
     table.add_column("share", justify="right")
     table.add_column("by window", no_wrap=True)
     table.add_column("typical documents", overflow="fold", ratio=1)
-    for topic in np.argsort(-means, kind="stable").tolist():
+    large = [*(means[:-1] >= _LEAST_SHARE), True]
+    listed = [z for z in range(len(names)) if large[z] and not hidden[z]]
+    for topic in sorted(listed, key=lambda z: -means[z]):
         curve = [np.average(shares[block, topic], weights=weights[block]) for block in blocks]
         typical = [one for row in rows if row["topic"] == topic for one in row["typical"]]
         typical.sort(key=lambda one: (-one["share"], one["timestamp"], one["id"]))
@@ -77,7 +81,10 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Any:
         table.add_row(plain(names[topic]), f"{means[topic]:.1%}", picture, plain(ids))
     last = max(row["window_end"] for row in rows) - 1
     title = f"{weights.sum():,.0f} documents in {len(starts)} windows"
-    return titled(f"{title}, {day(starts[0])} to {day(last)}", table)
+    title += f", {day(starts[0])} to {day(last)}"
+    if left_out := len(names) - len(listed):
+        title += f"; not listed: {left_out} topics, hidden or below {_LEAST_SHARE:.2%}"
+    return titled(title, table)
 
 
 def _burst_table(bursts: Sequence[Burst], names: Sequence[str]) -> Any:

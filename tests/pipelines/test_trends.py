@@ -148,6 +148,13 @@ def check_program(folder, root, capsys):
     assert "no bursts" in told
     assert told.count("%") == 4 + 3 * 2, told
     assert re.search(r"none +│ +11.2% │", told)
+    assert "not listed" not in told and re.search(r"^ 4 ", told, re.MULTILINE)
+    assert topics.main([*common, "--topic_ids=4", "--hide"]) == 0
+    capsys.readouterr()
+    assert trends.main([*common, f"--rows={folder / 'trends'}"]) == 0
+    told = capsys.readouterr().out
+    assert "; not listed: 1 topics, hidden or below 0.05%" in told
+    assert not re.search(r"^ 4 ", told, re.MULTILINE)
     assert trends.main([*common, f"--rows={folder / 'trends'}", "--trends_group=x"]) == 2
     assert "allowed is rows of this model key and group" in capsys.readouterr().err
     assert trends.main([*common, f"--rows={folder / 'none'}"]) == 2

@@ -8,12 +8,14 @@ import pytest
 from collecting import run
 from reported import published
 
+from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.events import BURST, Event
 from beam_topics.model.publishing.version_events import text_of
 from beam_topics.model.reporting.alarms import Watched
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import to_iso
+from beam_topics.pipelines.graphs.bursts import known_of
 from beam_topics.transforms.bursts import FindBursts, records_of_bursts
 from beam_topics.transforms.trends import rows_of
 
@@ -41,7 +43,7 @@ def rows_with_a_burst(key):
 ROWS = [*rows_with_a_burst(""), *rows_with_a_burst("other")]
 
 
-def bursts(root, *flags, rows=ROWS, streams=False):
+def bursts(root, *flags, rows=ROWS, known=(), streams=False):
     def build(pipeline):
         stamped = (
             pipeline
@@ -50,7 +52,7 @@ def bursts(root, *flags, rows=ROWS, streams=False):
                 lambda time, row: beam.window.TimestampedValue(row, time)
             ).with_output_types(bytes)
         )
-        return {"events": stamped | FindBursts(str(root), DAY, streams=streams)}
+        return {"events": stamped | FindBursts(str(root), DAY, dict(known), streams=streams)}
 
     held, _ = run(build, *flags)
     found = [json.loads(data) for _, data in held["events"]]
@@ -132,6 +134,24 @@ def test_bundles_repeats_and_order_change_nothing(store, streams):
     assert wanted and bursts(store.root, streams=streams, rows=ROWS[::-1]) == wanted
     repeated = bursts(store.root, "--direct_runner_bundle_repeat=2", streams=streams)
     assert [e for at, e in enumerate(repeated) if e not in repeated[:at]] == wanted
+
+
+def test_windows_are_judged_by_the_trends_of_earlier_runs(store, tmp_path):
+    def between(first, last):
+        return [(at, row) for at, row in ROWS if first < at * 1e6 / DAY - FIRST <= last]
+
+    path = tmp_path / "trends-1.jsonl"
+    path.write_bytes(b"".join(row + b"\n" for _, row in between(0, 20)))
+    known, today = known_of(str(tmp_path), DAY), between(20, 21)
+    assert sorted(known) == [b"", b"other"]
+    wanted = [one for one in by_hand(store) if one["time"] == to_iso((FIRST + 21) * DAY)]
+    assert [one["topics"] for one in wanted] == [[1], [1]]
+    assert bursts(store.root, rows=today, known=known) == wanted
+    assert bursts(store.root, rows=today) == []
+    assert known_of(str(tmp_path), DAY // 24) == {}
+    path.write_text("{}\n")
+    with pytest.raises(DamagedDataError, match=rf"^{path} cannot be read as trends: KeyError"):
+        known_of(str(tmp_path), DAY)
 
 
 def test_no_two_events_have_one_name(store):
