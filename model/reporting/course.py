@@ -150,13 +150,7 @@ def calendar_unit(history: Sequence[Manifest]) -> str:
 
 
 def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: int) -> list[Period]:
-    """Return the periods that have versions, in their order.
-
-    Args:
-        history: The versions.
-        came: What came with each of them.
-        topics: T.
-    """
+    """Return the periods that have versions, in their order, by what came to the T topics."""
     # A window that ends at midnight belongs to the day before.
     times = [manifest.until - (not manifest.times) for manifest in history]
     unit = calendar_unit(history)
@@ -191,10 +185,7 @@ def movements(
 ) -> tuple[int, list[Movement]]:
     """Return since when the recent part is counted, in microseconds, and each topic's movement.
 
-    Args:
-        history: The versions.
-        came: What came with each of them.
-        topics: T.
+    ``came`` has what came with each version.
     """
     first, last = history[0].until, history[-1].until
     since = min(last - (last - first) // _RECENT, last - 1)

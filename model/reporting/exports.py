@@ -58,9 +58,6 @@ def columns(shown: Shown) -> dict[str, list[Any]]:
     A row is a topic and a word with a count in it, in the order of topics and of counts. The
     columns: ``topic``, ``name``, ``share`` (of the tokens that the model holds), ``rank`` (from 1),
     ``word``, ``count`` (n_wz) and ``probability`` (P(w | z)).
-
-    Args:
-        shown: the model.
     """
     snapshot, shares = shown.snapshot, topic_shares(shown.snapshot)
     statistics = word_statistics(snapshot)
@@ -110,10 +107,6 @@ def to_json(shown: Shown, history: Sequence[Manifest]) -> bytes:
     version. ``topics`` has for each topic ``topic``, ``name``, ``share``, ``hidden``, ``words``
     (each with ``word``, ``count`` and ``probability``) and ``course``: its share in what came in
     each of ``periods`` (their middles, ISO 8601); null where nothing is known.
-
-    Args:
-        shown: the model.
-        history: the versions up to it, the oldest first.
     """
     manifest, snapshot = shown.manifest, shown.snapshot
     course = shown.curves(history, PERIODS)
@@ -234,10 +227,8 @@ def to_mallet(shown: Shown) -> bytes:
     """Return a Gibbs state in the form that MALLET writes with ``--output-state``, gzipped.
 
     Counts by word and topic are those of the model, and ``#alpha`` is its prior. MALLET has one
-    ``#beta`` for all words and topics; it is the mean pseudo-count of the model's prior.
-
-    A state has whole tokens. Counts of variational learners are
-    expected ones, and are rounded.
+    ``#beta`` for all words and topics: the mean pseudo-count of the model's prior. A state has
+    whole tokens: the expected counts of variational learners are rounded.
 
     MALLET numbers words in the order in which they come, and refuses a state with other numbers. So
     it reads this one where its instances are the texts of these documents.
@@ -270,15 +261,12 @@ def to_seeds(shown: Shown, topics: Sequence[int] = ()) -> bytes:
     Each topic has the same number of prior tokens,
     :data:`~beam_topics.model.learners.seeds.MOST_TOKENS` for all together, in proportion
     to P(w | z). A learner that begins with them moves P(w | z) by at most n_z / (n_z + s_z) in
-    total variation. Here n_z are the tokens that the topic learns and s_z its prior tokens
-    (:mod:`beam_topics.model.learners.seeds`). The other topics learn as ever.
+    total variation, with n_z tokens that the topic learns and s_z prior ones. The other topics
+    learn as ever.
 
     The file has the words that cover :data:`COVER` of P(w | z), the most probable first, and for
     all topics together at most :data:`MOST_WORDS`, because seeded words never leave the vocabulary.
-
-    Args:
-        shown: the model.
-        topics: the ids of the topics, in the order that they shall have; all if there is none.
+    ``topics`` are ids in the order that they shall have; all if there is none.
 
     Raises:
         OptionError: the version has no such topic, or it is named twice, or two have one name.

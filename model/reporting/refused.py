@@ -37,12 +37,9 @@ class Refused:
 
 
 def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
-    """Return dead letters by reason, the most frequent first.
+    """Return dead letters by reason, the most frequent first; a letter is its place and its line.
 
     Equal ones are counted once, because outputs are at least once.
-
-    Args:
-        letters: The place of each line, for messages, and the line.
 
     Raises:
         DamagedDataError: A line is not a dead letter.

@@ -152,9 +152,6 @@ class Stories:
     def closed(self, sketches: Iterable[Sketch]) -> list[dict[str, Any]]:
         """Take the documents of a window that has closed, and return the stories that they are in.
 
-        Args:
-            sketches: The documents, in any order.
-
         Returns:
             The stories of at least two documents, those with most documents in the window first:
             ``story``, ``first`` (its time), ``documents``, ``came`` (in the window), ``topics``
