@@ -1,13 +1,10 @@
 """Progress while a graph runs: one line in a terminal, a line now and then in a pipe.
 
-:mod:`beam_topics.transforms.learn` logs a record after a number of tokens to the logger
-``beam_topics.progress``, and :mod:`beam_topics.transforms.fit` a line for each iteration to
-``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
-shows the newest, with per cent and the time that is left where :mod:`beam_topics.transforms.read`
-has logged how many documents there are. While numba compiles, the line says so. Reports of
-:mod:`beam_topics.transforms.infer` are summed up at the end. Events of
-:mod:`beam_topics.transforms.publish` are printed in one line a version, the first ones. The wall
-clock is used here only, for rates and times.
+On a local runner the records of ``beam_topics.progress`` and ``beam_topics.fitting`` arrive in this
+process, and :func:`progress` shows the newest, with per cent and the time that is left where the
+number of documents is known. While numba compiles, the line says so. Reports of coverage are summed
+up at the end. Events are printed in one line a version, the first ones. The wall clock is used here
+only, for rates and times.
 """
 
 from __future__ import annotations

@@ -142,12 +142,7 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
 
 
 def coherence_table(row: Mapping[str, Any]) -> Group:
-    """Make a table of the coherence of each topic, with the mixed ones first.
-
-    Args:
-        row: figures of one version
-            (:func:`beam_topics.model.evaluation.coherence.coherence_figures`).
-    """
+    """Make a table of the coherence of each topic of a version, with the mixed ones first."""
     table = Table(show_edge=False)
     for column in ("topic", "NPMI", "never", "across"):
         table.add_column(column, justify="right")

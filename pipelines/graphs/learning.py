@@ -46,13 +46,7 @@ class Learned(NamedTuple):
 
 
 def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool) -> Learned:
-    """Learn documents, and publish versions into the model store.
-
-    Args:
-        documents: bytes (Block).
-        learning: how they are learned.
-        streams: the answer of :func:`beam_topics.pipelines.graphs.runners.streams`.
-    """
+    """Learn documents (bytes of Block), and publish versions into the model store."""
     run = learning.run
     if run.silent_after and not streams:
         given = duration_text(run.silent_after)

@@ -102,9 +102,7 @@ def served_models(
 def serving_of(options: Options, topics: int) -> Serving:
     """Return what a step that labels needs of the store.
 
-    Args:
-        options: the parsed command line.
-        topics: the number of topics of a model that is being learned; 0 for published ones.
+    ``topics`` is that of a model that is being learned; 0 for published ones.
     """
     mixtures, where = settings_of(options, MixtureSettings), settings_of(options, StoreSettings)
     return Serving(

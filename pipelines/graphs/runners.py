@@ -1,13 +1,5 @@
 """Rules of runners: options that are set if the user gives none, and combinations that are refused.
 
-* Local: the runner is set to FnApiRunner. Several worker threads and sources without an end are
-  refused.
-* Prism: ``prism_disable_sdf_split`` is set, and the client waits without a limit.
-* Flink: the client waits without a limit, checkpoints hold whole bundles, bundles of streams are
-  small, and the number of key groups is fixed. Workers that the cluster cannot have are refused.
-* Dataflow: the main module is not pickled, and a worker runs one process for learning. Workers
-  without this project, and outputs on their disks, are refused.
-
 Each rule prevents lost records, a stream that stalls, or learning on outdated state.
 ``docs/running.md`` describes each. A runner that is not in :data:`RUNNERS` gets its options
 unchanged.
@@ -39,13 +31,7 @@ YEARS = 315_360_000
 
 @dataclass
 class Flags:
-    """A command line, and the options that rules add to it.
-
-    Attributes:
-        argv: the command line as it was given.
-        known: the options that our parser and Beam's found in it.
-        added: the options that are set for the user.
-    """
+    """A command line, what the parsers found in it, and the options that rules add to it."""
 
     argv: Sequence[str]
     known: argparse.Namespace
@@ -92,9 +78,8 @@ def _live(streaming: Any, source: Any) -> bool:
 def streams(options: Options) -> bool:
     """Return whether event time advances, and windows close, while the job reads its source.
 
-    This is so where documents come as a stream (``--streaming``, or a source that is a log) and the
-    runner passes them on as they come. The local runner ends one stage before it begins the next. A
-    graph is built with the answer: it is an argument of the steps that wait for event time.
+    This is so where documents come as a stream and the runner passes them on as they come. A graph
+    is built with the answer: it is an argument of the steps that wait for event time.
     """
     return _live(options.streaming, options.get("source")) and not is_local(options.runner)
 
@@ -305,12 +290,9 @@ def outputs_off_the_workers(flags: Flags) -> None:
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     """Refuse an output that cannot be written, before any work is done.
 
-    Args:
-        given: options by name.
-        local: whether this machine writes the outputs, so that their folders can be checked.
-
     Raises:
-        OptionError: a path is on a file system that is not installed, or cannot be made.
+        OptionError: a path is on a file system that is not installed, or cannot be made on this
+            machine, where ``local`` says that it writes the outputs.
     """
     # Imported here, because --help needs no Beam.
     from apache_beam.io.filesystems import FileSystems

@@ -64,15 +64,10 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
 def write_mixtures(
     blocks: beam.PCollection, options: Options, streams: bool
 ) -> beam.PCollection | None:
-    """Write mixtures to ``--output``, and their trends to where they are wanted.
+    """Write mixtures (bytes of MixtureBlock) to ``--output``, and trends to where they are wanted.
 
     Returns:
         The rows of trends; None where they are not wanted.
-
-    Args:
-        blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
-        options: the parsed command line.
-        streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
     return _write_trends(blocks, options, streams)

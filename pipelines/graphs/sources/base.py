@@ -38,11 +38,8 @@ class SourceSettings(Record):
     ) -> beam.PTransform:
         """Return what reads the source into :class:`beam_topics.transforms.read.Documents`.
 
-        Args:
-            options: the parsed command line.
-            tokeniser: the settings of the tokeniser.
-            blocks: which documents may share a block
-                (:mod:`beam_topics.model.documents.block`); None for none.
+        ``blocks`` says which documents may share a block
+        (:mod:`beam_topics.model.documents.block`); None for none.
         """
         raise NotImplementedError
 
