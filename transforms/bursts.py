@@ -155,8 +155,7 @@ class FindBursts(beam.PTransform):
     Args:
         root: The model store.
         window: The length of a window in microseconds.
-        streams: Whether windows close while the source is read, or all at its end. See
-            :class:`beam_topics.transforms.sequence.Sequence`.
+        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
     """
 

@@ -243,9 +243,7 @@ class Burst:
 def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
     """Return the bursts of all topics, in the order of windows.
 
-    Args:
-        rows: Whole rows of trends (:func:`beam_topics.model.reporting.trends.whole_rows`). A window
-            without a row is passed over.
+    The rows are whole rows of trends. A window without a row is passed over.
     """
     by_key: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:

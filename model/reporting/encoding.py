@@ -108,12 +108,8 @@ def joined_name(names: Sequence[str]) -> str:
 def continued(data: bytes, marker: bytes) -> bytes:
     """Return what to append to a file, so that it goes on with the rows of another file.
 
-    JSON lines stay as they are. Avro loses its header, and its blocks get the marker of the file. A
-    marker is a digest of all rows, so no row has it.
-
-    Args:
-        data: The bytes of the other file, with at least one row.
-        marker: The last :data:`MARKER_BYTES` bytes of the file.
+    JSON lines stay as they are. Avro loses its header, and its blocks get the marker of the file,
+    its last :data:`MARKER_BYTES` bytes. A marker is a digest of all rows, so no row has it.
     """
     if not data.startswith(_AVRO):
         return data
@@ -206,8 +202,8 @@ def _fields_in(record: bytes) -> Iterable[dict[str, Any]]:
     return [mixture_fields(TopicMixture.from_bytes(record))]
 
 
-def mixture_count(record: bytes) -> int:
-    """Return the number of mixtures of TopicMixture or MixtureBlock bytes."""
+def record_count(record: bytes) -> int:
+    """Return the number of mixtures of MixtureBlock bytes; 1 for any other record."""
     if not record.startswith(MixtureBlock.MAGIC):
         return 1
     return len(wire.header_of(MixtureBlock.MAGIC, record)["ids"])

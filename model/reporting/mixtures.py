@@ -301,13 +301,7 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a document.
-
-    Attributes:
-        title: Its first line, or how it begins.
-        text: The beginning of its text.
-        label: Its label; "" without one.
-    """
+    """The beginning of the text of a document, its first line, and its label or ""."""
 
     title: str
     text: str

@@ -85,12 +85,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Expected:
-    """Expected shares of documents under a model.
-
-    Args:
-        snapshot: The model.
-        length: The mean number of tokens of a document.
-    """
+    """Expected shares of documents with a mean number of tokens under a model."""
 
     def __init__(self, snapshot: Snapshot, length: float = USUAL_LENGTH) -> None:
         self._snapshot, self._length = snapshot, length
@@ -207,10 +202,7 @@ def counted_words(
 class Pairs:
     """Neighbouring words of which one may be in a name, by the topic of their documents.
 
-    Attributes:
-        wanted: For each topic, the words that may be in its name.
-        pairs: For each topic, the number of places of each pair.
-        singles: For each topic, the number of places of each word.
+    For each topic there are the wanted words, and the number of places of each pair and word.
     """
 
     wanted: Sequence[frozenset[str]]
