@@ -35,10 +35,7 @@ def figures_of(
     store: str,
     words: Sequence[str],
 ) -> str:
-    """Return all figures of one version as one line of JSON.
-
-    The version is the JSON of a manifest, and documents are bytes of blocks in any order.
-    """
+    """Return all figures of one version, on blocks in any order, as one line of JSON."""
     manifest = Manifest.from_json(version)
     snapshot = ModelStore(store).get_snapshot(manifest)
     ids = manifest.ids(snapshot.topic_count)

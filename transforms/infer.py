@@ -149,8 +149,8 @@ class Coverage(ByPeriod):
 
     Args:
         window_micros: The length of the windows in microseconds.
-        retrain_below: The coverage below which a report asks for retraining, as a share of the
-            distinct words. None turns the signal off.
+        retrain_below: The share of the distinct words below which a report asks for retraining;
+            None turns the signal off.
         streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
@@ -346,10 +346,7 @@ class Inferred(NamedTuple):
 
 @dataclass(slots=True)
 class _Parts:
-    """Documents of one model and key that wait.
-
-    A part is the bytes of a block, with the time of its mixtures; None is that of each document.
-    """
+    """Bytes of blocks of a model and key that wait, each with a time or those of its documents."""
 
     documents: int = 0
     parts: list[tuple[bytes, int | None]] = field(default_factory=list)

@@ -59,10 +59,7 @@ def shard_of(document_id: str, shards: int) -> int:
 
 
 def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the documents of a numbered minibatch by shard, with the end of their window.
-
-    An end marker has no documents.
-    """
+    """Yield the documents of a minibatch by shard, with the end of their window."""
     key, data = element
     link = NumberedMinibatch.from_bytes(data)
     if link.is_end:

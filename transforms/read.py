@@ -279,7 +279,7 @@ class ReadDocuments(beam.PTransform):
     Args:
         patterns: Paths or globs.
         settings: How the files are read.
-        tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
+        tokeniser: None gives bytes of Document, with the texts.
         blocks: Which documents share a block (:mod:`beam_topics.model.documents.block`), at the
             earliest time of its documents. None gives each document alone.
     """
@@ -314,12 +314,8 @@ class ReadDocuments(beam.PTransform):
 class ParseMessages(beam.PTransform):
     """Parse JSON objects (bytes) as tokenised documents; gives :class:`Documents`.
 
-    Args:
-        source: The origin of the objects, as dead letters name it.
-        settings: How the objects are parsed.
-        tokeniser: The settings of the tokeniser.
-        max_future: How much later than its element a document may be, in microseconds; None for any
-            time. Others become dead letters.
+    ``source`` is the origin of the objects, as dead letters name it. A document that is later than
+    its element by more than ``max_future`` microseconds becomes a dead letter.
 
     Raises:
         OptionError: Ids are to come from the place of a record, which a message does not have.

@@ -104,14 +104,11 @@ class KafkaSinkDoFn(beam.DoFn):
         key, value = self._messages.message_of(element)
         try:
             self._produce(key, value)
-        except BufferError as error:
-            raise self._not_taken(
-                f"the {self._messages.noun} {key.decode()} was",
-                f"the client's buffer is full, and {_SILENCE}",
-            ) from error
-        except (client_library().KafkaException, ValueError) as error:
+        except (BufferError, client_library().KafkaException, ValueError) as error:
+            full = f"the client's buffer is full, and {_SILENCE}"
+            why = full if isinstance(error, BufferError) else str(error)
             which = f"the {self._messages.noun} {key.decode()} was"
-            raise self._not_taken(which, str(error)) from error
+            raise self._not_taken(which, why) from error
         self._producer.poll(0)
         self._count += 1
         yield from ()

@@ -185,12 +185,9 @@ def timer_time(micros: int) -> Timestamp:
 class TimerSchedule:
     """Decide when what waits in a step is due.
 
-    A job that streams closes a window when event time has passed its end. In any other job
-    everything is due once the input has ended, and one firing closes all windows in their order.
-
-    Attributes:
-        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
-        end: When the step fires in a job that does not stream, in microseconds of event time.
+    A job that streams (:func:`beam_topics.pipelines.graphs.runners.streams`) closes a window when
+    event time has passed its end. In any other job one firing at ``end``, in microseconds of event
+    time, closes all windows in their order.
     """
 
     streams: bool
@@ -277,10 +274,7 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
 
 
 def due_of(head: PendingHead, micros: int, period: int) -> int:
-    """Return when a record is due: at the end of its period, or of the first that is open.
-
-    All times are in microseconds.
-    """
+    """Return when a record is due: at the end of its period, or of the first that is open."""
     end = (micros // period + 1) * period
     if head.done is not None and end <= head.done:
         end = (head.done // period + 1) * period
@@ -398,10 +392,9 @@ class ByPeriod(beam.PTransform):
     """Base class: records in the global window, prepared, and a step with periods of them.
 
     Args:
-        prepare: The name of the step that gives pairs of a key and bytes, and the step; None where
+        prepare: The name of the step that makes pairs of a key and bytes, and the step; None where
             the elements are such pairs.
-        name: The name of the step with periods.
-        step: This step.
+        name, step: The step with periods.
         kind: The type of its outputs.
     """
 

@@ -129,9 +129,8 @@ class GrowingFile:
     """A file that gets its records part by part, and its name from their content.
 
     Its parts are appended to a file that no reader sees: on a local disk to one whose name begins
-    with a dot in the same folder, which is renamed at the end; for an object store to one without a
-    name on the disk of the worker, which is sent at the end. A file of one part is written at once,
-    by :func:`write_batch`.
+    with a dot, which is renamed at the end; for an object store to one without a name on the disk
+    of the worker, which is sent at the end. A file of one part is written at once.
     """
 
     def __init__(self, prefix: str, name: str, ending: str, encode: Encoder) -> None:
@@ -346,10 +345,7 @@ def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
 
 
 def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
-    """Write the documents of one period and return the path.
-
-    A document that the source has twice is in the file twice.
-    """
+    """Write the documents of one period, each as often as it comes, and return the path."""
     start, documents = shard
     name = f"archive-{to_compact_iso(start)}"
     return write_batch(prefix, name, ".avro", documents_to_avro, ranked(documents))

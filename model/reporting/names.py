@@ -107,8 +107,7 @@ class _ExpectedCover:
 
     Args:
         without: float64[C, T], the share of the documents of each topic without each candidate.
-        topic: The topic of the name.
-        others: float64[T], the weights of the other topics.
+        others: float64[T], the weights of the topics other than ``topic``.
     """
 
     def __init__(self, without: FloatArray, topic: int, others: FloatArray) -> None:

@@ -121,9 +121,8 @@ _BEHIND_ALL = (2**31,)
 class ListPartitions(beam.DoFn, LogProvider):
     """Emit each :class:`Partition` of the topic once, and look for new ones every ten seconds.
 
-    The list of partitions is a log. The numbers of partitions are its positions, so what is left of
-    its range begins behind the partitions that were emitted. With ``until="end"`` it ends after one
-    look. Its watermark holds nothing back, and is no end of the stream.
+    The numbers of partitions are the positions of a log, so what is left of its range begins behind
+    those that were emitted. Its watermark holds nothing back, and is no end of the stream.
     """
 
     def __init__(self, settings: KafkaSettings) -> None:
@@ -228,10 +227,9 @@ class PartitionReader:
         return Entry((offset,), item, watermark)
 
     def _handle_error(self, message: Any) -> None:
-        """Handle a message that reports an error.
+        """Handle a message that reports an error; those that the client retries are ignored.
 
-        At the end of the partition the position moves behind offsets that hold no message. Errors
-        that the client retries are ignored.
+        At the end of the partition the position moves behind offsets that hold no message.
 
         Raises:
             SourceError: The error does not pass by itself.
@@ -264,10 +262,7 @@ class PartitionReader:
         return Pause(_LONG, idle_since - self._settings.max_delay, passed)
 
     def _at_end(self) -> bool:
-        """Return whether the brokers report that there is nothing more.
-
-        If they do not answer, the partition does not count as being at its end.
-        """
+        """Return whether the brokers report, in time, that there is nothing more."""
         try:
             _, high = self._consumer.get_watermark_offsets(self._partition, timeout=_PATIENCE * 10)
         except client_library().KafkaException:
@@ -304,10 +299,7 @@ class KafkaDoFn(LogSourceDoFn):
 
 
 class ReadKafka(beam.PTransform):
-    """Read a Kafka topic; gives :class:`beam_topics.transforms.read.Documents`.
-
-    :func:`partitions_of` checks that the topic exists.
-    """
+    """Read a Kafka topic that exists; gives :class:`beam_topics.transforms.read.Documents`."""
 
     def __init__(
         self,

@@ -115,10 +115,7 @@ def properties(path: str) -> dict[str, str]:
 
 
 def consumer_of(settings: KafkaSettings) -> Any:
-    """Return a consumer without a group.
-
-    It is assigned its partition by hand, and the checkpoints of the runner hold its offset.
-    """
+    """Return a consumer without a group, whose offset is in the checkpoints of the runner."""
     own = {
         "bootstrap.servers": settings.servers,
         "group.id": "beam-topics",

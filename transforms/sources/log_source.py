@@ -60,10 +60,7 @@ def after(position: Position) -> Position:
 
 @dataclass(frozen=True, slots=True)
 class LogRange:
-    """The positions from ``start`` up to, but not including, ``stop``.
-
-    A ``stop`` of None is never reached.
-    """
+    """The positions from ``start`` to before ``stop``; a ``stop`` of None is never reached."""
 
     start: Position
     stop: Position | None
@@ -136,10 +133,7 @@ class LogWatermark(WatermarkEstimator):
         self._micros = micros
 
     def advance(self, micros: int) -> None:
-        """Advance to a time in microseconds, rounded down to milliseconds.
-
-        An earlier time changes nothing.
-        """
+        """Advance to a time in microseconds, rounded down to milliseconds, unless it is earlier."""
         self._micros = max(self._micros, micros // 1000 * 1000)
 
     def observe_timestamp(self, timestamp: Timestamp) -> None:
@@ -205,10 +199,7 @@ class LogReader(Protocol):
 
 
 class ReaderCache:
-    """Open readers that wait for the next bundle of their log.
-
-    A reader that nobody took for ten minutes is closed.
-    """
+    """Open readers that wait for the next bundle of their log, for ten minutes at most."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -342,8 +333,8 @@ class LogSourceDoFn(Emit, LogProvider):
 def break_fusion(read: Documents) -> Documents:
     """Put the documents behind a shuffle.
 
-    Without it the local runner would fire the timers of a stateful step that follows at the end of
-    each bundle of the source, before the watermark is there. Nearly every document would be late.
+    Without it the local runner would fire the timers of a step that follows before the watermark is
+    there, and nearly every document would be late.
     """
     return Documents(
         read.documents | "Apart" >> beam.Reshuffle().with_output_types(bytes), read.dead_letters
