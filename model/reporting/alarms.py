@@ -86,10 +86,8 @@ class Watched:
     def closed(self, window: int, rows: Sequence[bytes]) -> tuple[Watched, list[Event]]:
         """Judge windows that have closed, and return what is known after them, and the bursts.
 
-        Args:
-            window: The length of a window in microseconds. Those of another length are forgotten.
-            rows: Rows of trends of the model key, as :mod:`beam_topics.transforms.trends` makes
-                them, in any order.
+        The rows are those of trends of the model key, in any order. Windows of another length are
+        forgotten.
         """
         if window != self.window:
             return Watched(window).closed(window, rows)

@@ -1,25 +1,14 @@
 """Models in the forms of other tools.
 
-=============  ================================================================================
-csv, parquet   a table of topics and their words (:func:`columns`)
-json           topics, words and course for a page of the web (:func:`to_json`)
-pyldavis       the arguments of ``pyLDAvis.prepare`` (:func:`to_pyldavis`)
-gensim         a ``gensim.models.LdaModel`` (:func:`to_gensim`)
-mallet         a Gibbs state of MALLET (:func:`to_mallet`)
-seeds          frozen topics, for ``--seeds`` (:func:`to_seeds`)
-=============  ================================================================================
-
-Each form has the topics that the catalogue shows
-(:class:`beam_topics.model.reporting.shown.Shown`): a merged topic is the sum of its group, a part
+Each form has the topics that the catalogue shows: a merged topic is the sum of its group, a part
 has its counts and its share of alpha (:mod:`beam_topics.model.reporting.shown`), and ids of parts
 are below 0. Forms that number topics from 0 have them in this order. Hidden topics are there, so
 shares have sum 1; ``json`` marks them.
 
 A model keeps no documents. ``pyldavis`` and ``mallet`` have one document for each topic in their
 place, which is about this topic alone and as long as the tokens of the topic. The shares of topics
-and the frequencies of words are then those of the model.
-
-tomotopy has no form: it makes a model of documents only, and reads only files that it wrote.
+and the frequencies of words are then those of the model. tomotopy has no form: it reads only files
+that it wrote.
 """
 
 from __future__ import annotations
@@ -58,9 +47,6 @@ def columns(shown: Shown) -> dict[str, list[Any]]:
     A row is a topic and a word with a count in it, in the order of topics and of counts. The
     columns: ``topic``, ``name``, ``share`` (of the tokens that the model holds), ``rank`` (from 1),
     ``word``, ``count`` (n_wz) and ``probability`` (P(w | z)).
-
-    Args:
-        shown: the model.
     """
     snapshot, shares = shown.snapshot, topic_shares(shown.snapshot)
     statistics = word_statistics(snapshot)
@@ -110,10 +96,6 @@ def to_json(shown: Shown, history: Sequence[Manifest]) -> bytes:
     version. ``topics`` has for each topic ``topic``, ``name``, ``share``, ``hidden``, ``words``
     (each with ``word``, ``count`` and ``probability``) and ``course``: its share in what came in
     each of ``periods`` (their middles, ISO 8601); null where nothing is known.
-
-    Args:
-        shown: the model.
-        history: the versions up to it, the oldest first.
     """
     manifest, snapshot = shown.manifest, shown.snapshot
     course = shown.curves(history, PERIODS)
@@ -234,10 +216,8 @@ def to_mallet(shown: Shown) -> bytes:
     """Return a Gibbs state in the form that MALLET writes with ``--output-state``, gzipped.
 
     Counts by word and topic are those of the model, and ``#alpha`` is its prior. MALLET has one
-    ``#beta`` for all words and topics; it is the mean pseudo-count of the model's prior.
-
-    A state has whole tokens. Counts of variational learners are
-    expected ones, and are rounded.
+    ``#beta`` for all words and topics: the mean pseudo-count of the model's prior. A state has
+    whole tokens: the expected counts of variational learners are rounded.
 
     MALLET numbers words in the order in which they come, and refuses a state with other numbers. So
     it reads this one where its instances are the texts of these documents.
@@ -270,15 +250,12 @@ def to_seeds(shown: Shown, topics: Sequence[int] = ()) -> bytes:
     Each topic has the same number of prior tokens,
     :data:`~beam_topics.model.learners.seeds.MOST_TOKENS` for all together, in proportion
     to P(w | z). A learner that begins with them moves P(w | z) by at most n_z / (n_z + s_z) in
-    total variation. Here n_z are the tokens that the topic learns and s_z its prior tokens
-    (:mod:`beam_topics.model.learners.seeds`). The other topics learn as ever.
+    total variation, with n_z tokens that the topic learns and s_z prior ones. The other topics
+    learn as ever.
 
     The file has the words that cover :data:`COVER` of P(w | z), the most probable first, and for
     all topics together at most :data:`MOST_WORDS`, because seeded words never leave the vocabulary.
-
-    Args:
-        shown: the model.
-        topics: the ids of the topics, in the order that they shall have; all if there is none.
+    ``topics`` are ids in the order that they shall have; all if there is none.
 
     Raises:
         OptionError: the version has no such topic, or it is named twice, or two have one name.

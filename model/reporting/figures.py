@@ -5,17 +5,14 @@ precision that the tables have. Times are in milliseconds since 1970, as browser
 named by their numbers, words and documents by their place in the columns ``words`` and
 ``documents``.
 
-**Places of topics.** Topics are placed on a plane by the distances between their word
-distributions. The distance is Hellinger's: for distributions p and q it is sqrt(1 - sum of
-sqrt(p q)), from 0 for equal ones to 1 for those that share no word. Classical scaling gives the
-first places, and stress majorisation (SMACOF) improves them. Both are deterministic: no random
-start, a fixed number of steps, and the signs of eigenvectors are set by their largest component.
+**Places of topics** on a plane follow from the Hellinger distances between their word
+distributions. Classical scaling gives the first places, and stress majorisation (SMACOF) improves
+them. Both are deterministic: no random start, a fixed number of steps, and the signs of
+eigenvectors are set by their largest component.
 
-**Ranks of words.** Words are followed over the versions: their ranks in a topic, and where they
-first were. A rank is the place of a word in the order of
-:meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`, with 1 for the first, as in
-:mod:`beam_topics.model.publishing.succession`. Here all ranks of a topic come from one sort,
-because a report asks for hundreds of words.
+**Ranks of words.** A rank is the place of a word in the order of
+:meth:`beam_topics.model.publishing.snapshot.Snapshot.top_words`, with 1 for the first. Here all
+ranks of a topic come from one sort, because a report asks for hundreds of words.
 """
 
 from __future__ import annotations
@@ -61,18 +58,16 @@ _TOPICS = 10
 
 @dataclass(frozen=True)
 class Sources:
-    """What a report is made of.
+    """What a report is made of; None stands for what is not known.
 
     Attributes:
         history: The versions, the oldest first.
         shown: The last version as people see it. The mixtures are those of its groups.
         model_of: Returns the model of a version; None if the store does not have it any more.
-        labelled: What the mixtures say; None without mixtures.
-        texts: The texts of documents by digest; None without documents.
-        refused: The dead letters by reason; None if no place of them is known.
-        profile: What the input was, in lines of two texts; None where it is not known.
-        stories: The stories of the last window; None where they are not known.
-        rows: Rows of trends of the newest windows.
+        texts: The texts of documents by digest.
+        refused: The dead letters by reason.
+        profile: What the input was, in lines of two texts.
+        stories, rows: The stories of the last window, and rows of trends of the newest ones.
         state: What changes with these; for the service.
     """
 
@@ -267,14 +262,8 @@ def nearest(apart: FloatArray, topic: int, count: int) -> list[tuple[int, float]
 class WordColumns:
     """Words that are listed in some topic, numbered from 0.
 
-    Args:
-        snapshot: The model.
-        statistics: Its statistics.
-        limits: How much a report holds.
-
-    Attributes:
-        terms: For each topic, columns of its words: the number of the word, ln P(w | z), ln of the
-            lift, FREX, and n_wz. They are in the order of n_wz.
+    ``terms`` has for each topic columns of its words, in the order of n_wz: the number of the word,
+    ln P(w | z), ln of the lift, FREX, and n_wz.
     """
 
     def __init__(self, snapshot: Snapshot, statistics: WordStatistics, limits: Limits) -> None:
@@ -334,8 +323,7 @@ class Followed:
     Attributes:
         versions: The numbers of these versions in the history.
         ranks: For each topic and each of its words, the rank in each of these versions.
-        since: The first of these versions that has each word, as its number in the history; None
-            where none has it.
+        since: The number of the first of these versions that has each word; None without one.
     """
 
     versions: list[int] = field(default_factory=list)
@@ -352,12 +340,8 @@ def follow(
 ) -> Followed:
     """Follow words over at most ``most`` versions, evenly spread, with the first and the last.
 
-    Args:
-        history: The versions.
-        model_of: Returns the model of a version, or None where it was removed.
-        by_topic: For each topic, the words whose ranks are wanted.
-        words: The words whose first version is wanted.
-        most: The number of models to read.
+    ``model_of`` returns None for a version that was removed. ``by_topic`` has the words of each
+    topic whose ranks are wanted, and ``words`` those whose first version is wanted.
     """
     found = Followed(ranks=[[[] for _ in wanted] for wanted in by_topic], since=[None] * len(words))
     for number in spread(len(history), most):
@@ -383,13 +367,7 @@ def spread(count: int, most: int) -> list[int]:
 def ranks_in(
     snapshot: Snapshot, statistics: WordStatistics, by_topic: Sequence[Sequence[str]]
 ) -> list[list[int | None]]:
-    """Return the rank of each word in its topic; None where the topic does not have it.
-
-    Args:
-        snapshot: The model.
-        statistics: Its statistics, whose pairs are in the order of ranks.
-        by_topic: For each topic, the words to rank.
-    """
+    """Return the rank of each word in its topic; None where the topic does not have it."""
     found: list[list[int | None]] = []
     for topic, wanted in enumerate(by_topic):
         rows = statistics.words[statistics.span(topic)]
@@ -425,11 +403,7 @@ def _new_words(
 ) -> list[list[Any]]:
     """Return the words that are new in some versions, each once, those first of which most came.
 
-    Args:
-        sources: What the report is made of.
-        versions: The numbers of the versions.
-        since: The first version that has each word, as its number in the history.
-        limits: How much of them is returned.
+    ``since`` has the number of the first version that has each word.
 
     Returns:
         For each word: its group, the word, the tokens that came with the version in which it is new

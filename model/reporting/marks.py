@@ -38,11 +38,7 @@ def marks_of(
 ) -> list[str]:
     """Return the mark of each topic with its reason; empty without one.
 
-    Args:
-        snapshot: The model.
-        statistics: Those of its words.
-        apart: float64[T, T], the distances of :func:`distances`.
-        ids: The id of each topic.
+    ``apart`` are the :func:`distances`, float64[T, T].
     """
     marks = [""] * len(ids)
     judged = np.flatnonzero(snapshot.totals > snapshot.prior.strength).tolist()
@@ -65,12 +61,7 @@ def marks_of(
 
 
 def _flat(counts: FloatArray, total: float) -> tuple[float, int]:
-    """Return the largest share of the tokens that words with like counts hold, and their number.
-
-    Args:
-        counts: The counts of the first words, descending.
-        total: The tokens of the topic.
-    """
+    """Return the largest share of the tokens that words with like counts hold, and their number."""
     best = (0.0, 0)
     for at, largest in enumerate(counts[counts >= LEAST_COUNT].tolist()):
         held = counts[at:][counts[at:] >= max(LEAST_COUNT, WIDTH * largest)]

@@ -1,18 +1,13 @@
 """Documents of a report: their mixtures, read again, and their texts.
 
 :func:`read_mixtures` gives the trends of mixtures, typical documents of each topic, and a sample of
-all documents. A mixture is a row that :mod:`beam_topics.model.reporting.encoding` wrote as JSON or
-Avro. Rows may be repeated, because outputs are at least once, and a document may have been labelled
-by several versions. Of each document (key, id, timestamp) the row of the newest version counts,
-once. So the rows are read twice: first to find the newest version of each document, then to count.
-Memory grows by some 100 bytes a document; everything else is bounded.
+all documents. Rows may be repeated, because outputs are at least once, and a document may have been
+labelled by several versions. Of each document (key, id, timestamp) the row of the newest version
+counts, once. So the rows are read twice: first to find the newest version of each document, then to
+count. Memory grows by some 100 bytes a document; everything else is bounded.
 
 Which documents are kept does not depend on the order of the rows: typical ones are those with the
 largest share, and the sample consists of those with the smallest digests.
-
-:func:`texts_of` finds the texts of these documents again in the files that they came from, and
-:func:`document_columns` puts both into columns. :class:`Limits` says how much a report holds, so
-that its page stays small: at most 5 MB for 50 topics.
 """
 
 from __future__ import annotations
@@ -135,8 +130,8 @@ class Labelled:
         versions: The number of documents that each version labelled.
         repeated: Rows that repeat a document, or are of an older version than another of it.
         foreign: Rows of versions that are not among the known ones.
-        judged: Documents whose rows say whether topics explain them.
-        unexplained: Those of them that probably no topic explains.
+        judged, unexplained: Documents whose rows say whether topics explain them, and those of them
+            that probably no topic explains.
     """
 
     trends: Trends
@@ -164,17 +159,12 @@ def read_mixtures(
     sample: int,
     merge: Callable[[FloatArray], FloatArray] = np.asarray,
 ) -> Labelled:
-    """Read mixtures.
+    """Read mixtures, with so many typical documents of each topic and so many further ones.
 
-    Args:
-        rows: Returns all rows, each with its place for messages; it is called twice.
-        versions: The versions whose rows count.
-        places: The place of each id of a topic or part that is shown. Shares of other topics,
-            which died, are not counted.
-        period: Returns a number for the period of a time in microseconds.
-        typical: The number of typical documents of each topic.
-        sample: The size of the sample.
-        merge: Returns the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
+    ``rows`` returns all rows, each with its place for messages; it is called twice. The rows of
+    ``versions`` count. ``places`` has the place of each id that is shown; shares of topics that
+    died are not counted. ``period`` returns a number for the period of a time in microseconds, and
+    ``merge`` the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
 
     Raises:
         DamagedDataError: A row is not a mixture of this model.
@@ -213,12 +203,7 @@ def read_mixtures(
 
 
 def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) -> Mixture:
-    """Check a row and return its mixture.
-
-    Args:
-        place: Where it is, for messages.
-        row: The row as JSON or Avro gives it.
-        places: As of :func:`read_mixtures`.
+    """Check a row that JSON or Avro gave, and return its mixture; ``place`` is for messages.
 
     Raises:
         DamagedDataError: It is not a mixture.
@@ -288,11 +273,7 @@ def _keep(heap: list[Any], most: int, item: tuple[Any, ...]) -> None:
 
 
 def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file of mixtures, each with its place.
-
-    Args:
-        stream: The bytes of the file.
-        name: Its name. One that ends in ``.avro`` is Avro; any other one has JSON lines.
+    """Yield the rows of a file of mixtures, Avro by its name or JSON lines, each with its place.
 
     Raises:
         DamagedDataError: The file cannot be read.
@@ -315,13 +296,7 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a document.
-
-    Attributes:
-        title: Its first line, or how it begins.
-        text: The beginning of its text.
-        label: Its label; "" without one.
-    """
+    """The beginning of the text of a document, its first line, and its label or ""."""
 
     title: str
     text: str
@@ -331,13 +306,7 @@ class Text:
 def texts_of(
     items: Iterable[Document | DeadLetter], wanted: Collection[bytes], limits: Limits
 ) -> dict[bytes, Text]:
-    """Return the texts of the wanted documents, by digest.
-
-    Args:
-        items: What the files hold; dead letters are passed over.
-        wanted: Digests of documents.
-        limits: How much of a text is kept.
-    """
+    """Return the texts of the documents with the wanted digests; dead letters are passed over."""
     found: dict[bytes, Text] = {}
     for item in items:
         if isinstance(item, Document):

@@ -30,17 +30,15 @@ whose first word n_a places have and whose second n_b,
 A word becomes a phrase with its neighbour if the pair occurs at least :data:`LEAST` times, is at
 least :data:`PART` of what the word occurs, and its NPMI is at least :data:`NPMI`.
 
-**A function of the user**, for example one that asks a language model, may give the names instead.
-``--namer=module:function`` names a function that is called once for each topic. It takes a
-dictionary that JSON can hold, and returns the name:
+**A function of the user** (``--namer=module:function``) may give the names instead. It is called
+once for each topic with a dictionary that JSON can hold, and returns the name:
 
     {"topic": 3, "share": 0.04, "name": "gun, weapons, firearms",
      "words": ["gun", "guns", ...], "documents": ["Re: ...", ...]}
 
 ``name`` is the name that follows without the function, ``words`` are the most relevant words, and
-``documents`` the beginnings of the texts of typical documents, where there are any. All of them
-come from documents, so a function that asks a model must not trust them. The name is checked, and
-it is shown as text everywhere.
+``documents`` the beginnings of the texts of typical documents, where there are any. A function that
+asks a language model must not trust them. The name is checked, and shown as text everywhere.
 """
 
 from __future__ import annotations
@@ -87,12 +85,7 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Expected:
-    """Expected shares of documents under a model.
-
-    Args:
-        snapshot: The model.
-        length: The mean number of tokens of a document.
-    """
+    """Expected shares of documents with a mean number of tokens under a model."""
 
     def __init__(self, snapshot: Snapshot, length: float = USUAL_LENGTH) -> None:
         self._snapshot, self._length = snapshot, length
@@ -114,8 +107,7 @@ class _ExpectedCover:
 
     Args:
         without: float64[C, T], the share of the documents of each topic without each candidate.
-        topic: The topic of the name.
-        others: float64[T], the weights of the other topics.
+        others: float64[T], the weights of the topics other than ``topic``.
     """
 
     def __init__(self, without: FloatArray, topic: int, others: FloatArray) -> None:
@@ -187,12 +179,9 @@ def counted_words(
     wanted: dict[str, int],
     pairs: Pairs | None = None,
 ) -> Counted:
-    """Return which documents hold some words.
+    """Return which documents hold the wanted words, and count their pairs.
 
-    Args:
-        documents: The topic of each document, and its words in their order.
-        wanted: The rows of the words by word.
-        pairs: Counts the pairs of the documents, too.
+    Each document is its topic and its words in their order; ``wanted`` has the rows of the words.
     """
     topics: list[int] = []
     holding: dict[int, list[int]] = defaultdict(list)
@@ -212,10 +201,7 @@ def counted_words(
 class Pairs:
     """Neighbouring words of which one may be in a name, by the topic of their documents.
 
-    Attributes:
-        wanted: For each topic, the words that may be in its name.
-        pairs: For each topic, the number of places of each pair.
-        singles: For each topic, the number of places of each word.
+    For each topic there are the wanted words, and the number of places of each pair and word.
     """
 
     wanted: Sequence[frozenset[str]]
@@ -302,11 +288,7 @@ def words_of(
 ) -> list[list[str]]:
     """Return the words of the name of each topic.
 
-    Args:
-        snapshot: The model.
-        statistics: Those of its words.
-        evidence: How many documents hold a word. A topic of which it knows nothing has the name
-            that follows from the model.
+    A topic of which the evidence knows nothing has the name that follows from the model.
     """
     expected = Expected(snapshot)
 
@@ -349,13 +331,7 @@ def mean_length(manifest: Manifest) -> float:
 def model_names(
     snapshot: Snapshot, statistics: WordStatistics, length: float = USUAL_LENGTH
 ) -> list[str]:
-    """Return the names that follow from the model alone.
-
-    Args:
-        snapshot: The model.
-        statistics: Those of its words.
-        length: The mean number of tokens of a document.
-    """
+    """Return the names that follow from the model and the mean tokens of a document alone."""
     words = words_of(snapshot, statistics, Expected(snapshot, length))
     return [", ".join(own) for own in words]
 
@@ -363,12 +339,7 @@ def model_names(
 def names_by_documents(
     snapshot: Snapshot, documents: Iterable[tuple[int, Sequence[str]]]
 ) -> list[str]:
-    """Return names that cover documents; a word may stand in a phrase.
-
-    Args:
-        snapshot: The model.
-        documents: The topic of each document, and its words in their order.
-    """
+    """Return names that cover documents, given by topic and words; a word may stand in a phrase."""
     statistics = word_statistics(snapshot)
     rows = [candidates(statistics, topic) for topic in range(snapshot.topic_count)]
     pairs = Pairs([frozenset(snapshot.words[row] for row in some) for some in rows])
@@ -382,12 +353,7 @@ def names_by(
 ) -> list[str]:
     """Return the names that a function gives.
 
-    Args:
-        namer: The function.
-        snapshot: The model.
-        names: The names that follow without it.
-        documents: For each topic, the beginnings of the texts of typical documents; none without
-            documents.
+    It gets the names that follow without it, and the beginnings of the texts of typical documents.
 
     Raises:
         OptionError: The function fails, or returns something that is not a name.

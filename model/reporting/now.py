@@ -1,8 +1,7 @@
 """Now: the last windows of trends and stories, with each topic against its expectation.
 
-A run writes rows of trends and stories (:mod:`beam_topics.transforms.trends`,
-:mod:`beam_topics.transforms.stories`), file by file, while others read them. :class:`Newest` keeps
-what is needed of the newest windows, so its memory is bounded however many files there are.
+A run writes rows of both, file by file, while others read them. :class:`Newest` keeps what is
+needed of the newest windows, so its memory is bounded however many files there are.
 :func:`now_of` judges them by the rule of :mod:`beam_topics.model.reporting.course`.
 """
 
@@ -41,11 +40,7 @@ class Newest:
         self._count = 0
 
     def take(self, stream: BinaryIO, name: str) -> None:
-        """Add the rows of a file.
-
-        Args:
-            stream: Its bytes.
-            name: Its path. Files of stories begin with ``stories-``, all others are trends.
+        """Add the rows of a file: of stories if its name begins with ``stories-``, else of trends.
 
         Raises:
             DamagedDataError: The file cannot be read; the rows before the damage are added.
@@ -96,12 +91,9 @@ class Newest:
 
 
 def now_of(rows: Sequence[Mapping[str, Any]], shown: Shown, most: int) -> dict[str, Any] | None:
-    """Return the figures of the last windows; None without a row of a topic that is shown.
+    """Return the figures of the last windows of a key; None without a row of a topic that is shown.
 
-    Args:
-        rows: Rows of trends of one model key.
-        shown: The version as people see it.
-        most: Characters of an id.
+    ``most`` is the number of characters of an id.
 
     Returns:
         ``start``, ``end`` and ``documents`` of the last window; whether it is ``judged``, which

@@ -22,13 +22,7 @@ _FILE_BYTES, _READING_BYTES, _MOST_REASONS = 2**26, 2**28, 50
 
 @dataclass
 class Refused:
-    """The dead letters of a reason.
-
-    Attributes:
-        reason: The reason.
-        count: The number of different dead letters.
-        source, detail: Of the first one in the order of source and detail.
-    """
+    """The different dead letters of a reason, with the first source and detail of them."""
 
     reason: str
     count: int
@@ -37,12 +31,9 @@ class Refused:
 
 
 def refused(letters: Iterable[tuple[str, bytes]]) -> list[Refused]:
-    """Return dead letters by reason, the most frequent first.
+    """Return dead letters by reason, the most frequent first; a letter is its place and its line.
 
     Equal ones are counted once, because outputs are at least once.
-
-    Args:
-        letters: The place of each line, for messages, and the line.
 
     Raises:
         DamagedDataError: A line is not a dead letter.

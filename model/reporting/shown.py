@@ -39,15 +39,9 @@ from beam_topics.model.reporting.relevance import WordStatistics, word_statistic
 
 
 class Shown:
-    """The groups of a version.
-
-    Args:
-        catalogue: What people say of the topics: which are merged or hidden, and their names.
-        manifest: The version.
-        snapshot: Its model.
+    """The groups of a version, by a catalogue: which topics are merged or hidden, and their names.
 
     Attributes:
-        catalogue, manifest: The same.
         topics: The ids of the topics of the version, by place.
         ids: For each group, the id of the topic or part that it is named after.
         of: int64[T], the group of the topic in each place.
@@ -73,13 +67,7 @@ class Shown:
     def stored(
         cls, store: ModelStore, manifest: Manifest, snapshot: Snapshot | None = None
     ) -> Self:
-        """Return the groups of a stored version by the newest catalogue of its key.
-
-        Args:
-            store: The model store.
-            manifest: The version.
-            snapshot: Its model; it is read where it is None.
-        """
+        """Return the groups of a stored version by the newest catalogue of its key."""
         catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
         return cls(catalogue, manifest, snapshot or store.get_snapshot(manifest))
 
@@ -122,11 +110,7 @@ class Shown:
         return [group in self.groups.hidden for group in range(len(self.ids))]
 
     def groups_of(self, topics: Sequence[int]) -> list[int]:
-        """Return the groups of topics, each once, in their order.
-
-        Args:
-            topics: Ids. Those that the shown version does not have are passed over.
-        """
+        """Return the groups of topics, each once, in their order; ids that died are passed over."""
         places = (place_of(topic, self.topics) for topic in topics)
         return list(dict.fromkeys(int(self.of[place]) for place in places if place is not None))
 
@@ -145,12 +129,7 @@ class Shown:
         ]
 
     def curves(self, history: Sequence[Manifest], most: int) -> Curves:
-        """Return what came to each group over event time.
-
-        Args:
-            history: The versions up to this one, the oldest first.
-            most: The largest number of periods.
-        """
+        """Return what came to each group over event time, in at most so many periods."""
         found = curves(history, len(self.topics), most)
         shares = np.stack([self.groups.sums(period) for period in found.shares])
         return Curves(found.first, found.last, shares)

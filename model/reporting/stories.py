@@ -78,10 +78,9 @@ def sketches_from_bytes(data: bytes) -> Iterator[Sketch]:
 
 @dataclass(slots=True)
 class Story:
-    """A story.
+    """A story, named by the id of its first document.
 
     Attributes:
-        first: The id of its first document, its name.
         begin, last: The times of its first and its last document in microseconds.
         documents: The number of its documents.
         words: The weights of its words, which fade.
@@ -151,9 +150,6 @@ class Stories:
 
     def closed(self, sketches: Iterable[Sketch]) -> list[dict[str, Any]]:
         """Take the documents of a window that has closed, and return the stories that they are in.
-
-        Args:
-            sketches: The documents, in any order.
 
         Returns:
             The stories of at least two documents, those with most documents in the window first:

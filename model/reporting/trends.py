@@ -5,20 +5,15 @@ as whole multiples of 2**-40. Sums of whole numbers do not depend on their order
 add up to the table of the whole, bit for bit, however the documents were divided. A mean share
 differs from the exact mean of the proportions by at most 2**-41.
 
-A cell also has the typical documents of each topic: those with the largest share, of equal shares
-the earliest, then the one with the smaller id. The best of parts are among the best of the whole,
-so these do not depend on the parts either. A document that comes twice is listed once.
-
-A window has at most ``MOST_GROUPS`` groups. Where documents have more, those whose names have the
-smallest digests keep cells of their own, and all other ones share the cell of :data:`OTHERS`. The
-smallest digests of parts are those of the whole, so this does not depend on the parts either.
+Typical documents of a topic are those with the largest share, of equal shares the earliest, then
+the one with the smaller id. A document that comes twice is listed once. Of more than
+``MOST_GROUPS`` groups of a window, those whose names have the smallest digests keep their cells,
+and all others share the cell of :data:`OTHERS`. Neither depends on the parts.
 
 A document without a known word has no topic. It counts in ``none`` of its cell, and a record of
 its own, whose topic is None, has the share of such documents. So the mean shares of a window add
-up to 1.
-
-Columns have the ids of topics (:mod:`beam_topics.model.publishing.succession`). Documents of a
-window may be labelled by versions with different topics; the table has a column for each of them.
+up to 1. Columns have the ids of topics; versions that label documents of one window may have
+different ones.
 
 >>> table = Trends(topics=2)
 >>> table.add(0, "", [0.25, 0.75], tokens=4, words_known=4)
@@ -28,9 +23,8 @@ window may be labelled by versions with different topics; the table has a column
 >>> table.cells[0, ""].mean_shares()
 [0.5, 0.5]
 
-Tables become rows, which files hold as Parquet or JSON lines, and :func:`whole_rows` adds up the
-rows of parts. A row is a dictionary with the fields that :mod:`beam_topics.transforms.trends`
-describes.
+Tables become rows (:mod:`beam_topics.transforms.trends` has their fields), and
+:func:`whole_rows` adds up the rows of parts.
 """
 
 from __future__ import annotations
@@ -67,10 +61,6 @@ def _with_times(row: Mapping[str, Any], convert: Any) -> dict[str, Any]:
 def rows_of_file(stream: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file, with times in microseconds.
 
-    Args:
-        stream: The lines of the file.
-        name: Its name.
-
     Raises:
         DamagedDataError: The file cannot be read as rows of trends.
     """
@@ -92,14 +82,10 @@ def rows_of_file(stream: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]
 
 
 def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one row for each key, window, group and topic: repeated rows once, parts added up.
+    """Return one row for each key, window, group and topic, in this order.
 
-    Args:
-        rows: Rows with times in microseconds.
-
-    Returns:
-        The rows by key, window, group and topic. They have no part, and the best of the typical
-        documents of their parts.
+    Times are in microseconds. Repeated rows count once, and parts are added up: the rows have no
+    part, and the best of the typical documents of their parts.
     """
     parts = {tuple(row[name] for name in TREND_KEY): row for row in rows}
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -126,12 +112,8 @@ def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def merged_rows(rows: Sequence[Mapping[str, Any]], shown: Shown) -> list[dict[str, Any]]:
     """Return one row for each window and group of topics, with all groups of documents together.
 
-    The number of no topic comes after those of groups.
-
-    Args:
-        rows: whole rows of one model key.
-        shown: the groups of topics that are shown as one. Their shares are added in the order of
-            topics.
+    The number of no topic comes after those of groups. The rows are whole rows of one model key.
+    The shares of the topics of a group are added in the order of topics.
     """
     documents: dict[tuple[int, str], int] = {}
     found: dict[tuple[int, int], dict[str, Any]] = {}
@@ -174,13 +156,10 @@ _LATEST = 2**62
 
 @dataclass(slots=True)
 class Cell:
-    """Sums over the documents of a window and a group.
+    """Sums over the documents of a window and a group, and the number of those without a topic.
 
     Attributes:
-        documents: The number of documents.
-        tokens: The number of their tokens.
         words_known: The number of tokens whose word the model knows.
-        none: The number of documents without a topic.
         shares: For each topic, the sum of proportions in units of 2**-40.
         topic_tokens: The same for proportions times known tokens.
         typical: For each topic, the typical documents as (share in units of 2**-40, time in
@@ -193,7 +172,7 @@ class Cell:
     none: int
     shares: list[int]
     topic_tokens: list[int]
-    typical: list[list[tuple[int, int, str]]]
+    typical: list[list[Any]]
 
     def mean_shares(self) -> list[float]:
         """Return the mean proportion of each topic."""
@@ -210,7 +189,6 @@ class Trends:
 
     Attributes:
         topics: T, the number of topics of a version.
-        cells: The cells.
         ids: The ids of the topics that have columns, in their order; those of the documents that
             are counted next, by place. 0 to T - 1 where none are given.
     """
@@ -238,15 +216,10 @@ class Trends:
         words_known: int,
         named: tuple[int, str] | None = None,
     ) -> None:
-        """Count a document.
+        """Count a document in the window that starts at a time in microseconds.
 
-        Args:
-            start: The start of its window in microseconds.
-            group: Its group; "" where documents are not grouped.
-            proportions: Its mixture, T numbers from 0 to 1.
-            tokens: The number of its tokens.
-            words_known: The number of its tokens whose word the model knows.
-            named: Its time in microseconds and its id; None if it cannot be a typical document.
+        The group is "" where documents are not grouped. The mixture has T numbers from 0 to 1.
+        Without its time in microseconds and its id (``named``) it cannot be a typical document.
         """
         units = np.rint(np.asarray(proportions) * UNIT).astype(np.int64).tolist()
         self._merge_cell(
@@ -339,13 +312,17 @@ class Trends:
         for topic in found.ids:
             checks.whole("ids of trends", topic)
         checks.sized("different ids of trends", set(found.ids), len(found.ids))
-        cells = checks.of_type("cells of trends", checks.field(header, "cells"), list[Any])
+        cells = checks.of_type(
+            "cells of trends", checks.field(header, "cells"), list[dict[str, Any]]
+        )
         for number, values in enumerate(cells):
-            found._read(checks.record(_StoredCell, values, f"cell {number} of trends"))
+            found._read(values, f"cell {number} of trends")
         return found
 
-    def _read(self, values: dict[str, Any]) -> None:
-        place = values.pop("start"), values.pop("group")
+    def _read(self, stored: dict[str, Any], name: str) -> None:
+        start = checks.of_type(f"start of {name}", stored.pop("start", None), int)
+        place = start, checks.of_type(f"group of {name}", stored.pop("group", None), str)
+        values = checks.record(Cell, stored, name)
         checks.whole("documents of trends", values["documents"], 1, _LARGEST)
         checks.whole("none of trends", values["none"], 0, values["documents"] + 1)
         for name in ("tokens", "words_known"):
@@ -413,21 +390,6 @@ def _best(
     if len(some) == TYPICAL and others and _order(others[0]) > _order(some[-1]):
         return some
     return sorted({*some, *others}, key=_order)[:TYPICAL]
-
-
-@dataclass(frozen=True)
-class _StoredCell:
-    """A cell with its place, as :meth:`Trends.to_bytes` writes it."""
-
-    start: int
-    group: str
-    documents: int
-    tokens: int
-    words_known: int
-    none: int
-    shares: list[int]
-    topic_tokens: list[int]
-    typical: list[list[Any]]
 
 
 def added_up(tables: Iterable[bytes]) -> list[Trends]:

@@ -59,15 +59,7 @@ def secret_of(option: str, url: str) -> str:
 
 
 def post_of(url: str, secret: str, name: str, record: bytes, text: str) -> Post:
-    """Return what is sent for an event.
-
-    Args:
-        url: the address, that :func:`beam_topics.pipelines.cli.values.check_webhook` takes.
-        secret: as :func:`secret_of` returns it.
-        name: the name of the event.
-        record: the event, a JSON object.
-        text: what it says, for Slack.
-    """
+    """Return what is sent for an event, a JSON object that Slack gets as a text."""
     headers = {"Content-Type": "application/json", "User-Agent": "beam-topics"}
     headers["Idempotency-Key"] = hashlib.sha256(name.encode()).hexdigest()
     if urlsplit(url).hostname == SLACK:

@@ -9,12 +9,9 @@ Every option is checked before anything starts, and each error is one line.
 >>> main(["--model_store=models"])
 0
 
-``--help`` shows a pipeline's own options; Beam's are accepted beside them. An unknown option is
-refused with the nearest spelling. Beam would only warn of it, and a misspelt ``--topisc=20`` would
-learn 50 topics.
-
-The first Ctrl-C ends a program after the step under way, a second one at once. A program that was
-interrupted says in one line what is kept, and the command that goes on.
+An unknown option is refused with the nearest spelling. Beam would only warn of it, and a misspelt
+``--topisc=20`` would learn 50 topics. The first Ctrl-C ends a program after the step under way, a
+second one at once. A program that was interrupted says what is kept, and the command that goes on.
 """
 
 from __future__ import annotations
@@ -291,15 +288,8 @@ def command(
 
     An error of :mod:`beam_topics.model.errors` is printed to standard error in one line. The status
     is 0, or that of the error: 3 where most of the input was refused, 130 after Ctrl-C, 2 for any
-    other.
-
-    Args:
-        prog: the name of the program, for example ``train``.
-        text: its first line describes the program.
-        groups: the groups of options that the pipeline has.
-        required: options that must be given, each with an example.
-        run: takes the parsed options (:func:`parse`).
-        graph: whether the program runs a graph. If not, it begins without Beam.
+    other. The first line of ``text`` describes the program. ``required`` has options that must be
+    given, each with an example. A program that runs no graph begins without Beam.
     """
     summary = text.partition("\n")[0]
 

@@ -1,18 +1,16 @@
 """Groups of options, settings records as options, and a command line, which is parsed once.
 
 Every option is declared once, in its record (:mod:`beam_topics.model.settings.options`). argparse
-has the names and the types. It has no defaults: an option that is not given is None, and records
-get only what is given (:func:`settings_of`). Nothing here imports Beam: a command line is checked,
-and its help printed, before that import, which takes seconds.
-:mod:`beam_topics.pipelines.graphs.beam_options` tells Beam of all groups.
+has the names and the types, and no defaults: an option that is not given is None, and records get
+only what is given (:func:`settings_of`). Nothing here imports Beam, which takes seconds: a command
+line is checked, and its help printed, before that.
 
 >>> def add(parser):
 ...     _ = parser.add_argument("--colour", default="red")
 >>> parsed(["--colour=blue"], [OptionGroup("Colours", add)]).colour
 'blue'
 
-Kinds of a choice may share options with other groups, as those of ``--source`` do.
-An option that belongs to one kind alone is a field of its record, and
+An option that belongs to one kind of a choice alone is a field of its record, and
 :mod:`beam_topics.model.settings.compositions` refuses it beside another kind. An option that
 several kinds read, or that other pipelines have, for example ``--input``, is in a group of its own.
 The records name it in ``shared``, and :func:`settings_of_choice` refuses it beside a kind that does
@@ -159,8 +157,7 @@ def group(
     Args:
         title: the title in the help.
         records: the records.
-        choice: a choice, with the options of its kinds. Its composition is checked where its
-            settings are made.
+        choice: a choice, with the options of its kinds.
         only: a choice without the options of its kinds.
         within: a choice whose kinds' options the group has, and the choice itself another one.
     """
@@ -271,12 +268,9 @@ def settings_of_choice(
     choice: Choice[R],
     elsewhere: Collection[str] = (),
 ) -> R:
-    """Make the settings of a choice from options.
+    """Make the settings of a choice, whose kinds have ``shared`` and ``needed``, from options.
 
-    Args:
-        options: the parsed command line.
-        choice: its kinds have ``shared`` and ``needed``.
-        elsewhere: shared options that another choice of the same command line reads.
+    ``elsewhere`` has shared options that another choice of the same command line reads.
 
     Raises:
         UsageError: an option that the chosen kind needs is missing.

@@ -43,10 +43,9 @@ def as_input_is(
     named: bool,
     own: frozenset[str],
 ) -> dict[str, str] | None:
-    """Return the options by which files are read that are not those of an earlier run.
+    """Return the options by which files are read that are not those of an earlier run (``stored``).
 
-    ``stored`` are those of the earlier run. Where the files are an argument without a name
-    (``named``), what is not clear is asked.
+    Where the files are an argument without a name (``named``), what is not clear is asked.
 
     Returns:
         The options; None where no file is read but those of the earlier run.

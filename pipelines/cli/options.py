@@ -1,12 +1,8 @@
 """Options of the programs, in groups (:mod:`beam_topics.pipelines.cli.groups`).
 
-A program lists the groups that it has. :mod:`beam_topics.pipelines.cli.command` parses its command
-line, and :mod:`beam_topics.pipelines.cli.settings_from_options` makes checked settings of it. No
-two groups have an option of the same name, because all of them are in one namespace, but for one
-that is declared as shared.
-
-The records of this module say what the programs read, where they write, and what they show. The
-settings of the work itself are beside its code in :mod:`beam_topics.model`.
+No two groups have an option of the same name, because all of them are in one namespace, but for one
+that is declared as shared. The records of this module say what the programs read, where they write,
+and what they show; other settings are beside their code in :mod:`beam_topics.model`.
 
 :func:`keep` parses the value of ``--keep``: which versions and checkpoints stay in a model store.
 

@@ -1,13 +1,10 @@
 """Progress while a graph runs: one line in a terminal, a line now and then in a pipe.
 
-:mod:`beam_topics.transforms.learn` logs a record after a number of tokens to the logger
-``beam_topics.progress``, and :mod:`beam_topics.transforms.fit` a line for each iteration to
-``beam_topics.fitting``. On a local runner the records arrive in this process, and :func:`progress`
-shows the newest, with per cent and the time that is left where :mod:`beam_topics.transforms.read`
-has logged how many documents there are. While numba compiles, the line says so. Reports of
-:mod:`beam_topics.transforms.infer` are summed up at the end. Events of
-:mod:`beam_topics.transforms.publish` are printed in one line a version, the first ones. The wall
-clock is used here only, for rates and times.
+On a local runner the records of ``beam_topics.progress`` and ``beam_topics.fitting`` arrive in this
+process, and :func:`progress` shows the newest, with per cent and the time that is left where the
+number of documents is known. While numba compiles, the line says so. Reports of coverage are summed
+up at the end. Events are printed in one line a version, the first ones. The wall clock is used here
+only, for rates and times.
 """
 
 from __future__ import annotations
@@ -187,10 +184,7 @@ class _Coverage(logging.Handler):
         self._signals += record.levelno >= logging.WARNING
 
     def sum_up(self) -> None:
-        """Print the lowest coverage, or for a model that is being trained the newest.
-
-        Prints nothing where there is no report.
-        """
+        """Print the lowest coverage, or the newest for a model that is being trained."""
         if self._newest is not None:
             self._console.print(plain(f"{self._windows} windows; the newest {self._newest[1]}"))
         elif self._lowest[1]:

@@ -1,8 +1,4 @@
-"""Settings from options: each function checks what it returns, and its errors name the options.
-
-The settings records of :mod:`beam_topics.model` check themselves. So a program that uses them
-without a command line gets the same errors.
-"""
+"""Settings from options: each function checks what it returns, and its errors name the options."""
 
 from __future__ import annotations
 

@@ -72,10 +72,7 @@ def thin(values: Sequence[Any], most: int) -> list[Any]:
 
 
 def titled(title: str, table: Table) -> Group:
-    """Return a table under its title, which may be longer than a row.
-
-    A title of the table itself would be wrapped to the width of the table.
-    """
+    """Return a table under its title, which may be longer than a row of the table."""
     return Group(Text(plain(title).plain, style="italic"), table)
 
 
@@ -142,12 +139,7 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
 
 
 def coherence_table(row: Mapping[str, Any]) -> Group:
-    """Make a table of the coherence of each topic, with the mixed ones first.
-
-    Args:
-        row: figures of one version
-            (:func:`beam_topics.model.evaluation.coherence.coherence_figures`).
-    """
+    """Make a table of the coherence of each topic of a version, with the mixed ones first."""
     table = Table(show_edge=False)
     for column in ("topic", "NPMI", "never", "across"):
         table.add_column(column, justify="right")

@@ -2,10 +2,9 @@
 
 A run with ``--add_documents`` goes on from the newest checkpoint of each model key, or from the one
 that ``--resume_from`` names, to repeat a run that was interrupted. A key without a checkpoint
-starts a new model. Documents that were learned up to there are known
-(:mod:`beam_topics.model.learner_log.known`) and left out. The sequence of minibatches continues at
-the checkpoint's number, within the last window that was learned: the input before may have ended in
-it. Documents of windows before join that one.
+starts a new model. Documents that were learned up to there are left out
+(:mod:`beam_topics.model.learner_log.known`). Documents of windows before the last one that was
+learned join that one: the input before may have ended in it.
 """
 
 from __future__ import annotations

@@ -1,20 +1,17 @@
 """Run a graph on a runner, show progress, and print the counters at the end.
 
 A run that could use less than half of its records says which were refused, and why, and ends with
-status 3.
-
-Two things of the local runner are changed while it runs (:func:`changed`): how it adds up metrics,
-and its cache of state.
+status 3. Two things of the local runner are changed while it runs (:func:`changed`).
 
 After each bundle ``FnApiRunner`` merges the bundle's metrics with those so far, by
 ``apache_beam.metrics.monitoring_infos.consolidate``. This function is a generator. Each bundle
-wraps the generator of the bundle before it, and nothing is added up until the counters are read.
-After about 1,000 bundles reading them ends in a ``RecursionError``. So the runner's reference to
-the function is replaced by one that adds up at once.
+wraps that of the bundle before it, and reading the counters after about 1,000 bundles ends in a
+``RecursionError``. So the runner's reference to the function is replaced by one that adds up at
+once.
 
-The runner keeps all state in the process that runs the steps, and a cache of 100 MB beside it,
-which saves nothing there and measures each value that goes into it, in a fifth of the processor
-time of a run over 1,000 keys. With a size of 0 the cache is off.
+The runner keeps all state in the process that runs the steps. Its cache of 100 MB saves nothing
+there, and measures each value that goes into it, in a fifth of the processor time of a run over
+1,000 keys. With a size of 0 the cache is off.
 
 Beam 2.77.0 needs both; ``tests/pipelines/graphs/test_local_runner.py`` notices when it does not.
 """
@@ -87,9 +84,7 @@ _REMEDIES = {
 
 
 def report(result: PipelineResult) -> Refused | None:
-    """Print to standard error what was refused.
-
-    This is most of the records of the run or of one of its inputs, or whole files.
+    """Print what was refused: most records of the run or of one of its inputs, or whole files.
 
     Returns:
         What was refused, if nothing or less than half could be used; otherwise, and where the
@@ -142,10 +137,7 @@ def _shown(example: Example | None) -> list[str]:
 
 
 def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
-    """Return this project's counters by step and name, and examples by step.
-
-    Both are empty where the runner keeps no such metrics.
-    """
+    """Return this project's counters by step and name, and examples by step; none without any."""
     counted: dict[str, dict[str, int]] = defaultdict(dict)
     examples: dict[str, set[str]] = defaultdict(set)
     found = _queried(result)
@@ -195,9 +187,9 @@ def run(
 ) -> None:
     """Build a graph, run it to its end, and print the counters to standard error.
 
-    With ``--no_wait_until_finish``, or as the main program of a Flex Template, the job is only
-    submitted, and ``then`` is not called. It is not called either where another job replaced this
-    one (``--update``), or where no record could be used.
+    ``then`` is not called where the job is only submitted (``--no_wait_until_finish``, or the main
+    program of a Flex Template), where another job replaced it (``--update``), or where no record
+    could be used.
 
     Raises:
         RefusedInputError: the job ended, and less than half of the records could be used.
@@ -260,18 +252,15 @@ def _ended(result: PipelineResult) -> bool:
 def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
     """Return whether a job that Flink's runner calls FAILED was cancelled.
 
-    The runner names the root cause alone. For a restored job, this is the failure before the
-    restore. The exceptions around it are in the job's messages, which only a private attribute has.
+    The runner names the root cause alone, for a restored job the failure before the restore. The
+    exceptions around it are in the job's messages, which only a private attribute has.
     """
     said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
     return any(_FLINK_CANCELLED in text for text in (str(error), *said))
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
-    """Return the error of :mod:`beam_topics.model.errors` that an exception reports, if any.
-
-    The name of the step is removed from its text.
-    """
+    """Return the error of ours that an exception reports, if any, without the name of the step."""
     kind: type[BeamTopicsError]
     if isinstance(error, BeamTopicsError):
         kind, text = type(error), str(error)
@@ -287,10 +276,7 @@ def own_error(error: BaseException) -> BeamTopicsError | None:
 
 
 def counters(result: PipelineResult) -> dict[str, int]:
-    """Return this project's counters by name, added up over the steps.
-
-    The result is empty where the runner keeps no metrics.
-    """
+    """Return this project's counters by name, added up over the steps; none where none are kept."""
     totals: dict[str, int] = {}
     for metric in _queried(result).get("counters", ()):
         name = metric.key.metric.name
@@ -301,10 +287,7 @@ def counters(result: PipelineResult) -> dict[str, int]:
 
 
 def event_times(result: PipelineResult) -> dict[str, int]:
-    """Return the newest event time of each stage in seconds.
-
-    The result is empty where the runner keeps no metrics.
-    """
+    """Return the newest event time of each stage in seconds; none where none are kept."""
     newest: dict[str, int] = {}
     for metric in _queried(result).get("distributions", ()):
         name, found = metric.key.metric.name, metric.result

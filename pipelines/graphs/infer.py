@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import apache_beam as beam
 
 from beam_topics.model.documents.block import Blocks
@@ -56,6 +58,4 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
     write_dead_letters([*dead, inferred.dead_letters], options)
 
 
-def run_graph(options: Options) -> None:
-    """Run the graph."""
-    run(build, options)
+run_graph = partial(run, build)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import apache_beam as beam
 
 from beam_topics.model.documents.block import Blocks
-from beam_topics.model.errors import (
-    OptionError,
-)
+from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import LabelSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.settings_from_options import (
-    learn_options_of,
-)
+from beam_topics.pipelines.cli.settings_from_options import learn_options_of
 from beam_topics.pipelines.graphs.additions import check_store
 from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.outcomes import run_and_check
@@ -46,13 +43,7 @@ class Learned(NamedTuple):
 
 
 def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool) -> Learned:
-    """Learn documents, and publish versions into the model store.
-
-    Args:
-        documents: bytes (Block).
-        learning: how they are learned.
-        streams: the answer of :func:`beam_topics.pipelines.graphs.runners.streams`.
-    """
+    """Learn documents (bytes of Block), and publish versions into the model store."""
     run = learning.run
     if run.silent_after and not streams:
         given = duration_text(run.silent_after)
@@ -76,10 +67,7 @@ def build_train(pipeline: beam.Pipeline, options: Options) -> None:
 
 
 def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
-    """Build the graph: read, sequence, learn, publish; label and infer beside it.
-
-    ``Label`` takes the numbered minibatches and the references to versions.
-    """
+    """Build the graph: read, sequence, learn, publish; label and infer beside it."""
     learning = learn_options_of(options)
     serving = serving_of(options, learning.settings.topic_count)
     serving.stories = tells_bursts(options)
@@ -101,11 +89,4 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     write_dead_letters(dead, options)
 
 
-def train(options: Options) -> None:
-    """Run the graph of ``beam-topics train``, and check what it learned."""
-    run_and_check(build_train, options)
-
-
-def stream(options: Options) -> None:
-    """Run the graph of ``beam-topics stream``, and check what it learned."""
-    run_and_check(build_stream, options)
+train, stream = partial(run_and_check, build_train), partial(run_and_check, build_stream)

@@ -1,28 +1,22 @@
 """The memory of a process: what malloc keeps, and when Python collects garbage.
 
-glibc keeps freed memory in two ways, and both look like a leak:
+glibc keeps freed memory in two ways, and both look like a leak
+(``docs/results/soak.md`` and ``docs/results/headlines.md`` have the figures):
 
 - Threads have arenas of their own, and freed memory stays in the arena that it came from. Beam's
   worker has dozens of threads, so the largest need of each thread adds up.
 - When a large array is freed, glibc raises the size from which arrays have pages of their own.
   Later arrays lie between small objects, and leave holes that are not given back.
 
-``docs/results/soak.md`` and ``docs/results/headlines.md`` have the figures.
-
-The local runner and Prism run their workers in the process that was started. Setting the variables
-there has no effect, because glibc reads them before ``main``. Starting the process again would cost
-a second import of everything, and break programs that call a pipeline's ``main``. ``mallopt`` does
-the same at run time. Processes that are started from here inherit the variables.
+The local runner and Prism run their workers in the process that was started, where glibc has read
+its variables already. ``mallopt`` does the same at run time. Processes that are started from here
+inherit the variables.
 
 Imports and the graph make about a million objects that stay to the end. Python's collector of
-reference cycles walks them again and again as they get more, and at the end of the process, which
-takes .4 of the time of ``infer`` with a few documents.
-
-So a program begins without collections. Before the job runs, what is there is set aside
-(``gc.freeze``): the collector does not walk it, and collects what the job makes as usual. When a
-process ends that ran nothing but a program, everything is set aside. Standard streams are flushed
-and ``atexit`` functions run as before. A process that calls a pipeline's ``main`` ends as it would
-have ended.
+reference cycles walks them again and again, which takes .4 of the time of ``infer`` with a few
+documents. So a program begins without collections. Before the job runs, what is there is set aside
+(``gc.freeze``), and so is everything when a process ends that ran nothing but a program. A process
+that calls a pipeline's ``main`` ends as it would have ended.
 """
 
 from __future__ import annotations

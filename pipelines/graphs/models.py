@@ -67,10 +67,7 @@ def chosen_models(options: Options) -> dict[str, ChosenModel]:
 
 
 def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, ChosenModel]:
-    """Return the version of one key, or of each key that has one.
-
-    A key without a version has no model yet, like an unknown key.
-    """
+    """Return the version of one key, or of each key that has one."""
     if only or version != "latest":
         keys = [only] if only else filter(store.has_versions, store.keys())
         return {key: ChosenModel.of(store.manifest(key, version)) for key in keys}
@@ -102,9 +99,7 @@ def served_models(
 def serving_of(options: Options, topics: int) -> Serving:
     """Return what a step that labels needs of the store.
 
-    Args:
-        options: the parsed command line.
-        topics: the number of topics of a model that is being learned; 0 for published ones.
+    ``topics`` is that of a model that is being learned; 0 for published ones.
     """
     mixtures, where = settings_of(options, MixtureSettings), settings_of(options, StoreSettings)
     return Serving(

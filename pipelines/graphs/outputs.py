@@ -43,11 +43,8 @@ def write_events(
 ) -> list[beam.PCollection]:
     """Write events to ``--events``, a folder, a Kafka topic or a webhook, if it is given.
 
-    Args:
-        events: what the learner and the versions tell, as JSON.
-        options: the parsed command line.
-        trends: rows of trends, whose bursts are events, too.
-        blocks: the blocks of mixtures with their words, whose stories bursts name.
+    Bursts of the rows of trends are events, too. The blocks are those of mixtures with their words,
+    whose stories bursts name.
 
     Returns:
         The dead letters of a webhook.

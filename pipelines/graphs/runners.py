@@ -1,13 +1,5 @@
 """Rules of runners: options that are set if the user gives none, and combinations that are refused.
 
-* Local: the runner is set to FnApiRunner. Several worker threads and sources without an end are
-  refused.
-* Prism: ``prism_disable_sdf_split`` is set, and the client waits without a limit.
-* Flink: the client waits without a limit, checkpoints hold whole bundles, bundles of streams are
-  small, and the number of key groups is fixed. Workers that the cluster cannot have are refused.
-* Dataflow: the main module is not pickled, and a worker runs one process for learning. Workers
-  without this project, and outputs on their disks, are refused.
-
 Each rule prevents lost records, a stream that stalls, or learning on outdated state.
 ``docs/running.md`` describes each. A runner that is not in :data:`RUNNERS` gets its options
 unchanged.
@@ -39,13 +31,7 @@ YEARS = 315_360_000
 
 @dataclass
 class Flags:
-    """A command line, and the options that rules add to it.
-
-    Attributes:
-        argv: the command line as it was given.
-        known: the options that our parser and Beam's found in it.
-        added: the options that are set for the user.
-    """
+    """A command line, what the parsers found in it, and the options that rules add to it."""
 
     argv: Sequence[str]
     known: argparse.Namespace
@@ -92,9 +78,8 @@ def _live(streaming: Any, source: Any) -> bool:
 def streams(options: Options) -> bool:
     """Return whether event time advances, and windows close, while the job reads its source.
 
-    This is so where documents come as a stream (``--streaming``, or a source that is a log) and the
-    runner passes them on as they come. The local runner ends one stage before it begins the next. A
-    graph is built with the answer: it is an argument of the steps that wait for event time.
+    This is so where documents come as a stream and the runner passes them on as they come. A graph
+    is built with the answer: it is an argument of the steps that wait for event time.
     """
     return _live(options.streaming, options.get("source")) and not is_local(options.runner)
 
@@ -103,11 +88,7 @@ Rule = Callable[[Flags], None]
 
 
 def local_name(flags: Flags) -> None:
-    """Use FnApiRunner where Beam's DirectRunner is named.
-
-    DirectRunner would choose Prism, which it downloads, or another runner, by the graph and by the
-    network. Errors, counters and speed would then differ from run to run.
-    """
+    """Use FnApiRunner where Beam's DirectRunner is named, which would choose one by the graph."""
     flags.added.append(f"--runner={LOCAL_RUNNER}")
 
 
@@ -129,10 +110,7 @@ def no_worker_threads(flags: Flags) -> None:
 
 
 def sources_that_end(flags: Flags) -> None:
-    """Refuse sources without an end in the local runner.
-
-    It ends one stage before it begins the next, so it would never learn.
-    """
+    """Refuse sources without an end in the local runner, which reads all before it learns."""
     source, until = flags.get("source"), flags.get("until")
     if source not in SOURCES or ends(source, until):
         return
@@ -146,11 +124,7 @@ def sources_that_end(flags: Flags) -> None:
 
 
 def no_splits_of_bundles(flags: Flags) -> None:
-    """Keep Prism from splitting bundles.
-
-    Prism splits bundles that take long, and then runs two bundles of one key at once. State that
-    both wrote is lost.
-    """
+    """Keep Prism from splitting bundles: it would run two of one key at once, and lose state."""
     if "prism_disable_sdf_split" not in (flags.get("experiments") or []):
         flags.added.append("--experiments=prism_disable_sdf_split")
 
@@ -186,9 +160,8 @@ def whole_bundles_in_checkpoints(flags: Flags) -> None:
 def streamed_in_small_bundles(flags: Flags) -> None:
     """Let Flink stream what comes as a stream, in short bundles.
 
-    Otherwise it takes a source that ends for a batch, and the workers hold all documents. The
-    output of a splittable source waits for the end of its bundle: by default a second at each
-    stage.
+    Otherwise it takes a source that ends for a batch, and the workers hold all documents; and the
+    output of a splittable source waits a second at each stage for the end of its bundle.
     """
     if flags.live:
         if not flags.get("streaming"):
@@ -269,11 +242,7 @@ def no_main_session(flags: Flags) -> None:
 
 
 def one_process_a_worker(flags: Flags) -> None:
-    """Use one process on each worker of a pipeline that learns.
-
-    By default there is a process for each core. Each would hold learners, and load them again when
-    work moves.
-    """
+    """Use one process on each worker of a pipeline that learns, so that learners do not move."""
     experiments = flags.get("experiments") or []
     if "use_multiple_sdk_containers" in experiments and flags.trains:
         raise OptionError(
@@ -287,10 +256,7 @@ def one_process_a_worker(flags: Flags) -> None:
 
 
 def outputs_off_the_workers(flags: Flags) -> None:
-    """Refuse outputs on a worker's disk.
-
-    They are lost when the worker ends.
-    """
+    """Refuse outputs on a worker's disk, which are lost when the worker ends."""
     for name in ("model_store", *OUTPUTS):
         path = flags.get(name)
         if path and "://" not in path and not is_elsewhere(name, path):
@@ -305,12 +271,9 @@ def outputs_off_the_workers(flags: Flags) -> None:
 def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     """Refuse an output that cannot be written, before any work is done.
 
-    Args:
-        given: options by name.
-        local: whether this machine writes the outputs, so that their folders can be checked.
-
     Raises:
-        OptionError: a path is on a file system that is not installed, or cannot be made.
+        OptionError: a path is on a file system that is not installed, or cannot be made on this
+            machine, where ``local`` says that it writes the outputs.
     """
     # Imported here, because --help needs no Beam.
     from apache_beam.io.filesystems import FileSystems

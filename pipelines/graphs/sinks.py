@@ -1,9 +1,4 @@
-"""Sinks: where topic mixtures and their trends go.
-
-``--output``, ``--trends`` and ``--events`` name a folder, or ``kafka:TOPIC`` for JSON messages to
-the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, or with
-``--file_period`` those of a period of event time.
-"""
+"""Sinks: where topic mixtures and their trends go, a folder or ``kafka:TOPIC``."""
 
 from __future__ import annotations
 
@@ -64,15 +59,10 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
 def write_mixtures(
     blocks: beam.PCollection, options: Options, streams: bool
 ) -> beam.PCollection | None:
-    """Write mixtures to ``--output``, and their trends to where they are wanted.
+    """Write mixtures (bytes of MixtureBlock) to ``--output``, and trends to where they are wanted.
 
     Returns:
         The rows of trends; None where they are not wanted.
-
-    Args:
-        blocks: bytes of :class:`beam_topics.model.inference.mixture_blocks.MixtureBlock`.
-        options: the parsed command line.
-        streams: whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
     return _write_trends(blocks, options, streams)

@@ -16,11 +16,7 @@ SECONDS = 300.0
 
 
 class Followers:
-    """The followers of a service. The event loop calls the methods, and no follower has a thread.
-
-    Args:
-        most: Followers at a time.
-    """
+    """The followers of a service. The event loop calls the methods; no follower has a thread."""
 
     def __init__(self, most: int) -> None:
         self._most, self._count, self._ended = most, 0, False
@@ -41,10 +37,7 @@ class Followers:
     ) -> Response:
         """Return a stream of the names of versions, without the one that the client has.
 
-        Args:
-            version: The version that the client has.
-            at_hand: Returns the version at hand, "" for none.
-            headers: Headers of the answer.
+        ``at_hand`` returns the version at hand, "" for none.
 
         Raises:
             HTTPException: There are too many followers.

@@ -2,17 +2,14 @@
 
 A client has a bucket of tokens (:class:`Rate`). It holds at most ten seconds of requests and is
 filled evenly. A request takes one; where there is less, it is refused and the client is told when
-one is there. Buckets that are full again say nothing, so those used least recently leave beyond
-:data:`MOST_CLIENTS`, and memory is bounded.
+one is there. Of more than :data:`MOST_CLIENTS` buckets those used least recently leave.
 
 uvicorn limits the time between two requests of a connection, and :class:`Bodies` that of a body and
 the bytes of all bodies. :func:`protocol_with` limits the time, the number and the bytes of headers,
-and the time in which a client reads what was sent. So clients who send nothing, or read nothing, do
-not hold connections for ever.
+and the time in which a client reads what was sent.
 
-uvicorn answers 503 where too many connections are open. Before it comes to that, at 95 % of them,
-each new one takes the place of the one that has been waited for longest, so that silent clients
-keep nobody out. The rest is for connections that come before those have gone.
+uvicorn answers 503 where too many connections are open. At 95 % of them, each new one takes the
+place of the one that has been waited for longest, so that silent clients keep nobody out.
 """
 
 from __future__ import annotations
@@ -159,11 +156,7 @@ class Rate:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, client: str, now: float) -> float:
-        """Take a request from the bucket of a client.
-
-        Args:
-            client: The address of the client.
-            now: Seconds of a clock that never goes back.
+        """Take a request from the bucket of a client at a time of a clock that never goes back.
 
         Returns:
             0 if there was one; else the seconds until there is one, and nothing is taken.

@@ -1,8 +1,7 @@
 """Sources: where documents come from, by ``--source``.
 
-A source is a record of settings with the name that ``--source`` gives as its ``kind``. Its fields
-are the options that belong to this source alone. :meth:`SourceSettings.read` gives the transform
-that reads it. A source has a module of its own, which is imported here.
+A source is a record of settings in a module of its own, which is imported here. Its fields are the
+options that belong to this source alone.
 """
 
 from __future__ import annotations

@@ -24,8 +24,7 @@ class SourceSettings(Record):
         needed: options that must be given, each with an example.
         is_log: whether the documents come as a stream, with a watermark.
         endless: whether the source goes on for ever: ``never``, ``always``, or ``until`` where it
-            ends with ``--until=end`` alone. The local runner reads a source to its end before it
-            learns, so it refuses what does not end.
+            ends with ``--until=end`` alone. The local runner refuses what does not end.
     """
 
     shared: ClassVar[tuple[str, ...]] = ()
@@ -38,11 +37,8 @@ class SourceSettings(Record):
     ) -> beam.PTransform:
         """Return what reads the source into :class:`beam_topics.transforms.read.Documents`.
 
-        Args:
-            options: the parsed command line.
-            tokeniser: the settings of the tokeniser.
-            blocks: which documents may share a block
-                (:mod:`beam_topics.model.documents.block`); None for none.
+        ``blocks`` says which documents may share a block
+        (:mod:`beam_topics.model.documents.block`); None for none.
         """
         raise NotImplementedError
 
