@@ -315,6 +315,10 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     # Imported here, because --help needs no Beam.
     from apache_beam.io.filesystems import FileSystems
 
+    store = given.get("model_store") or ""
+    # What is no folder is refused where the store is opened.
+    if local and given.get("learner") and "://" not in store and not Path(store).is_file():
+        _check_can_be_made("--model_store", store, is_file=False)
     for name in OUTPUTS:
         path = given.get(name)
         if is_elsewhere(name, path):
@@ -352,7 +356,7 @@ def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
         option,
         path,
         f"a {'file' if is_file else 'folder'} that is there, or can be made",
-        f"{nearest} {why}.",
+        f"{nearest} {why}. Name another.",
     )
 
 
