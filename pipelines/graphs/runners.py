@@ -315,10 +315,6 @@ def check_outputs(given: Mapping[str, Any], local: bool = True) -> None:
     # Imported here, because --help needs no Beam.
     from apache_beam.io.filesystems import FileSystems
 
-    store = given.get("model_store") or ""
-    # What is no folder is refused where the store is opened.
-    if local and given.get("learner") and "://" not in store and not Path(store).is_file():
-        _check_can_be_made("--model_store", store, is_file=False)
     for name in OUTPUTS:
         path = given.get(name)
         if is_elsewhere(name, path):

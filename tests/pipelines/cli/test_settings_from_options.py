@@ -262,7 +262,6 @@ def test_an_output_on_a_file_system_that_nobody_knows(name):
         ("dead_letters", "file/below", "{}/file is a file."),
         ("json", "folder", "{}/folder is a folder."),
         ("coverage", "locked/below/it", "{}/locked may not be written by this user."),
-        ("model_store", "locked/below/it", "{}/locked may not be written by this user."),
     ],
 )
 def test_an_output_that_cannot_be_made(tmp_path, monkeypatch, name, path, why):
@@ -280,19 +279,14 @@ def test_an_output_that_cannot_be_made(tmp_path, monkeypatch, name, path, why):
     )
     given = str(tmp_path / path)
     with pytest.raises(OptionError) as error:
-        check_outputs({"learner": "gibbs", name: given})
+        check_outputs({name: given})
     what = "a file" if name == "json" else "a folder"
     assert (
         str(error.value)
         == f"--{name}: '{given}' was given; allowed is {what} that is there, or can be made."
         f" {why.format(tmp_path)} Name another."
     )
-    check_outputs({"learner": "gibbs", name: given}, local=False)
-
-
-def test_a_model_store_is_read_where_it_may_not_be_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda place, mode: mode == os.F_OK)
-    check_outputs({"model_store": str(tmp_path)})
+    check_outputs({name: given}, local=False)
 
 
 def test_outputs_that_can_be_made(tmp_path):
