@@ -24,14 +24,14 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from beam_topics.model.documents.settings import SequenceSettings
-from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.errors import BeamTopicsError, InterruptedRunError
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines import train
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.arguments import labels_beside
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, names_of, settings_of
-from beam_topics.pipelines.cli.invocation import shown
+from beam_topics.pipelines.cli.invocation import shown, started_by
 from beam_topics.pipelines.cli.looking import inform
 from beam_topics.pipelines.graphs.sources import is_log
 from beam_topics.pipelines.serve import listening, models_of, server_of
@@ -70,12 +70,21 @@ def training(options: Options) -> Iterator[subprocess.Popen[bytes]]:
     # None of them comes between the start of the process and what ends it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *_ENDS))
     line = [sys.executable, "-m", "beam_topics", *line_of(options)]
-    child = subprocess.Popen(line, process_group=0, preexec_fn=_hear_interrupts)
+    environment = started_by("watch", options.line)
+    child = subprocess.Popen(line, process_group=0, preexec_fn=_hear_interrupts, env=environment)
     try:
         for number in _ENDS:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         yield child
+    except KeyboardInterrupt:
+        child.send_signal(signal.SIGINT)
+        if child.wait() == InterruptedRunError.exit_status:
+            # It has said what is kept and how to go on, which depends on how far it came.
+            raise InterruptedRunError(
+                "interrupted. The page has ended with its training."
+            ) from None
+        raise
     finally:
         child.send_signal(signal.SIGINT)
         child.wait()

@@ -126,7 +126,10 @@ def run_to_continue(prog: str, bare: Sequence[str]) -> tuple[str | None, list[st
         raise UsageError(f"{runs[1]}: {_why_wrong(prog, runs[1])}. Leave it out.")
     if not files:
         example = f"{shown(prog)} {runs[0]} february.csv --add_documents"
-        raise UsageError(f"{runs[0]}: give the files to learn next behind it, as in {example}.")
+        page = f" {shown('serve')} {shlex.quote(runs[0])} shows its page." * (prog == "watch")
+        raise UsageError(
+            f"{runs[0]}: give the files to learn next behind it, as in {example}.{page}"
+        )
     return (runs[0] if runs else None), files
 
 

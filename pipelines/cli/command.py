@@ -43,7 +43,7 @@ from beam_topics.pipelines.cli.groups import (
     names_of,
 )
 from beam_topics.pipelines.cli.help import ALL, help_text, noted
-from beam_topics.pipelines.cli.invocation import quiet_pipes, shown
+from beam_topics.pipelines.cli.invocation import quiet_pipes, shown, started
 from beam_topics.pipelines.graphs.memory import (
     collect_now,
     collected_later,
@@ -306,7 +306,7 @@ def command(
                 options = parse(given.argv, prog, summary, groups, required, graph=graph)
                 if not graph:
                     collect_now()
-                options.ended = given.ended
+                options.line, options.ended = tuple(line), given.ended
                 run(options)
                 options.ended()
         except (BeamTopicsError, OSError) as error:
@@ -320,7 +320,7 @@ def command(
                 name = str(error.filename)
                 said = f"{name!r} cannot be used: {error.strerror}. Mend it, or name another."
             if isinstance(error, InterruptedRunError):
-                said += how_to_go_on(error, shown(prog), line)
+                said += how_to_go_on(error, *started(prog, line))
             # It may quote a document.
             print(f"{shown(prog)}:", *map(plain, said.splitlines()), file=sys.stderr)
             return getattr(error, "exit_status", 2)

@@ -67,12 +67,14 @@ class Options(argparse.Namespace):
     """The options of a program by name; an option that is not given has its default, or None.
 
     Attributes:
-        argv: the command line.
+        argv: the command line, of options only.
+        line: the command line as the user gave it.
         beam: Beam's ``PipelineOptions`` of the same command line; None where no graph runs.
         ended: keeps the options of a run that succeeded, and says what can follow.
     """
 
     argv: Sequence[str] = ()
+    line: Sequence[str] = ()
     beam: Any = None
     ended: Callable[[], None]
 

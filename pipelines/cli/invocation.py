@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -22,6 +23,21 @@ def shown(prog: str) -> str:
     """Return the words that start a program."""
     command = _COMMAND.get()
     return f"{command} {prog}" if command else f"python -m beam_topics.pipelines.{prog}"
+
+
+# Of a process that ``watch`` has started: the program and the arguments that the user gave.
+_STARTED = "BEAM_TOPICS_STARTED"
+
+
+def started_by(prog: str, line: Sequence[str]) -> dict[str, str]:
+    """Return the environment of a process whose messages name the command of the user."""
+    return {**os.environ, _STARTED: json.dumps([shown(prog), *line])}
+
+
+def started(prog: str, line: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the words that start the program of the user, and its arguments."""
+    start, *given = json.loads(os.environ.get(_STARTED, "null")) or [shown(prog), *line]
+    return start, given
 
 
 @contextmanager

@@ -89,6 +89,7 @@ def _pages(store: ModelStore, writes: bool) -> Iterator[str]:
     is_run = folder.suffix == ENDING or (folder / RUN_FILE).is_file()
     for page in (folder / "report.html", folder / PROFILE_FILE) if is_run else ():
         if page.is_file():
-            yield f"{page}: removed; beam-topics report or look writes it anew"
+            anew = "; beam-topics report writes it anew" if page.name != PROFILE_FILE else ""
+            yield f"{page}: removed{anew}"
             if writes:
                 page.unlink()

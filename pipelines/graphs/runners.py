@@ -315,7 +315,7 @@ def _check_can_be_made(option: str, path: str, is_file: bool) -> None:
         option,
         path,
         f"a {'file' if is_file else 'folder'} that is there, or can be made",
-        f"{nearest} {why}.",
+        f"{nearest} {why}. Name another.",
     )
 
 

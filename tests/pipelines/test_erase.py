@@ -65,7 +65,8 @@ def test_no_file_holds_the_document_and_what_stays_is_told(made, capsys):
     assert run_erase(made, VICTIM, "nobody", rows=made / "trends") == 0
     told = capsys.readouterr().out
     assert "not found: 1 ids: 'nobody'" in told
-    assert "data.topics/report.html: removed" in told
+    assert "data.topics/report.html: removed; beam-topics report writes it anew\n" in told
+    assert "data.topics/profile.json: removed\n" in told
     assert "1 known documents removed" in told and "1 documents at hand in them removed" in told
     assert "versions from" in told and "train into a new model store" in told
     assert holding(made, VICTIM) == []

@@ -171,6 +171,22 @@ def children_of(process):
 
 
 @pytest.mark.slow
+def test_an_interrupt_names_one_command_which_goes_on(folder):
+    with watching("--topics=3", "--publish_every=1d") as (process, address, lines):
+        told(lines, address)
+        with httpx.stream("GET", f"{address}/follow", timeout=300) as following:
+            # The first version is there, and learning goes on.
+            next(following.iter_lines())
+            process.send_signal(signal.SIGINT)
+        process.wait()
+        said = lines.read()
+    (command,) = re.findall("To go on: (.*)", said)
+    assert command.startswith("beam-topics watch data.csv --port=")
+    assert "beam-topics watch: interrupted. The page has ended with its training." in said
+    assert process.returncode == 130
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--topics=0", "--silent_after=1h"])
 def test_training_that_fails_ends_it_with_its_message_and_status(folder, option):
     with watching(option) as (process, _, lines):

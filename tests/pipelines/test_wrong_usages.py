@@ -45,6 +45,12 @@ ROWS = [
     ("trian feb.jsonl", 2, "Did you mean train?", None),
     ("show feb.topcs", 2, "Did you mean feb.topics?", "show feb.topics"),
     ("show feb", 2, "Did you mean feb.topics?", "show feb.topics"),
+    (
+        "watch feb.topics",
+        2,
+        "february.csv --add_documents. beam-topics serve feb.topics shows its page.",
+        None,
+    ),
     ("show feb.jsonl", 2, "Did you mean feb.topics?", "show feb.topics"),
     ("show feb.topics/models", 2, "Did you mean feb.topics?", "show feb.topics"),
     ("show", 2, "or beam-topics show data.topics", "show feb.topics"),

@@ -284,7 +284,7 @@ def test_an_output_that_cannot_be_made(tmp_path, monkeypatch, name, path, why):
     assert (
         str(error.value)
         == f"--{name}: '{given}' was given; allowed is {what} that is there, or can be made."
-        f" {why.format(tmp_path)}"
+        f" {why.format(tmp_path)} Name another."
     )
     check_outputs({name: given}, local=False)
 
