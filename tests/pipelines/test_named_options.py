@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from beam_topics.pipelines import erase
 from beam_topics.pipelines.cli.arguments import all_groups
 from beam_topics.pipelines.cli.command import parser_for
 from beam_topics.pipelines.graphs.beam_options import add_beam_options
@@ -14,10 +15,11 @@ ELSEWHERE = {"--checkpointing_interval", "--finish_bundle_before_checkpointing",
 
 
 def known():
-    """The options of all our groups, and Beam's."""
-    parser = parser_for("x", "", all_groups(), {})
-    add_beam_options(parser)
-    return {flag for action in parser._actions for flag in action.option_strings}
+    """The options of all our groups, those of ``erase``, and Beam's."""
+    parsers = parser_for("x", "", all_groups(), {}), parser_for("erase", "", erase.GROUPS, {})
+    add_beam_options(parsers[0])
+    actions = [action for parser in parsers for action in parser._actions]
+    return {flag for action in actions for flag in action.option_strings}
 
 
 def texts(source):
