@@ -3,9 +3,10 @@
     rows: bytes (JSON) of :mod:`beam_topics.transforms.trends`, and of
         :mod:`beam_topics.transforms.stories` -> events: bytes (JSON)
 
-Windows are judged in their order (:mod:`beam_topics.model.reporting.alarms`). An event has the
-words and names of the topic in the version that labels the documents of the window, and the stories
-to which most documents of the topic came.
+Rows wait in state for an event-time timer of their window, so windows are judged in their order
+(:mod:`beam_topics.model.reporting.alarms`). An event has the words and names of the topic
+in the version that labels the documents of the window, the newest one before its end, and the
+stories to which most documents of the topic came.
 """
 
 from __future__ import annotations
@@ -158,7 +159,8 @@ class FindBursts(beam.PTransform):
         window: The length of a window in microseconds.
         known: By model key, what the first windows are judged by: the bytes of
             :class:`beam_topics.model.reporting.alarms.Watched`.
-        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
     """
 

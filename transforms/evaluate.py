@@ -2,15 +2,17 @@
 
     versions: bytes (Manifest, JSON) -> lines: str (JSON), one for each version
 
-The held-out documents, the reference corpus for the coherence of topics, and the documents that a
-classifier is trained with are side inputs, so they must fit into the memory of a worker.
+Every version is scored on all documents. The documents are a side input, so a held-out set must
+fit into the memory of a worker. The same holds for the reference corpus, which measures the
+coherence of topics, and for the documents that a classifier is trained with.
 :mod:`beam_topics.model.evaluation` computes the figures. Figures that were measured during learning
 come from the manifest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import apache_beam as beam
 
@@ -27,17 +29,37 @@ _LEARNED = ("documents", "tokens", "words")
 _AS_THEY_ARE = ("sequence", "event_time", "ess", "in_sample_nmi", "prequential_perplexity")
 
 
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """What to compute for each version.
+
+    Attributes:
+        store: The root of the model store.
+        words: Words whose rank in each topic is reported.
+    """
+
+    store: str
+    words: tuple[str, ...] = ()
+
+
 def figures_of(
     version: bytes,
     documents: Iterable[bytes],
     reference: Iterable[bytes],
     training: Iterable[bytes],
-    store: str,
-    words: Sequence[str],
+    plan: EvaluationPlan,
 ) -> str:
-    """Return all figures of one version, on blocks in any order, as one line of JSON."""
+    """Return all figures of one version as one line of JSON.
+
+    Args:
+        version: The JSON of a manifest.
+        documents: The held-out documents, as bytes of blocks in any order.
+        reference: The documents of the reference corpus, in the same form.
+        training: The documents that the classifier is trained with, in the same form.
+        plan: What to compute.
+    """
     manifest = Manifest.from_json(version)
-    snapshot = ModelStore(store).get_snapshot(manifest)
+    snapshot = ModelStore(plan.store).get_snapshot(manifest)
     ids = manifest.ids(snapshot.topic_count)
     held_out, known, labelled = (_in_order(part) for part in (documents, reference, training))
     figures = {
@@ -48,7 +70,7 @@ def figures_of(
         **evaluate(snapshot, held_out),
         **coherence_figures(snapshot, snapshot.joined(known), ids),
         **classification_figures(snapshot, labelled, held_out),
-        "ranks": ranks_of(snapshot, words, ids),
+        "ranks": ranks_of(snapshot, plan.words, ids),
     }
     return wire.canonical_json(figures)
 
@@ -60,25 +82,26 @@ def _in_order(documents: Iterable[bytes]) -> Block:
 
 
 class Evaluate(beam.PTransform):
-    """Score versions of a store on documents; gives one line of JSON for each version.
+    """Score versions on documents; gives one line of JSON for each version.
 
-    The held-out documents, the reference corpus and the documents that a classifier is trained
-    with are PCollections of the bytes of blocks; the last two may be None.
+    Args:
+        plan: What to compute.
+        documents: The held-out documents, a PCollection of the bytes of blocks.
+        reference: The reference corpus in the same form, or None.
+        training: The documents that a classifier is trained with, in the same form, or None.
     """
 
     def __init__(
         self,
-        store: str,
-        words: Sequence[str],
+        plan: EvaluationPlan,
         documents: beam.PCollection,
         reference: beam.PCollection | None = None,
         training: beam.PCollection | None = None,
     ) -> None:
         super().__init__()
-        self._settings, self._beside = (store, words), (documents, reference, training)
+        self._plan, self._beside = plan, (documents, reference, training)
 
     def expand(self, versions: beam.PCollection) -> beam.PCollection:
         beside = [[] if part is None else beam.pvalue.AsList(part) for part in self._beside]
         spread = versions | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
-        score = beam.Map(figures_of, *beside, *self._settings)
-        return spread | "Score" >> score.with_output_types(str)
+        return spread | "Score" >> beam.Map(figures_of, *beside, self._plan).with_output_types(str)

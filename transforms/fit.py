@@ -80,7 +80,8 @@ class FitClassifier(beam.PTransform):
 
     Args:
         store: The root of the model store.
-        key, version: Of the model. ``latest`` is the newest version when the graph is built.
+        key: The model key.
+        version: The model version. ``latest`` means the newest one when the graph is built.
         settings: The settings of the fit.
         inference: The settings of the method that makes the pairs.
 

@@ -2,13 +2,15 @@
 
 Documents are the bytes of blocks, and mixtures those of ``TopicMixture``. The mixture of a
 document depends on the document and the version alone, and not on its batch, its worker or its
-neighbours. For one given version, use Beam's RunInference, in any pipeline:
+neighbours. There are several ways.
+
+For one given version, use Beam's RunInference with :class:`TopicModelHandler`, in any pipeline:
 
     mixtures = documents | RunInference(TopicModelHandler("models", key="", version="latest"))
 
-``latest``, and the classifier where a method needs one, are resolved once, when the graph is built.
-RunInference's ``model_metadata_pcoll`` names other versions while the pipeline runs: its
-``model_id`` is the name of a version.
+``latest`` is resolved once, when the graph is built, so all workers use the same version. The same
+holds for the classifier, where a method needs one. RunInference's ``model_metadata_pcoll`` names
+other versions while the pipeline runs: its ``model_id`` is the name of a version.
 
 For the models of many keys, three transforms give blocks of mixtures:
 
@@ -21,19 +23,25 @@ For the models of many keys, three transforms give blocks of mixtures:
 * :class:`InferTogether` takes methods in which the documents of a model learn from one another,
   such as Gibbs1 and Gibbs2. It is a batch job, with one element for each key.
 
-One step serves all keys. It gathers the documents of a bundle, and infers those of each model
-together: once :data:`MODEL_DOCUMENTS` of it wait, or :data:`FLUSH_DOCUMENTS` of all, so what it
-holds has a bound. The models that it has read are kept in memory, up to a number of bytes; the
-counter ``models_loaded`` says how often one was read. A document whose key has no model becomes a
-dead letter. All three tally the documents for :class:`Coverage`, which measures how much of each
-window's vocabulary a model knows:
+One step serves all keys. It gathers the documents of a bundle as the bytes that they came in, and
+infers those of each model together: once :data:`MODEL_DOCUMENTS` of it wait, or
+:data:`FLUSH_DOCUMENTS` of all. Their tallies leave with them. So what the step holds has a bound
+that does not depend on the bundle. The models that it has read are kept in memory, up to a number
+of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
+depend on the bundles, on the order of the documents, or on which models are in memory. All three
+tally the documents for :class:`Coverage`, which measures how much of each window's vocabulary a
+model knows:
 
     tallies: (shard, bytes) -> reports: bytes (JSON), one for each key, version and window
 
-A document counts in the window in which it is labelled. In ``beam-topics infer`` that is the window
-of its own time. ``beam-topics stream`` labels a document after its window has closed, so it counts
-in the window that is open then. A report below ``retrain_below`` increments the counter ``retrain``
-and is logged as a warning, the others as information.
+Windows are of event time. A document counts in the window in which it is labelled. In
+``beam-topics infer`` that is the window of its own time. ``beam-topics stream`` labels a document
+after its window has closed, so it counts in the window that is open then, and so does a late one.
+A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning, the
+others as information. The tallies wait in state for the end of the window
+(:mod:`beam_topics.transforms.shared`), where they are added up.
+
+A document whose key has no model becomes a dead letter; :class:`Route` keeps the others.
 """
 
 from __future__ import annotations
@@ -79,14 +87,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
 from beam_topics.model.stored.wire import canonical_json
 from beam_topics.transforms.read import Documents, documents_of
-from beam_topics.transforms.shared import (
-    DEAD_LETTERS,
-    LAST_TIME,
-    NAMESPACE,
-    ByPeriod,
-    Refusals,
-    SummingDoFn,
-)
+from beam_topics.transforms.shared import DEAD_LETTERS, LAST_TIME, NAMESPACE, Refusals, SummingDoFn
 
 LOGGER = "beam_topics.coverage"
 # The output of a step that infers, with its tallies.
@@ -144,21 +145,30 @@ def sharded(key: str, version: str, tally: Tally) -> tuple[bytes, bytes]:
     return b"%d" % (crc32(key.encode()) % SHARDS), name + _SEPARATOR + tally.to_bytes()
 
 
-class Coverage(ByPeriod):
+class Coverage(beam.PTransform):
     """Report the coverage of each version and window, from tallies of bundles.
 
     Args:
         window_micros: The length of the windows in microseconds.
-        retrain_below: The share of the distinct words below which a report asks for retraining;
-            None turns the signal off.
-        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
+        retrain_below: The coverage below which a report asks for retraining, as a share of the
+            distinct words. None turns the signal off.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
     def __init__(
         self, window_micros: int, retrain_below: float | None = RETRAIN_BELOW, *, streams: bool
     ) -> None:
-        report = _Report(window_micros, retrain_below, streams)
-        super().__init__(None, "Report", report, bytes)
+        super().__init__()
+        self._report = _Report(window_micros, retrain_below, streams)
+
+    def expand(self, tallies: beam.PCollection) -> beam.PCollection:
+        return (
+            tallies
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Apart" >> beam.Reshuffle()
+            | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
+        )
 
 
 _BATCH = 64
@@ -166,7 +176,14 @@ _BATCH = 64
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model version on a worker, prepared for the method. Beam holds it by a weak reference."""
+    """A model version on a worker. Beam holds it by a weak reference.
+
+    Attributes:
+        prepared: What the method prepared.
+        snapshot: The model.
+        version: Its version.
+        topic_ids: The ids of the topics by place; empty where each is the number of its place.
+    """
 
     prepared: object
     snapshot: Snapshot
@@ -179,7 +196,8 @@ class TopicModelHandler(ModelHandler):
 
     Args:
         store: The root of the model store.
-        key, version: Of the model. ``latest`` is the newest version when the graph is built.
+        key: The model key.
+        version: The model version. ``latest`` means the newest one when the graph is built.
         settings: The settings of the inference.
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
 
@@ -215,7 +233,10 @@ class TopicModelHandler(ModelHandler):
             self._classifier = store.find(self._key, self.version, method)
 
     def update_model_path(self, model_path: str | None = None) -> None:
-        """Label with another version of the store from now on; None or nothing changes nothing.
+        """Label with another version from now on.
+
+        Args:
+            model_path: The name of a version of the store; None or nothing changes nothing.
 
         Raises:
             OptionError: The store has no such version, or no classifier for it.
@@ -256,7 +277,11 @@ class TopicModelHandler(ModelHandler):
 
 
 def check_training(settings: InferenceSettings, training: object) -> None:
-    """Check that training documents, or patterns of their files, are given only where needed.
+    """Check that training documents are given if a method needs them, and only then.
+
+    Args:
+        settings: The settings of the method.
+        training: The documents, or the patterns of their files. None if none are given.
 
     Raises:
         OptionError: Training documents are missing, or the method does not need them.
@@ -274,7 +299,10 @@ def check_training(settings: InferenceSettings, training: object) -> None:
 def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
     """Check that a method infers one document at a time, and needs nothing but a model.
 
-    ``purpose`` says in the message what needs such a method.
+    Args:
+        settings: The settings of the method.
+        purpose: What needs such a method, for the message.
+        remedy: What to do instead.
 
     Raises:
         OptionError: It does not.
@@ -312,7 +340,11 @@ class _Route(beam.DoFn):
 
 
 class Route(beam.PTransform):
-    """Keep the documents of some keys; gives :class:`beam_topics.transforms.read.Documents`."""
+    """Keep the documents of some keys; gives :class:`beam_topics.transforms.read.Documents`.
+
+    Args:
+        keys: The keys that have a model.
+    """
 
     def __init__(self, keys: Sequence[str]) -> None:
         super().__init__()
@@ -346,7 +378,12 @@ class Inferred(NamedTuple):
 
 @dataclass(slots=True)
 class _Parts:
-    """Bytes of blocks of a model and key that wait, each with a time or those of its documents."""
+    """Documents of one model and key that wait.
+
+    Attributes:
+        documents: Their number.
+        parts: Bytes of blocks, each with the time of its mixtures; None is that of each document.
+    """
 
     documents: int = 0
     parts: list[tuple[bytes, int | None]] = field(default_factory=list)
@@ -362,7 +399,11 @@ class _Parts:
 
 
 class _InferBatches(beam.DoFn):
-    """Gather documents by model and by key, and infer them together."""
+    """Gather documents by model and by key, and infer them together.
+
+    Args:
+        serving: The models.
+    """
 
     def __init__(self, serving: Serving) -> None:
         self._serving = serving
@@ -377,8 +418,12 @@ class _InferBatches(beam.DoFn):
     ) -> Iterator[Any]:
         """Keep documents of a key, and yield the outputs of those of which many wait.
 
-        ``count`` is the number of documents in the bytes of a block; the time is that of their
-        mixtures, None that of each document.
+        Args:
+            served: Their model.
+            key: Their key.
+            count: Their number.
+            data: The bytes of a block.
+            time: The time of their mixtures; None is that of each document.
         """
         found = self._waiting.setdefault((served, key), _Parts())
         found.parts.append((data, time))
@@ -463,7 +508,14 @@ def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any
 
 
 class InferByKey(beam.PTransform):
-    """Infer documents with one version for each key; gives an :class:`Inferred`."""
+    """Infer documents with one version for each key; gives an :class:`Inferred`.
+
+    Documents of other keys become dead letters.
+
+    Args:
+        serving: The models.
+        models: The model for each key that documents may have.
+    """
 
     def __init__(self, serving: Serving, models: Mapping[str, ServedModel]) -> None:
         super().__init__()
@@ -477,6 +529,9 @@ class InferLabelled(beam.PTransform):
     """Infer (document, version); gives an :class:`Inferred` without dead letters.
 
     The version ``""`` gives the mixture of the prior, with words_known 0.
+
+    Args:
+        serving: The models.
 
     Raises:
         OptionError: The method cannot label one document at a time.
@@ -496,10 +551,15 @@ class InferLabelled(beam.PTransform):
 
 
 class InferTogether(beam.PTransform):
-    """Infer all documents of each key in one call, as a batch job; gives an :class:`Inferred`.
+    """Infer all documents of each key in one call; gives an :class:`Inferred`.
 
-    ``training`` has bytes of blocks of the documents that the models were learned from. Only
-    ``gibbs1`` needs them.
+    It takes any method and is a batch job. Documents of other keys become dead letters.
+
+    Args:
+        serving: The models.
+        models: The model for each key that documents may have.
+        training: Bytes of blocks of the documents that the models were learned from. Only
+            ``gibbs1`` needs them.
 
     Raises:
         OptionError: The method lacks its training documents.

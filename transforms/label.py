@@ -5,11 +5,13 @@
 
 The version ``""`` stands for the prior. The documents are taken from the numbered minibatches. Each
 document is therefore labelled or dead-lettered exactly once, and its window is the one in which it
-was learned. :mod:`beam_topics.model.inference.labelling` has the logic.
+was learned.
 
 The step is keyed by (key, hash of the id mod shards), and references go to all shards of their key.
-Timers wait for the end of each window, or, in a job that does not stream, for the end of the input.
-A labelled document carries the time at which its label was decided, which is the same in both.
+Event-time timers (:class:`beam_topics.transforms.shared.StatefulDoFn`) wait for the end of each
+window, or, in a job that does not stream, for the end of the input. A labelled document carries the
+time at which its label was decided, which is the same in both kinds of job.
+:mod:`beam_topics.model.inference.labelling` has the logic.
 """
 
 from __future__ import annotations
@@ -45,12 +47,16 @@ from beam_topics.transforms.shared import (
     Refusals,
     StatefulDoFn,
     TimerSchedule,
-    part_key,
     timer_time,
 )
 
 _DOCUMENTS, _REFERENCE = b"d", b"r"
-_END_BYTES = 8
+_SHARD_BYTES, _END_BYTES = 4, 8
+
+
+def shard_key(key: bytes, shard: int) -> bytes:
+    """Return the Beam key of one shard of a model key."""
+    return shard.to_bytes(_SHARD_BYTES, "big") + key
 
 
 def shard_of(document_id: str, shards: int) -> int:
@@ -59,7 +65,10 @@ def shard_of(document_id: str, shards: int) -> int:
 
 
 def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the documents of a minibatch by shard, with the end of their window."""
+    """Yield the documents of a numbered minibatch by shard, with the end of their window.
+
+    An end marker has no documents.
+    """
     key, data = element
     link = NumberedMinibatch.from_bytes(data)
     if link.is_end:
@@ -71,18 +80,18 @@ def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tu
         rows.setdefault(shard_of(name, shards), []).append(row)
     block = Block(**columns_of(minibatch))
     for shard, part in rows.items():
-        yield part_key(key, shard), _DOCUMENTS + end + block.take(part).to_bytes()
+        yield shard_key(key, shard), _DOCUMENTS + end + block.take(part).to_bytes()
 
 
 def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield a reference for every shard of its key."""
     key, data = element
     for shard in range(shards):
-        yield part_key(key, shard), _REFERENCE + data
+        yield shard_key(key, shard), _REFERENCE + data
 
 
 class LabelDoFn(StatefulDoFn[LabelHead]):
-    """Label documents with versions; keyed by :func:`~beam_topics.transforms.shared.part_key`."""
+    """Label documents with versions; keyed by :func:`shard_key`."""
 
     STAGE = "labelled"
     PENDING = BagStateSpec("pending", BytesCoder())
@@ -141,7 +150,10 @@ class LabelDoFn(StatefulDoFn[LabelHead]):
         waiting: Any = _WAITING,
         timer: Any = _WINDOW,
     ) -> Iterator[Any]:
-        """Label the documents that are due, as if the timer had fired at each due time."""
+        """Label the documents that are due, one due time after the other.
+
+        The result is as if the timer had fired at each due time.
+        """
         self.timer_fired(key, time)
         current, budget = self.read_head(key, head), self.take_budget(0)
         while budget > 0 and (due := current.wake()) is not None and due <= time.micros:
@@ -187,7 +199,8 @@ class Label(beam.PTransform):
             :mod:`beam_topics.model.inference.labelling`.
         label_with: ``window``, or ``latest``, which labels at once and is not reproducible.
         shards: The number of labellers of a key.
-        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
+        streams: Whether documents are labelled while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
     def __init__(

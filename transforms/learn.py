@@ -2,12 +2,17 @@
 
     minibatches: (key, bytes (NumberedMinibatch)) -> candidates: (key, bytes (Candidate))
 
-:mod:`beam_topics.model.learner_log.log` has the protocol: minibatches of a key that one bundle
-sends travel in runs, and one that comes before its turn waits in a bag. This module connects it to
-Beam's state, its counters and the progress log. With ``silent_after`` a job that streams has a
-timer of event time for each learner, at the end of its last window and that time. When it fires,
-the learner leaves memory and its log leaves the state of the runner; the head stays. What comes
-later continues at the checkpoint.
+The step decides no order: :class:`beam_topics.transforms.sequence.Sequence` has decided it.
+Minibatches of a key that one bundle sends travel in runs
+(:mod:`beam_topics.model.learner_log.log`). With ``silent_after`` a job that streams has a timer of
+event time for each learner, at the end of its last window and that time. When it fires, the learner
+leaves memory and its log leaves the state of the runner; the head stays. What comes later continues
+at the checkpoint.
+
+A minibatch that comes before its turn waits in a bag. :mod:`beam_topics.model.learner_log.log` has
+the protocol. This module connects it to Beam's state, its counters and the progress log.
+
+:mod:`beam_topics.model.learner_log.progress` logs a record every so many tokens of a worker.
 """
 
 from __future__ import annotations
@@ -38,16 +43,9 @@ from beam_topics.model.learner_log.log import (
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, ProgressLog
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.transforms.shared import (
-    END_OF_STREAM,
-    NAMESPACE,
-    PART_BYTES,
-    StatefulDoFn,
-    key_and_part,
-    part_key,
-    timer_time,
-)
+from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE, StatefulDoFn, timer_time
 
+_ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
 # Counters that are fields of an Outcome, and those that are sums over the infos of its steps.
@@ -64,18 +62,35 @@ _STEP_COUNTERS = {
 
 @dataclass
 class Run:
-    """The bytes of the minibatches of a key that a bundle has gathered, and their earliest time."""
+    """The minibatches of a key that a bundle has gathered.
+
+    Attributes:
+        time: The earliest of their event times.
+        links: Their bytes (:class:`beam_topics.model.documents.minibatch.NumberedMinibatch`).
+        size: The number of these bytes.
+    """
 
     time: Timestamp
     links: list[bytes] = field(default_factory=list)
     size: int = 0
 
 
+def island_key(key: bytes, island: int) -> bytes:
+    """Return the Beam key of one island of a model key."""
+    return island.to_bytes(_ISLAND_BYTES, "big") + key
+
+
+def split_island_key(data: bytes) -> tuple[str, int]:
+    """Return the model key and the island; the inverse of :func:`island_key`."""
+    return data[_ISLAND_BYTES:].decode(), int.from_bytes(data[:_ISLAND_BYTES], "big")
+
+
 class RunsDoFn(beam.DoFn):
     """Join minibatches of a key that follow each other in a bundle to runs, for every island.
 
-    An element with state costs more than a small minibatch. A run ends by its size or with the
-    bundle, and has the earliest time of its minibatches. It does not change what is learned.
+    Short windows make many small minibatches, and an element with state costs more than such a
+    minibatch. A run ends by its size or with the bundle, and has the earliest time of its
+    minibatches. What is learned does not depend on the runs.
     """
 
     def __init__(self, islands: int) -> None:
@@ -105,11 +120,11 @@ class RunsDoFn(beam.DoFn):
     def _to_islands(self, key: bytes, run: Run) -> Iterator[WindowedValue]:
         data = run_to_bytes(run.links)
         for island in range(self._islands):
-            yield WindowedValue((part_key(key, island), data), run.time, [GlobalWindow()])
+            yield WindowedValue((island_key(key, island), data), run.time, [GlobalWindow()])
 
 
 class LearnDoFn(StatefulDoFn[LearnerHead]):
-    """Learn minibatches in order; keyed by :func:`~beam_topics.transforms.shared.part_key`."""
+    """Learn minibatches in order; keyed by :func:`island_key`."""
 
     STAGE = "learned"
     LOG = BagStateSpec("log", BytesCoder())
@@ -147,14 +162,14 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
     ) -> Iterator[TimestampedValue]:
         """Learn the minibatches of a run whose turn it is."""
         name, data = element
-        key, island = key_and_part(name)
+        key, island = split_island_key(name)
         before = self.read_head(name, head)
         # An earlier job sent these candidates at times that are past, or at the end of its stream.
         # Neither time would hold the watermark for them.
         for candidate in self._unpublished:
             at = max(candidate.event_time, int(now.micros))
             again = replace(candidate, at=at).to_bytes()
-            yield TimestampedValue((name[PART_BYTES:], again), now)
+            yield TimestampedValue((name[_ISLAND_BYTES:], again), now)
         self._unpublished = []
         with INTERRUPTS.after():
             outcome = self._session(name).handle(before, run_from_bytes(data), log, gap)
@@ -165,14 +180,14 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
             self._progress(key, island, step)
         for candidate in outcome.candidates:
             yield TimestampedValue(
-                (name[PART_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
+                (name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
             )
 
     def _session(self, name: bytes) -> Session:
         if name not in self._sessions:
             if len(self._sessions) >= _MAX_SESSIONS:
                 self._sessions.clear()
-            self._sessions[name] = Session(self._options, *key_and_part(name))
+            self._sessions[name] = Session(self._options, *split_island_key(name))
         return self._sessions[name]
 
 
@@ -241,7 +256,12 @@ class Counters:
 
 
 class Learn(beam.PTransform):
-    """Learn minibatches on every island; gives the candidates (key, bytes)."""
+    """Learn minibatches on every island; gives the candidates (key, bytes).
+
+    Args:
+        options: What is learned, where it is kept, and when versions are due.
+        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
+    """
 
     def __init__(self, options: LearnOptions, *, streams: bool = False) -> None:
         super().__init__()

@@ -5,9 +5,12 @@
 
 The step is stateful and has no timers. :mod:`beam_topics.model.publishing.publication` has the
 logic. The Beam key is the model key and not (key, sequence), because the topics of a version are
-matched with those of the version before it. A candidate names the candidate before it, and one that
-comes too early waits in state. The events of a version are emitted when it is made, and logged to
-``beam_topics.events`` in one INFO record.
+matched with those of the version before it. Versions are therefore made in their order. A candidate
+names the candidate before it, and one that comes too early waits in state.
+
+The events of a version (:mod:`beam_topics.model.publishing.version_events`) are an output of their
+own. Each is emitted when its version is made. The logger ``beam_topics.events`` gets one INFO
+record for all events of a version.
 """
 
 from __future__ import annotations
@@ -136,8 +139,9 @@ class PublishDoFn(StatefulDoFn[PublishHead]):
 def give_back() -> None:
     """Give free pages back to the system, where the C library has ``malloc_trim``.
 
-    What is freed between small objects stays otherwise: a bundle of many documents that waited
-    leaves 20 to 30 MB in a worker (``docs/results/headlines.md``). A call takes .1 to 4 ms.
+    glibc gives back the end of a heap and arrays that have pages of their own. What is freed
+    between small objects stays: a bundle of many documents that waited leaves 20 to 30 MB in a
+    worker (``docs/results/headlines.md``). A call takes .1 to 4 milliseconds in a worker of 450 MB.
     """
     try:
         ctypes.CDLL(None).malloc_trim(0)
@@ -155,8 +159,11 @@ def log_events(manifest: Manifest, more: Sequence[Event]) -> None:
 class Publish(beam.PTransform):
     """Publish versions; gives the references (key, bytes) and the events (bytes).
 
-    A runner that streams may restore the job to a state before some of its versions. It then
-    supersedes those that it does not come to again.
+    Args:
+        options: The options of :class:`beam_topics.transforms.learn.Learn`.
+        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`). Its
+            runner may restore it to a state before some of its versions. It then supersedes those
+            that it does not come to again.
     """
 
     def __init__(self, options: LearnOptions, *, streams: bool = False) -> None:

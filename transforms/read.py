@@ -3,10 +3,11 @@
     patterns -> documents: bytes (Block), dead_letters: bytes (JSON)
 
 :class:`ReadDocuments` reads files of the formats of :mod:`beam_topics.model.reading.files`, on any
-file system that Beam knows. A worker reads a file, a part of a large file of JSON lines, or some
-files of one document each. With ``time_from="order"`` one worker reads all files in the order of
-their names. Beam's own readers are not used: they fail the job on the first damaged byte, or end
-without an error where a gzip is cut off.
+file system that Beam knows. A worker reads a file, a part of a large file of JSON lines
+(:mod:`beam_topics.model.reading.parts`), or some files of one document each, and many are read in
+parallel. With ``time_from="order"`` one worker reads all files in the order of their names.
+Beam's own readers are not used: they fail the job on the first damaged byte, or end without an
+error where a gzip is cut off.
 
     (documents, dead_letters) = pipeline | ReadDocuments(
         ["gs://bucket/*.jsonl.gz"], ReadSettings(), TokeniserSettings()
@@ -15,9 +16,9 @@ without an error where a gzip is cut off.
 Without a tokeniser it gives the documents with their texts, for an archive. :class:`ParseMessages`
 does the same for JSON objects from elsewhere, for example from a queue.
 
-The counter ``records_read`` equals ``documents`` plus all ``dead_<reason>``, and ``tokens`` counts
-the tokens of the documents. The time of an element has the precision of the runner, on some
-milliseconds. The exact time is in the document.
+Every step that reads derives from :class:`Emit`. The counter ``records_read`` equals ``documents``
+plus all ``dead_<reason>``, and ``tokens`` counts the tokens of the documents. The time of an
+element has the precision of the runner, on some milliseconds. The exact time is in the document.
 """
 
 from __future__ import annotations
@@ -68,15 +69,25 @@ class Documents(NamedTuple):
 
 def check_patterns(
     patterns: Sequence[str], settings: ReadSettings, option: str = "--input"
-) -> dict[str, int]:
-    """Return the files that the patterns match now, sorted, and the bytes of each.
+) -> list[str]:
+    """Return the files that the patterns match now, sorted and without duplicates.
 
-    ``option`` is the one that gives the patterns, for messages.
+    Args:
+        patterns: Paths or globs.
+        settings: How the files are read.
+        option: The option that gives the patterns, for messages.
 
     Raises:
         OptionError: A pattern matches nothing or cannot be looked up, the name of a file does not
             say its format, or an encoding is given that no file uses.
     """
+    return list(_sizes(patterns, settings, option))
+
+
+def _sizes(
+    patterns: Sequence[str], settings: ReadSettings, option: str = "--input"
+) -> dict[str, int]:
+    """Return the files of :func:`check_patterns` in their order, and the bytes of each."""
     if not patterns:
         raise OptionError(
             option, "", "one or more paths or globs", "Give for example data/*.jsonl.gz."
@@ -110,7 +121,9 @@ def open_stored(path: str) -> BinaryIO:
 class Emit(beam.DoFn):
     """Emit documents at their event times and dead letters to a side output, and count both.
 
-    Without a tokeniser documents have their texts, and without ``blocks`` each is alone.
+    Args:
+        tokeniser: The settings of the tokeniser. None emits documents with their texts.
+        blocks: Which documents of a file are emitted together; None emits each alone.
     """
 
     def __init__(self, tokeniser: TokeniserSettings | None, blocks: Blocks | None = None) -> None:
@@ -132,7 +145,13 @@ class Emit(beam.DoFn):
         self._wordless.begin()
 
     def emit(self, item: Document | DeadLetter, dead_time: Timestamp | None = None) -> Any:
-        """Return the output for an item; a dead letter without a time has that of its element."""
+        """Return the output for an item.
+
+        Args:
+            item: A document or a dead letter.
+            dead_time: The event time of a dead letter. None gives it the time of the element that
+                it came from.
+        """
         if isinstance(item, DeadLetter):
             self._records.inc(item.count)
             return self._refusals.refuse(item, dead_time)
@@ -163,7 +182,10 @@ class Emit(beam.DoFn):
     ) -> Iterator[Any]:
         """Yield the outputs that end with an item, which may wait for others in its block.
 
-        Where nothing gathers, the item is emitted at once.
+        Args:
+            gathering: What waits; None emits the item at once.
+            item: A document or a dead letter.
+            dead_time: As of :meth:`emit`.
         """
         if gathering is None or isinstance(item, DeadLetter):
             yield self.emit(item, dead_time)
@@ -250,7 +272,7 @@ class _ParseMessage(Emit):
 def _groups(_: bytes, patterns: Sequence[str], settings: ReadSettings) -> Iterator[str]:
     """Yield, as JSON, the pieces that one worker reads."""
     small = []
-    for place, (path, size) in enumerate(check_patterns(patterns, settings).items()):
+    for place, (path, size) in enumerate(_sizes(patterns, settings).items()):
         if format_of(path, settings) in SMALL:
             small.append((place, path, None))
         else:
@@ -279,7 +301,7 @@ class ReadDocuments(beam.PTransform):
     Args:
         patterns: Paths or globs.
         settings: How the files are read.
-        tokeniser: None gives bytes of Document, with the texts.
+        tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
         blocks: Which documents share a block (:mod:`beam_topics.model.documents.block`), at the
             earliest time of its documents. None gives each document alone.
     """
@@ -314,8 +336,12 @@ class ReadDocuments(beam.PTransform):
 class ParseMessages(beam.PTransform):
     """Parse JSON objects (bytes) as tokenised documents; gives :class:`Documents`.
 
-    ``source`` is the origin of the objects, as dead letters name it. A document that is later than
-    its element by more than ``max_future`` microseconds becomes a dead letter.
+    Args:
+        source: The origin of the objects, as dead letters name it.
+        settings: How the objects are parsed.
+        tokeniser: The settings of the tokeniser.
+        max_future: How much later than its element a document may be, in microseconds; None for any
+            time. Others become dead letters.
 
     Raises:
         OptionError: Ids are to come from the place of a record, which a message does not have.
@@ -347,7 +373,14 @@ class ParseMessages(beam.PTransform):
 def documents_of(
     source: beam.PCollection, name: str, fn: beam.DoFn, kind: Any = bytes
 ) -> Documents:
-    """Apply a step that gives documents of a type and dead letters, and return both outputs."""
+    """Apply a step that gives documents and dead letters, and return both outputs.
+
+    Args:
+        source: What the step is applied to.
+        name: The name of the step.
+        fn: The step.
+        kind: The type of its documents.
+    """
     typed = beam.ParDo(fn).with_output_types(kind, **{DEAD_LETTERS: bytes})
     both = source | name >> typed.with_outputs(DEAD_LETTERS, main=DOCUMENTS)
     return Documents(both[DOCUMENTS], both[DEAD_LETTERS])

@@ -1,13 +1,17 @@
 """Send topic mixtures, trends or events to a Kafka topic or a webhook, each at least once.
 
-    mixtures: bytes (TopicMixture) -> nothing
-    rows, events: bytes (JSON) -> nothing
+To a Kafka topic they go as JSON messages.
 
-To a Kafka topic they go as JSON messages. The value is the line that a file would have. The key of
-a mixture's message is the JSON list of key, id, timestamp and model version; those of others are
-lists of :data:`EVENT_KEY` and :data:`beam_topics.model.reporting.trends.TREND_KEY`. Readers drop
-repeated messages by this key, and a compacted topic drops them by itself. A bundle ends when the
-brokers have acknowledged all of its messages; if they refuse one, it fails and is retried.
+    mixtures: bytes (TopicMixture) -> nothing
+    rows: bytes (JSON) -> nothing
+    events: bytes (JSON) -> nothing
+
+The value of a message is the line that a file would have. The key of a mixture's message is the
+JSON list of key, id, timestamp and model version, that of an event's the list of key, version and
+number, and that of a row of trends the list of
+:data:`beam_topics.model.reporting.trends.TREND_KEY`. Readers drop repeated messages by this key,
+and a compacted topic drops them by itself. A bundle ends when the brokers have acknowledged all of
+its messages. If they refuse one, the bundle fails and the runner retries it.
 
 Events may be posted to a webhook, which gives dead letters: bytes (JSON).
 :mod:`beam_topics.model.reporting.webhook` has the form of a request. A request without an answer,
@@ -51,7 +55,13 @@ PAUSES, TIMEOUT = (1.0, 2.0, 4.0, 8.0), 10.0
 
 
 class Messages(NamedTuple):
-    """What is sent: the key and the value of an element's message, its noun, and the option."""
+    """What is sent.
+
+    Attributes:
+        message_of: Returns the key and the value of the message of an element.
+        noun: What an element is.
+        option: The option that names the topic.
+    """
 
     message_of: Callable[[bytes], tuple[bytes, bytes]]
     noun: str
@@ -104,11 +114,14 @@ class KafkaSinkDoFn(beam.DoFn):
         key, value = self._messages.message_of(element)
         try:
             self._produce(key, value)
-        except (BufferError, client_library().KafkaException, ValueError) as error:
-            full = f"the client's buffer is full, and {_SILENCE}"
-            why = full if isinstance(error, BufferError) else str(error)
+        except BufferError as error:
+            raise self._not_taken(
+                f"the {self._messages.noun} {key.decode()} was",
+                f"the client's buffer is full, and {_SILENCE}",
+            ) from error
+        except (client_library().KafkaException, ValueError) as error:
             which = f"the {self._messages.noun} {key.decode()} was"
-            raise self._not_taken(which, why) from error
+            raise self._not_taken(which, str(error)) from error
         self._producer.poll(0)
         self._count += 1
         yield from ()
@@ -153,9 +166,14 @@ def _note(answers: list[str | None], error: Any, _: Any) -> None:
 
 
 class WriteToKafka(beam.PTransform):
-    """Write :data:`MIXTURES`, :data:`EVENTS` or :data:`TRENDS` to a Kafka topic, which must exist.
+    """Write elements to a Kafka topic.
 
-    ``config`` is a file of client properties (:mod:`beam_topics.transforms.sources.kafka_client`).
+    Args:
+        servers: Brokers, ``host:port`` separated by commas.
+        topic: The topic. It must exist.
+        config: A file of client properties, or ``""``. See
+            :mod:`beam_topics.transforms.sources.kafka_client`.
+        messages: What the elements are: :data:`MIXTURES`, :data:`EVENTS` or :data:`TRENDS`.
     """
 
     def __init__(
@@ -193,7 +211,12 @@ def refusal_of(opener: OpenerDirector, post: Post) -> tuple[str | None, bool]:
 
 
 class PostDoFn(beam.DoFn):
-    """Post events to an address; gives dead letters. ``wait`` waits for a number of seconds."""
+    """Post events; gives dead letters.
+
+    Args:
+        url: The address.
+        wait: Waits for a number of seconds.
+    """
 
     def __init__(self, url: str, wait: Callable[[float], None] = time.sleep) -> None:
         self._url, self._wait = url, wait
@@ -228,7 +251,12 @@ class PostDoFn(beam.DoFn):
 
 
 class PostEvents(beam.PTransform):
-    """Post events (JSON) to a webhook; gives dead letters. ``wait`` waits for seconds."""
+    """Post events (JSON) to a webhook; gives dead letters.
+
+    Args:
+        url: The address.
+        wait: As that of :class:`PostDoFn`.
+    """
 
     def __init__(self, url: str, wait: Callable[[float], None] = time.sleep) -> None:
         super().__init__()

@@ -4,12 +4,16 @@
         -> minibatches: (key, bytes (NumberedMinibatch)), dead_letters: bytes (JSON)
 
 One stateful step in the global window decides the order. Its input must carry event times and may
-come in any order. :mod:`beam_topics.model.documents.sequencing` has the logic.
+come in any order. :mod:`beam_topics.model.documents.sequencing` has the logic. A block has the
+earliest time of its documents, so that it holds the watermark for each of them.
 
-In a job that streams, there is a timer for the end of each window that waits. In any other job the
-whole archive is held in state until the end of the input. A firing closes all windows that are due,
-in their order. Each minibatch carries the end of its own window as its event time. When the stream
-ends or is drained, an end marker follows, so that the last state of a learner is published too.
+The step has event-time timers (:class:`beam_topics.transforms.shared.StatefulDoFn`). In a job
+that streams, there is one for the end of each window that waits. In any other job there is one for
+the end of the input, and the whole archive is held in state until then. A firing closes all windows
+that are due, in their order. Each minibatch carries the end of its own window as its event time.
+
+When the stream ends or is drained, an end marker follows, so that the last state of a learner is
+published too.
 """
 
 from __future__ import annotations
@@ -130,9 +134,7 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
         """Emit the minibatches of the windows that are due, each at the end of its own window."""
         self.timer_fired(key, time)
         current = self.read_head(key, head)
-        # This needs all documents, so it runs while all of them wait.
-        if self._checks_newer and current.sequence == self._first(key.decode()).sequence:
-            sequencing.check_newer(key.decode(), current, self.mirror(key), bag, self._settings)
+        self._check_newer(key, current, bag)
         for closed in sequencing.close_windows(
             current,
             self.mirror(key),
@@ -152,6 +154,15 @@ class SequenceDoFn(StatefulDoFn[SequenceHead]):
             self._start.check(key.decode(), end)
             yield key, end.to_bytes()
 
+    def _check_newer(self, key: bytes, head: SequenceHead, bag: Any) -> None:
+        """Refuse added documents that were learned already.
+
+        The check needs all documents, so it runs while all of them wait and before anything is
+        sent.
+        """
+        if self._checks_newer and head.sequence == self._first(key.decode()).sequence:
+            sequencing.check_newer(key.decode(), head, self.mirror(key), bag, self._settings)
+
     def _outputs(self, key: bytes, closed: ClosedWindow) -> Iterator[Any]:
         at = timer_time(closed.end)
         self.event_time.reached(closed.end)
@@ -169,8 +180,9 @@ class Sequence(beam.PTransform):
     Args:
         options: The options of the run. The settings of the tokeniser, and those of windows and
             minibatches, begin the chain, so other ones give another history. With
-            ``options.run.add_documents`` documents that the model store has learned are left out.
-            Others of windows that were learned already join the last one.
+            ``options.run.add_documents`` documents that the model store has learned are left out,
+            and the last window that it has learned takes more documents. Others of windows that
+            were learned already join that one.
         streams: Whether windows close while the source is read
             (:func:`beam_topics.pipelines.graphs.runners.streams`), or all at its end. The
             minibatches are the same. A source without an end needs True. On a runner that reads the

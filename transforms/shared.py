@@ -2,17 +2,24 @@
 
 **Event time.** The distribution ``event_time_<stage>`` (namespace ``beam_topics``) gets the event
 times that a stage has handled, in seconds since 1970-01-01 UTC. Its maximum is the newest one. The
-lag of a stage is the maximum of ``read`` less its own, so it depends on the data alone. A gauge
-would keep what one of many workers wrote last.
+lag of a stage is the maximum of ``read`` less its own. No clock takes part, so the metric depends
+on the data alone. A distribution is used and not a gauge, because the maximum of many workers is
+the newest time of all, and a gauge keeps what one of them wrote last.
 
-**Refused records.** :class:`Refusals` counts them by reason, with examples, which the run reports
-at its end (:mod:`beam_topics.model.reading.refused`). The examples are a metric of string sets,
-which the local runner, Prism and Flink support. A step reports an example only if its place comes
-before those that the step has reported already, so a metric holds a few for each worker.
+**Refused records.** :class:`Refusals` counts them by reason, with an example of each reason:
+
+    self._refusals = Refusals(REASONS)
+    yield self._refusals.refuse(letter)
+
+A run reports them at its end (:mod:`beam_topics.model.reading.refused`). The examples are a metric
+of string sets, which the local runner, Prism and Flink support. A step reports an example only if
+its place comes before those that the step has reported already, so a metric holds a few examples
+for each worker.
 
 **Documents without words.** :class:`Wordless` counts documents of which the tokeniser keeps no
-word (``documents_without_words``), and the words that the first ones of a file, or of a bundle of
-messages, lost (``lost_<reason>``). Documents with words cost nothing.
+word, and says why for few of each file. The counter ``documents_without_words`` counts all. The
+counters ``lost_<reason>`` count the words of the first ones of a file, or of a bundle of messages
+(:mod:`beam_topics.model.words.tokeniser`). Documents with words cost nothing.
 
 **Heads.** The *head* of a stateful step is a small record with explicit bytes, one for each key. It
 says what the rest of the state must contain. A step reads the head once for each bundle and key,
@@ -20,11 +27,12 @@ and afterwards it reads what it wrote itself. If a bundle fails, the runner disc
 the next bundle reads the head again. Mirrors (:mod:`beam_topics.model.documents.pending`) live as
 long as the process. A step uses a mirror only if it agrees with the head.
 
-**Periods.** In a :class:`PeriodDoFn` records wait in state until an event-time timer closes their
-period. In a job that does not stream, one firing at the end of the input closes all periods
-(:class:`TimerSchedule`). A record that comes after its period was closed waits for the end of the
-first period that is open; none is dropped. Fixed windows with a GroupByKey would be shorter, but
-they lose groups on some runners.
+**Periods.** In a :class:`PeriodDoFn` records wait in state until event time has passed the end of
+their period. An event-time timer of the period closes it; no clock is read. Results therefore come
+later, by up to a period. In a job that does not stream, one firing at the end of the input closes
+all periods (:class:`TimerSchedule`). A record that comes after its period was closed waits for the
+end of the first period that is open. No record is dropped. Fixed windows with a GroupByKey would be
+shorter, but they lose groups on some runners.
 
 A step with periods needs a shuffle before it, so that it begins a stage. The local runner keeps the
 timers of a fused stage by their names alone. If a stage had two such steps, it would give the
@@ -50,7 +58,7 @@ from apache_beam.transforms.userstate import (
     TimerSpec,
     on_timer,
 )
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
+from apache_beam.transforms.window import GlobalWindow, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import pending
@@ -79,13 +87,17 @@ STAGES = ("read", "sequenced", "learned", "published", "labelled")
 EXAMPLES = "refused_examples"
 WITHOUT_WORDS = "documents_without_words"
 LOST = "lost_"
-_MIRRORS, PART_BYTES = 64, 4
+_MIRRORS = 64
 # The number of waiting records of a period at which they are added up.
 MAX_SUMMANDS = 256
 
 
 class EventTime:
-    """The newest event time that an instance of a stage of :data:`STAGES` handled in a bundle."""
+    """The newest event time that one instance of a stage has handled in a bundle.
+
+    Args:
+        stage: One of :data:`STAGES`.
+    """
 
     def __init__(self, stage: str) -> None:
         self._metric = Metrics.distribution(NAMESPACE, PREFIX + stage)
@@ -106,8 +118,11 @@ class EventTime:
 def lags(newest: Mapping[str, int]) -> str:
     """Return a line with the newest event time that was read, and how far each stage is behind it.
 
-    A stage whose last window ends after the newest document is not behind. ``newest`` has the
-    event times in seconds of the stages that the program has.
+    A stage whose last window ends after the newest document is not behind.
+
+    Args:
+        newest: The newest event time of each stage in seconds. Stages that a program does not have
+            are absent.
     """
     if "read" not in newest:
         return ""
@@ -132,7 +147,9 @@ class Refusals:
     def refuse(self, letter: DeadLetter, at: Timestamp | None = None) -> TaggedOutput:
         """Count a letter, report it if it is the first one of its reason here, and return it.
 
-        Without a time it has that of the element that it came from.
+        Args:
+            letter: The dead letter.
+            at: Its event time. None gives it the time of the element that it came from.
         """
         self._counters[letter.reason].inc(letter.count)
         before, example = self._reported.get(letter.reason), Example.of(letter)
@@ -166,16 +183,6 @@ class Wordless:
                 self._lost[reason].inc(count)
 
 
-def part_key(key: bytes, part: int) -> bytes:
-    """Return the Beam key of one island, or one shard, of a model key."""
-    return part.to_bytes(PART_BYTES, "big") + key
-
-
-def key_and_part(data: bytes) -> tuple[str, int]:
-    """Return the model key and the part; the inverse of :func:`part_key`."""
-    return data[PART_BYTES:].decode(), int.from_bytes(data[:PART_BYTES], "big")
-
-
 def timer_time(micros: int) -> Timestamp:
     """Return a timer's time in whole milliseconds, rounded up: some runners know no finer times."""
     return Timestamp(micros=-(-micros // 1000) * 1000)
@@ -185,9 +192,12 @@ def timer_time(micros: int) -> Timestamp:
 class TimerSchedule:
     """Decide when what waits in a step is due.
 
-    A job that streams (:func:`beam_topics.pipelines.graphs.runners.streams`) closes a window when
-    event time has passed its end. In any other job one firing at ``end``, in microseconds of event
-    time, closes all windows in their order.
+    A job that streams closes a window when event time has passed its end. In any other job
+    everything is due once the input has ended, and one firing closes all windows in their order.
+
+    Attributes:
+        streams: Whether the job streams (:func:`beam_topics.pipelines.graphs.runners.streams`).
+        end: When the step fires in a job that does not stream, in microseconds of event time.
     """
 
     streams: bool
@@ -210,12 +220,13 @@ H = TypeVar("H", bound=Head)
 class StatefulDoFn(beam.DoFn, Generic[H]):
     """A stateful step with a head of type H and a mirror of its bag for each key.
 
-    Each time that is due has an event-time timer of its own. Where event time passes many windows
-    at once, the runner fires all of their timers in one bundle. One timer that is set again to the
-    next time would fire once in each bundle. A runner fires timers in any order, so a firing takes
-    everything that is due by its time, in the order of event time. A firing that leaves some of it
-    sets its own timer again. What is due first then always has its timer, which holds the
-    watermark.
+    Each time that is due has an event-time timer of its own. A firing does not tell how far event
+    time has come, only that it has passed the timer's own time. Where event time passes many
+    windows at once, all of their timers are due at once, and the runner fires them in one bundle.
+    One timer that is set again to the next time would fire once in each bundle. A runner fires
+    timers in any order, so a firing takes everything that is due by its time, in the order of event
+    time. A firing that leaves some of it sets its own timer again. What is due first then always
+    has its timer, which holds the watermark.
     """
 
     HEAD = ReadModifyWriteStateSpec("head", BytesCoder())
@@ -274,7 +285,15 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
 
 
 def due_of(head: PendingHead, micros: int, period: int) -> int:
-    """Return when a record is due: at the end of its period, or of the first that is open."""
+    """Return when a record is due.
+
+    A record is due at the end of its period, or of the first period that was not closed yet.
+
+    Args:
+        head: The head of the step.
+        micros: The event time of the record in microseconds.
+        period: The length of a period in microseconds.
+    """
     end = (micros // period + 1) * period
     if head.done is not None and end <= head.done:
         end = (head.done // period + 1) * period
@@ -291,6 +310,12 @@ class PendingDoFn(StatefulDoFn[PendingHead]):
         self, key: bytes, time: Timestamp, head: Any, bag: Any
     ) -> list[tuple[int, list[bytes]]]:
         """Take out the records that are due by the time of a timer that has fired.
+
+        Args:
+            key: The key.
+            time: The time of the timer.
+            head: The state of the head, which is written.
+            bag: The records that wait.
 
         Returns:
             The records as [(due, records)], in the order of time.
@@ -325,9 +350,12 @@ class PendingDoFn(StatefulDoFn[PendingHead]):
 
 
 class PeriodDoFn(PendingDoFn):
-    """Base class of steps with periods of so many microseconds; see the module's docstring.
+    """Base class; see the module's docstring.
 
-    ``streams`` is as of :class:`beam_topics.transforms.sequence.Sequence`.
+    Args:
+        period: The length of a period in microseconds.
+        streams: Whether periods close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
     PENDING = BagStateSpec("pending", BytesCoder())
@@ -386,31 +414,6 @@ class PeriodDoFn(PendingDoFn):
         for due, records in self.take_due(key, time, head, bag):
             for output in self.close_period(key, due, records):
                 yield TimestampedValue(output, timer_time(due))
-
-
-class ByPeriod(beam.PTransform):
-    """Base class: records in the global window, prepared, and a step with periods of them.
-
-    Args:
-        prepare: The name of the step that makes pairs of a key and bytes, and the step; None where
-            the elements are such pairs.
-        name, step: The step with periods.
-        kind: The type of its outputs.
-    """
-
-    def __init__(
-        self, prepare: tuple[str, beam.PTransform] | None, name: str, step: beam.DoFn, kind: Any
-    ) -> None:
-        super().__init__()
-        self._prepare, self._name, self._step, self._kind = prepare, name, step, kind
-
-    def expand(self, elements: beam.PCollection) -> beam.PCollection:
-        pairs = elements | "Global" >> beam.WindowInto(GlobalWindows())
-        if self._prepare is not None:
-            name, step = self._prepare
-            pairs = pairs | name >> step.with_output_types(tuple[bytes, bytes])
-        apart = pairs | "Apart" >> beam.Reshuffle()
-        return apart | self._name >> beam.ParDo(self._step).with_output_types(self._kind)
 
 
 class SummingDoFn(PeriodDoFn):

@@ -20,7 +20,7 @@ import numpy as np
 from apache_beam.coders import BytesCoder
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
-from apache_beam.transforms.window import GlobalWindow
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -33,7 +33,7 @@ from beam_topics.model.reporting.stories import (
 )
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import LAST_TIME, ByPeriod, PeriodDoFn, StatefulDoFn, SummingDoFn
+from beam_topics.transforms.shared import LAST_TIME, PeriodDoFn, StatefulDoFn, SummingDoFn
 
 
 def sketches_of(data: bytes, window_micros: int) -> Iterator[WindowedValue]:
@@ -96,14 +96,26 @@ class FindStoriesDoFn(SummingDoFn):
             yield wire.canonical_json({"key": key.decode(), **window, **row}).encode()
 
 
-class FindStories(ByPeriod):
+class FindStories(beam.PTransform):
     """Find stories; see the module's docstring.
 
     Args:
         window_micros: The length of the windows in microseconds.
-        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
     """
 
     def __init__(self, window_micros: int, *, streams: bool) -> None:
-        sketches = "Sketches", beam.FlatMap(sketches_of, window_micros)
-        super().__init__(sketches, "Stories", FindStoriesDoFn(window_micros, streams), bytes)
+        super().__init__()
+        self._window = window_micros
+        self._fn = FindStoriesDoFn(window_micros, streams)
+
+    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
+        pairs = beam.FlatMap(sketches_of, self._window).with_output_types(tuple[bytes, bytes])
+        return (
+            mixtures
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Sketches" >> pairs
+            | "Apart" >> beam.Reshuffle()
+            | "Stories" >> beam.ParDo(self._fn).with_output_types(bytes)
+        )

@@ -3,21 +3,25 @@
     mixtures: bytes (MixtureBlock) -> rows: bytes (JSON), one for each window, group and topic
 
 A mixture counts in the window of its document's own time. Each bundle adds up its own mixtures.
-These exact sums (:mod:`beam_topics.model.reporting.trends`) wait in state for the end of their
-window, where they are added up, so the table does not depend on bundles, workers or retries.
+These sums wait in state for the end of their window (:mod:`beam_topics.transforms.shared`), where
+they are added up. They are sums of whole numbers (:mod:`beam_topics.model.reporting.trends`), so
+the table is exact on every runner: it does not depend on bundles, workers or retries.
 
 A row has ``key``, ``window_start``, ``window_end``, ``group``, ``topic``, ``documents``, ``tokens``
 (expected), ``mean_share``, ``typical`` (documents with ``id``, ``timestamp`` and ``share``, the
 best ones first) and ``part``. Each window and group has a row whose ``topic`` is null, for
 documents without a known word: they have no topic, and count in the ``documents`` of all rows.
 ``group`` is the label of the documents, or the group that they name, where they are grouped, else
-"".
+"". Groups beyond the bound of a window are one group.
 
 ``part`` is ``window_end``, unless mixtures came after their window had been closed: they are in
-another part of it, which is named after the window that was open then. Parts add up
-(:func:`beam_topics.model.reporting.trends.whole_rows`). A job that does not stream writes one part
-of each window. Rows are written at least once; readers drop repeated ones by
-:data:`beam_topics.model.reporting.trends.TREND_KEY`.
+another part of it, which is named after the window that was open then. A row is named by (key,
+window_start, group, topic, part). Parts add up: documents and tokens as they are, mean shares
+weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that does not
+stream writes one part of each window. Each part has a bound of its own.
+
+Rows go to files or to Kafka (:mod:`beam_topics.transforms.send`), at least once.
+Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import apache_beam as beam
-from apache_beam.transforms.window import GlobalWindow
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -34,7 +38,7 @@ from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import LAST_TIME, ByPeriod, SummingDoFn
+from beam_topics.transforms.shared import LAST_TIME, SummingDoFn
 
 By = Literal["all", "label", "group"]
 
@@ -89,22 +93,40 @@ class _AddUp(SummingDoFn):
 
 
 def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[bytes]:
-    """Yield the rows of a table as JSON; ``part`` is the end of the window that closes."""
+    """Yield the rows of a table as JSON.
+
+    Args:
+        table: The table.
+        key: The model key.
+        part: The end of the window that closes, in microseconds.
+        window_micros: The length of a window.
+    """
     ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
     for record in table.records():
         row = {"key": key, "window_end": ends[record["window_start"]], "part": to_iso(part)}
         yield wire.canonical_json({**record, **row}).encode()
 
 
-class AddUpTrends(ByPeriod):
+class AddUpTrends(beam.PTransform):
     """Add up mixtures by window.
 
     Args:
         window_micros: The length of the windows in microseconds.
-        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
+        streams: Whether windows close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
         by: By what documents are grouped.
     """
 
     def __init__(self, window_micros: int, *, streams: bool, by: By = "all") -> None:
-        count = "Count", beam.ParDo(_Count(window_micros, by))
-        super().__init__(count, "Add up", _AddUp(window_micros, streams), bytes)
+        super().__init__()
+        self._count = _Count(window_micros, by)
+        self._add_up = _AddUp(window_micros, streams)
+
+    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
+        return (
+            mixtures
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
+            | "Add up" >> beam.ParDo(self._add_up).with_output_types(bytes)
+        )

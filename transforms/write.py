@@ -3,27 +3,35 @@
     records: bytes -> paths of the files written
 
 :mod:`beam_topics.model.reporting.encoding` makes the bytes of a file. A reader sees a whole file or
-none: a local file is written under a temporary name in its folder and then renamed, and object
-stores do this by themselves. There are three ways.
+none. On a local disk a file is written under a temporary name in its folder and then renamed.
+Object stores do this by themselves. There are three ways.
 
 :class:`WriteRecords` collects the records of a bundle. It writes them when the bundle ends, or
 earlier when they reach 32 MB. The records of a file are sorted, encoded and appended in parts of
-2 MB (:class:`GrowingFile`). A bundle that is retried writes the same file again. If a runner cuts
-its bundles differently at the second attempt, or gives their records in another order, a record may
-be in two files: it is written at least once.
+2 MB (:class:`GrowingFile`), so the step holds no more. A bundle that is retried writes the same
+file again. If a runner cuts its bundles differently at the second attempt, or gives their records
+in another order, a record may be in two files: it is written at least once. The key of a mixture is
+(key, id, timestamp, model version).
 
     mixtures | WriteMixtures("gs://bucket/mixtures", "avro")
 
 :class:`WriteByPeriod` is for a runner that streams, whose bundles last a tenth of a second. Records
-wait in state for the end of their period of event time. A shard writes earlier when it holds
-:data:`MAX_RECORDS` records or :data:`FLUSH_BYTES` bytes. A bundle that is retried writes the same
-file again, unless more records came in between.
+wait in state for the end of their period of event time (:mod:`beam_topics.transforms.shared`), so
+they appear later, by up to a period. A shard writes earlier when it holds :data:`MAX_RECORDS`
+records or :data:`FLUSH_BYTES` bytes. A bundle that is retried writes the same file again, unless
+more records came in between.
+
+    mixtures | WriteByPeriod(
+        "gs://bucket/mixtures", "mixtures", ".jsonl", mixtures_to_json_lines, 3_600_000_000,
+        streams=True,
+    )
 
 :class:`WriteArchive` writes documents as Avro files that can be replayed, one for each period of
 event time: ``archive-<start>-<content>.avro``. Periods are aligned to 1970-01-01 UTC. A file holds
 its documents in the order of (time, id, content). Reading the archive gives the same documents,
-whatever the source was. The source must be bounded: nothing is written before it ends. One worker
-holds the documents of a period in memory, so choose a period that fits.
+whatever the source was. Their model key is the field ``key``. The source must be bounded: nothing
+is written before it ends. One worker holds the documents of a period in memory, so choose a period
+that fits.
 
     (documents, dead_letters) = pipeline | ReadDocuments(["posts/*.jsonl.gz"], ReadSettings(), None)
     documents | WriteArchive("archive", period_micros)
@@ -56,7 +64,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.pending import PendingHead
-from beam_topics.model.errors import FULL_DISK, OutputError, one_of
+from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
 from beam_topics.model.publishing.local_files import write_beside
 from beam_topics.model.reporting.encoding import (
     MARKER_BYTES,
@@ -65,12 +73,12 @@ from beam_topics.model.reporting.encoding import (
     documents_to_avro,
     joined_name,
     json_lines,
+    mixture_count,
     mixtures_to_avro,
     mixtures_to_json_lines,
-    record_count,
 )
 from beam_topics.model.times import DURATION_UNITS, to_compact_iso
-from beam_topics.transforms.shared import NAMESPACE, ByPeriod, PeriodDoFn
+from beam_topics.transforms.shared import NAMESPACE, PeriodDoFn
 
 # The records of a file, and those of them that are sorted and encoded together.
 FLUSH_BYTES, PART_BYTES = 32 * 2**20, 2 * 2**20
@@ -129,8 +137,12 @@ class GrowingFile:
     """A file that gets its records part by part, and its name from their content.
 
     Its parts are appended to a file that no reader sees: on a local disk to one whose name begins
-    with a dot, which is renamed at the end; for an object store to one without a name on the disk
-    of the worker, which is sent at the end. A file of one part is written at once.
+    with a dot in the same folder, which is renamed at the end; for an object store to one without a
+    name on the disk of the worker, which is sent at the end. A file of one part is written at once,
+    by :func:`write_batch`.
+
+    Args:
+        prefix, name, ending, encode: As those of :func:`write_batch`.
     """
 
     def __init__(self, prefix: str, name: str, ending: str, encode: Encoder) -> None:
@@ -190,8 +202,8 @@ class GrowingFile:
 
 
 class _WriteBatches(beam.DoFn):
-    def __init__(self, file: GrowingFile, name: str) -> None:
-        self._file = file
+    def __init__(self, file: GrowingFile, name: str, count: Callable[[bytes], int]) -> None:
+        self._file, self._count = file, count
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
         self._begin()
 
@@ -208,7 +220,7 @@ class _WriteBatches(beam.DoFn):
 
     def process(self, element: bytes) -> Iterator[str]:
         self._batch.append(element)
-        self._records += record_count(element)
+        self._records += self._count(element)
         self._part += len(element)
         self._size += len(element)
         if self._size >= FLUSH_BYTES:
@@ -228,10 +240,19 @@ class _WriteBatches(beam.DoFn):
         return path
 
 
+def _one(record: bytes) -> int:
+    return 1
+
+
 class WriteRecords(beam.PTransform):
     """Write bytes to files ``<prefix>/<name>-<content><ending>``; gives their paths.
 
-    ``name`` names the counter, too. ``encode`` makes the bytes of a file from a batch in any order.
+    Args:
+        prefix: The folder.
+        name: The beginning of the file names. It names the counter too.
+        ending: The end of the file names.
+        encode: A function that makes the bytes of a file from a batch in any order.
+        count: A function that tells how many records the counter counts for an element.
     """
 
     def __init__(
@@ -240,9 +261,11 @@ class WriteRecords(beam.PTransform):
         name: str,
         ending: str,
         encode: Encoder,
+        *,
+        count: Callable[[bytes], int] = _one,
     ) -> None:
         super().__init__()
-        self._fn = _WriteBatches(GrowingFile(prefix, name, ending, encode), name)
+        self._fn = _WriteBatches(GrowingFile(prefix, name, ending, encode), name, count)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         windowed = records | "Global" >> beam.WindowInto(GlobalWindows())
@@ -264,12 +287,17 @@ class WriteMixtures(WriteRecords):
 
     The elements are bytes of TopicMixture or of MixtureBlock.
 
+    Args:
+        prefix: The folder.
+        output_format: ``jsonl`` or ``avro``.
+
     Raises:
         OptionError: The format is neither jsonl nor avro.
     """
 
     def __init__(self, prefix: str, output_format: str = "jsonl") -> None:
-        super().__init__(prefix, "mixtures", f".{output_format}", mixture_encoder(output_format))
+        encode = mixture_encoder(output_format)
+        super().__init__(prefix, "mixtures", f".{output_format}", encode, count=mixture_count)
 
 
 class WriteDeadLetters(WriteRecords):
@@ -318,20 +346,40 @@ class WriteByPeriodDoFn(PeriodDoFn):
         ], head
 
 
-class WriteByPeriod(ByPeriod):
+class WriteByPeriod(beam.PTransform):
     """Write records to one file for each period and shard; gives the paths.
 
     Args:
-        prefix, name, ending, encode: As of :class:`WriteRecords`.
+        prefix: The folder.
+        name: The beginning of the file names. It names the counter too.
+        ending: The end of the file names.
+        encode: A function that makes the bytes of a file from a batch in any order.
         period: The length of a period of event time in microseconds.
-        streams: As of :class:`beam_topics.transforms.sequence.Sequence`.
+        streams: Whether periods close while the source is read, or all at its end. See
+            :class:`beam_topics.transforms.sequence.Sequence`.
+
+    Raises:
+        OptionError: The period is not above 0.
     """
 
     def __init__(
         self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool
     ) -> None:
-        step = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
-        super().__init__(("Shard", beam.Map(_sharded)), "Gather", step, str)
+        super().__init__()
+        if period <= 0:
+            raise OptionError(
+                "--file_period", period, "a length of time above 0", "Give for example 1h."
+            )
+        self._fn = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
+
+    def expand(self, records: beam.PCollection) -> beam.PCollection:
+        return (
+            records
+            | "Global" >> beam.WindowInto(GlobalWindows())
+            | "Shard" >> beam.Map(_sharded).with_output_types(tuple[bytes, bytes])
+            | "Apart" >> beam.Reshuffle()
+            | "Gather" >> beam.ParDo(self._fn).with_output_types(str)
+        )
 
 
 def _sharded(record: bytes) -> tuple[bytes, bytes]:
@@ -345,7 +393,10 @@ def shard_start(document: bytes, period: int) -> tuple[int, bytes]:
 
 
 def write_shard(shard: tuple[int, Iterable[bytes]], prefix: str) -> str:
-    """Write the documents of one period, each as often as it comes, and return the path."""
+    """Write the documents of one period and return the path.
+
+    A document that the source has twice is in the file twice.
+    """
     start, documents = shard
     name = f"archive-{to_compact_iso(start)}"
     return write_batch(prefix, name, ".avro", documents_to_avro, ranked(documents))
@@ -374,7 +425,9 @@ SHARD_PERIOD = 30 * DURATION_UNITS["d"]
 class WriteArchive(beam.PTransform):
     """Write documents (bytes of Document) to an archive; gives the paths of the files.
 
-    A file covers a period of event time in microseconds.
+    Args:
+        path: The folder of the archive.
+        shard_period_micros: The event time that one file covers, in microseconds.
     """
 
     def __init__(self, path: str, shard_period_micros: int = SHARD_PERIOD) -> None:

@@ -123,9 +123,10 @@ def period_start(micros: int, unit: str) -> int:
 
 @dataclass
 class Period:
-    """What came in a period of the calendar, for example ``2013``.
+    """What came in a period of the calendar.
 
     Attributes:
+        name: The name, for example ``2013``.
         versions: The numbers of its versions in the history.
         tokens: float64[T], the tokens of each topic that came; all 0 where it is not known.
         elsewhere: The tokens that came to topics that died later.
@@ -166,10 +167,12 @@ def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: in
 
 @dataclass(frozen=True)
 class Movement:
-    """How a topic's share changed lately; its kind is new, rising, steady, falling or gone.
+    """How a topic's share changed lately.
 
-    ``recent`` is the share of what came in the last fifth of the time, and ``before`` that of what
-    came before; None if nothing came.
+    Attributes:
+        kind: ``new``, ``rising``, ``steady``, ``falling`` or ``gone``.
+        recent: The share of what came in the last fifth of the time.
+        before: The share of what came before that; None if nothing came.
     """
 
     kind: str
@@ -180,7 +183,10 @@ class Movement:
 def movements(
     history: Sequence[Manifest], came: Sequence[Came | None], topics: int
 ) -> tuple[int, list[Movement]]:
-    """Return the microseconds from which what came is recent, and each topic's movement."""
+    """Return since when the recent part is counted, in microseconds, and each topic's movement.
+
+    ``came`` has what came with each version.
+    """
     first, last = history[0].until, history[-1].until
     since = min(last - (last - first) // _RECENT, last - 1)
     # The last column is of topics that died.
@@ -235,7 +241,12 @@ class Burst:
 
 
 def bursts_of(rows: Iterable[Mapping[str, Any]]) -> list[Burst]:
-    """Return the bursts of all topics in whole rows of trends, in the order of windows."""
+    """Return the bursts of all topics, in the order of windows.
+
+    Args:
+        rows: Whole rows of trends (:func:`beam_topics.model.reporting.trends.whole_rows`). A window
+            without a row is passed over.
+    """
     by_key: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         by_key[row["key"]].append(row)

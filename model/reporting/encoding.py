@@ -52,30 +52,39 @@ _SHARE = {
     ],
 }
 
-
-def _schema(name: str, **types: Any) -> Any:
-    """Return the schema of a record, by the types of its fields."""
-    fields = [{"name": field, "type": kind} for field, kind in types.items()]
-    return fastavro.parse_schema(
-        {"type": "record", "name": name, "namespace": "beam_topics", "fields": fields}
-    )
-
-
-MIXTURE_SCHEMA = _schema(
-    "TopicMixture",
-    key="string",
-    id="string",
-    timestamp=_TIME,
-    model_version="string",
-    method="string",
-    topic=["null", "long"],
-    topics={"type": "array", "items": _SHARE},
-    none=["null", "double"],
-    words_known="long",
-    tokens="long",
+MIXTURE_SCHEMA = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "TopicMixture",
+        "namespace": "beam_topics",
+        "fields": [
+            {"name": "key", "type": "string"},
+            {"name": "id", "type": "string"},
+            {"name": "timestamp", "type": _TIME},
+            {"name": "model_version", "type": "string"},
+            {"name": "method", "type": "string"},
+            {"name": "topic", "type": ["null", "long"]},
+            {"name": "topics", "type": {"type": "array", "items": _SHARE}},
+            {"name": "none", "type": ["null", "double"]},
+            {"name": "words_known", "type": "long"},
+            {"name": "tokens", "type": "long"},
+        ],
+    }
 )
-DOCUMENT_SCHEMA = _schema(
-    "Document", id="string", timestamp=_TIME, text="string", label=["null", "string"], key="string"
+
+DOCUMENT_SCHEMA = fastavro.parse_schema(
+    {
+        "type": "record",
+        "name": "Document",
+        "namespace": "beam_topics",
+        "fields": [
+            {"name": "id", "type": "string"},
+            {"name": "timestamp", "type": _TIME},
+            {"name": "text", "type": "string"},
+            {"name": "label", "type": ["null", "string"]},
+            {"name": "key", "type": "string"},
+        ],
+    }
 )
 
 
@@ -99,8 +108,12 @@ def joined_name(names: Sequence[str]) -> str:
 def continued(data: bytes, marker: bytes) -> bytes:
     """Return what to append to a file, so that it goes on with the rows of another file.
 
-    JSON lines stay as they are. Avro loses its header, and its blocks get the marker of the file,
-    its last :data:`MARKER_BYTES` bytes. A marker is a digest of all rows, so no row has it.
+    JSON lines stay as they are. Avro loses its header, and its blocks get the marker of the file. A
+    marker is a digest of all rows, so no row has it.
+
+    Args:
+        data: The bytes of the other file, with at least one row.
+        marker: The last :data:`MARKER_BYTES` bytes of the file.
     """
     if not data.startswith(_AVRO):
         return data
@@ -193,8 +206,8 @@ def _fields_in(record: bytes) -> Iterable[dict[str, Any]]:
     return [mixture_fields(TopicMixture.from_bytes(record))]
 
 
-def record_count(record: bytes) -> int:
-    """Return the number of mixtures of MixtureBlock bytes; 1 for any other record."""
+def mixture_count(record: bytes) -> int:
+    """Return the number of mixtures of TopicMixture or MixtureBlock bytes."""
     if not record.startswith(MixtureBlock.MAGIC):
         return 1
     return len(wire.header_of(MixtureBlock.MAGIC, record)["ids"])

@@ -1,14 +1,25 @@
 """Models in the forms of other tools.
 
-Each form has the topics that the catalogue shows: a merged topic is the sum of its group, a part
+=============  ================================================================================
+csv, parquet   a table of topics and their words (:func:`columns`)
+json           topics, words and course for a page of the web (:func:`to_json`)
+pyldavis       the arguments of ``pyLDAvis.prepare`` (:func:`to_pyldavis`)
+gensim         a ``gensim.models.LdaModel`` (:func:`to_gensim`)
+mallet         a Gibbs state of MALLET (:func:`to_mallet`)
+seeds          frozen topics, for ``--seeds`` (:func:`to_seeds`)
+=============  ================================================================================
+
+Each form has the topics that the catalogue shows
+(:class:`beam_topics.model.reporting.shown.Shown`): a merged topic is the sum of its group, a part
 has its counts and its share of alpha (:mod:`beam_topics.model.reporting.shown`), and ids of parts
 are below 0. Forms that number topics from 0 have them in this order. Hidden topics are there, so
 shares have sum 1; ``json`` marks them.
 
 A model keeps no documents. ``pyldavis`` and ``mallet`` have one document for each topic in their
 place, which is about this topic alone and as long as the tokens of the topic. The shares of topics
-and the frequencies of words are then those of the model. tomotopy has no form: it reads only files
-that it wrote.
+and the frequencies of words are then those of the model.
+
+tomotopy has no form: it makes a model of documents only, and reads only files that it wrote.
 """
 
 from __future__ import annotations

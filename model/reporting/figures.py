@@ -58,16 +58,18 @@ _TOPICS = 10
 
 @dataclass(frozen=True)
 class Sources:
-    """What a report is made of; None stands for what is not known.
+    """What a report is made of.
 
     Attributes:
         history: The versions, the oldest first.
         shown: The last version as people see it. The mixtures are those of its groups.
         model_of: Returns the model of a version; None if the store does not have it any more.
-        texts: The texts of documents by digest.
-        refused: The dead letters by reason.
-        profile: What the input was, in lines of two texts.
-        stories, rows: The stories of the last window, and rows of trends of the newest ones.
+        labelled: What the mixtures say; None without mixtures.
+        texts: The texts of documents by digest; None without documents.
+        refused: The dead letters by reason; None if no place of them is known.
+        profile: What the input was, in lines of two texts; None where it is not known.
+        stories: The stories of the last window; None where they are not known.
+        rows: Rows of trends of the newest windows.
         state: What changes with these; for the service.
     """
 
@@ -262,8 +264,9 @@ def nearest(apart: FloatArray, topic: int, count: int) -> list[tuple[int, float]
 class WordColumns:
     """Words that are listed in some topic, numbered from 0.
 
-    ``terms`` has for each topic columns of its words, in the order of n_wz: the number of the word,
-    ln P(w | z), ln of the lift, FREX, and n_wz.
+    Attributes:
+        terms: For each topic, columns of its words: the number of the word, ln P(w | z), ln of the
+            lift, FREX, and n_wz. They are in the order of n_wz.
     """
 
     def __init__(self, snapshot: Snapshot, statistics: WordStatistics, limits: Limits) -> None:
@@ -323,7 +326,8 @@ class Followed:
     Attributes:
         versions: The numbers of these versions in the history.
         ranks: For each topic and each of its words, the rank in each of these versions.
-        since: The number of the first of these versions that has each word; None without one.
+        since: The first of these versions that has each word, as its number in the history; None
+            where none has it.
     """
 
     versions: list[int] = field(default_factory=list)

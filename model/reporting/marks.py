@@ -61,7 +61,10 @@ def marks_of(
 
 
 def _flat(counts: FloatArray, total: float) -> tuple[float, int]:
-    """Return the largest share of the tokens that words with like counts hold, and their number."""
+    """Return the largest share of the tokens that words with like counts hold, and their number.
+
+    The counts are those of the first words, descending.
+    """
     best = (0.0, 0)
     for at, largest in enumerate(counts[counts >= LEAST_COUNT].tolist()):
         held = counts[at:][counts[at:] >= max(LEAST_COUNT, WIDTH * largest)]

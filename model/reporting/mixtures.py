@@ -130,8 +130,8 @@ class Labelled:
         versions: The number of documents that each version labelled.
         repeated: Rows that repeat a document, or are of an older version than another of it.
         foreign: Rows of versions that are not among the known ones.
-        judged, unexplained: Documents whose rows say whether topics explain them, and those of them
-            that probably no topic explains.
+        judged: Documents whose rows say whether topics explain them.
+        unexplained: Those of them that probably no topic explains.
     """
 
     trends: Trends
@@ -159,12 +159,17 @@ def read_mixtures(
     sample: int,
     merge: Callable[[FloatArray], FloatArray] = np.asarray,
 ) -> Labelled:
-    """Read mixtures, with so many typical documents of each topic and so many further ones.
+    """Read mixtures.
 
-    ``rows`` returns all rows, each with its place for messages; it is called twice. The rows of
-    ``versions`` count. ``places`` has the place of each id that is shown; shares of topics that
-    died are not counted. ``period`` returns a number for the period of a time in microseconds, and
-    ``merge`` the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
+    Args:
+        rows: Returns all rows, each with its place for messages; it is called twice.
+        versions: The versions whose rows count.
+        places: The place of each id of a topic or part that is shown. Shares of other topics,
+            which died, are not counted.
+        period: Returns a number for the period of a time in microseconds.
+        typical: The number of typical documents of each topic.
+        sample: The size of the sample.
+        merge: Returns the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
 
     Raises:
         DamagedDataError: A row is not a mixture of this model.
@@ -296,7 +301,13 @@ def rows_of_file(stream: BinaryIO, name: str) -> Iterator[tuple[str, Mapping[str
 
 @dataclass(frozen=True)
 class Text:
-    """The beginning of the text of a document, its first line, and its label or ""."""
+    """The text of a document.
+
+    Attributes:
+        title: Its first line, or how it begins.
+        text: The beginning of its text.
+        label: Its label; "" without one.
+    """
 
     title: str
     text: str

@@ -85,7 +85,12 @@ _NONE = np.zeros(0, np.int64)
 
 
 class Expected:
-    """Expected shares of documents with a mean number of tokens under a model."""
+    """Expected shares of documents under a model.
+
+    Args:
+        snapshot: The model.
+        length: The mean number of tokens of a document.
+    """
 
     def __init__(self, snapshot: Snapshot, length: float = USUAL_LENGTH) -> None:
         self._snapshot, self._length = snapshot, length
@@ -107,7 +112,8 @@ class _ExpectedCover:
 
     Args:
         without: float64[C, T], the share of the documents of each topic without each candidate.
-        others: float64[T], the weights of the topics other than ``topic``.
+        topic: The topic of the name.
+        others: float64[T], the weights of the other topics.
     """
 
     def __init__(self, without: FloatArray, topic: int, others: FloatArray) -> None:
@@ -201,7 +207,10 @@ def counted_words(
 class Pairs:
     """Neighbouring words of which one may be in a name, by the topic of their documents.
 
-    For each topic there are the wanted words, and the number of places of each pair and word.
+    Attributes:
+        wanted: For each topic, the words that may be in its name.
+        pairs: For each topic, the number of places of each pair.
+        singles: For each topic, the number of places of each word.
     """
 
     wanted: Sequence[frozenset[str]]

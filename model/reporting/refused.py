@@ -22,7 +22,13 @@ _FILE_BYTES, _READING_BYTES, _MOST_REASONS = 2**26, 2**28, 50
 
 @dataclass
 class Refused:
-    """The different dead letters of a reason, with the first source and detail of them."""
+    """The dead letters of a reason.
+
+    Attributes:
+        reason: The reason.
+        count: The number of different dead letters.
+        source, detail: Of the first one in the order of source and detail.
+    """
 
     reason: str
     count: int

@@ -78,9 +78,10 @@ def sketches_from_bytes(data: bytes) -> Iterator[Sketch]:
 
 @dataclass(slots=True)
 class Story:
-    """A story, named by the id of its first document.
+    """A story.
 
     Attributes:
+        first: The id of its first document, its name.
         begin, last: The times of its first and its last document in microseconds.
         documents: The number of its documents.
         words: The weights of its words, which fade.

@@ -156,10 +156,13 @@ _LATEST = 2**62
 
 @dataclass(slots=True)
 class Cell:
-    """Sums over the documents of a window and a group, and the number of those without a topic.
+    """Sums over the documents of a window and a group.
 
     Attributes:
+        documents: The number of documents.
+        tokens: The number of their tokens.
         words_known: The number of tokens whose word the model knows.
+        none: The number of documents without a topic.
         shares: For each topic, the sum of proportions in units of 2**-40.
         topic_tokens: The same for proportions times known tokens.
         typical: For each topic, the typical documents as (share in units of 2**-40, time in
@@ -189,6 +192,7 @@ class Trends:
 
     Attributes:
         topics: T, the number of topics of a version.
+        cells: The cells.
         ids: The ids of the topics that have columns, in their order; those of the documents that
             are counted next, by place. 0 to T - 1 where none are given.
     """
@@ -216,10 +220,15 @@ class Trends:
         words_known: int,
         named: tuple[int, str] | None = None,
     ) -> None:
-        """Count a document in the window that starts at a time in microseconds.
+        """Count a document.
 
-        The group is "" where documents are not grouped. The mixture has T numbers from 0 to 1.
-        Without its time in microseconds and its id (``named``) it cannot be a typical document.
+        Args:
+            start: The start of its window in microseconds.
+            group: Its group; "" where documents are not grouped.
+            proportions: Its mixture, T numbers from 0 to 1.
+            tokens: The number of its tokens.
+            words_known: The number of its tokens whose word the model knows.
+            named: Its time in microseconds and its id; None if it cannot be a typical document.
         """
         units = np.rint(np.asarray(proportions) * UNIT).astype(np.int64).tolist()
         self._merge_cell(

@@ -59,7 +59,10 @@ def secret_of(option: str, url: str) -> str:
 
 
 def post_of(url: str, secret: str, name: str, record: bytes, text: str) -> Post:
-    """Return what is sent for an event, a JSON object that Slack gets as a text."""
+    """Return what is sent for an event.
+
+    The record is a JSON object, and the text what it says, for Slack.
+    """
     headers = {"Content-Type": "application/json", "User-Agent": "beam-topics"}
     headers["Idempotency-Key"] = hashlib.sha256(name.encode()).hexdigest()
     if urlsplit(url).hostname == SLACK:

@@ -1,5 +1,8 @@
 """Complete a command line: the options of a file, and those behind arguments without a name.
 
+:mod:`beam_topics.pipelines.cli.config` has the rules of the file. An argument without a name is a
+file of documents, or the folder of a run:
+
 ``train data.csv`` is ``train --input=data.csv`` with all that it writes in the folder
 ``data.topics`` beside the file. Other programs take that folder: ``show data.topics``. Every option
 that is chosen so is printed to standard error, and ``run.yaml`` in the folder holds those of
@@ -59,7 +62,10 @@ _ENDINGS = (*TEXT_ENDINGS, *BINARY_ENDINGS)
 
 
 def without_name(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments without a name, and the others with the values of their options."""
+    """Return the arguments without a name, and the others.
+
+    The argument behind an option without ``=`` is taken for its value.
+    """
     bare: list[str] = []
     rest: list[str] = []
     for at, one in enumerate(argv):

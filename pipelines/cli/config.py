@@ -1,14 +1,18 @@
 r"""``--config=FILE``: options from a YAML file.
 
 The file maps names of options to values, as the command line writes them. Text is not interpreted
-as YAML would do (``no`` is not false). A list stands for values with commas. An option of the
-command line wins. A key that no program has is refused. One that only other programs have is left
-out, so that all programs of a project may share a file.
+as YAML would do (``no`` is not false, ``1:30`` is not a number). A list stands for values with
+commas. An option of the command line wins. A key that no program has is refused. One that only
+other programs have is left out, so that all programs of a project may share a file.
 
 >>> options_of_text("window: 1d\ntopics: 7\ndigits: true\ninput: [a.csv, b.csv]", "x.yaml")
 {'window': '1d', 'topics': '7', 'digits': 'true', 'input': 'a.csv,b.csv'}
 
-Aliases may stand for more than a file holds, so they are refused, as is a key that is there twice.
+:func:`mapping_of` reads files of options and of seeds. Aliases may stand for more than a file
+holds, so they are refused, as is a key that is there twice, which would hide a value.
+
+>>> mapping_of("a: [1, no]\nb: x", "--config", "x.yaml", "names and values")
+{'a': ['1', 'no'], 'b': 'x'}
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """How the user started a program, for usage lines and messages.
 
+A program is a module, ``python -m beam_topics.pipelines.train``, and a subcommand of
+``beam-topics``:
+
 >>> shown("train")
 'python -m beam_topics.pipelines.train'
 >>> with as_subcommand("beam-topics"):

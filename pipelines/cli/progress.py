@@ -184,7 +184,10 @@ class _Coverage(logging.Handler):
         self._signals += record.levelno >= logging.WARNING
 
     def sum_up(self) -> None:
-        """Print the lowest coverage, or the newest for a model that is being trained."""
+        """Print the lowest coverage, or for a model that is being trained the newest.
+
+        Prints nothing where there is no report.
+        """
         if self._newest is not None:
             self._console.print(plain(f"{self._windows} windows; the newest {self._newest[1]}"))
         elif self._lowest[1]:

@@ -72,7 +72,10 @@ def thin(values: Sequence[Any], most: int) -> list[Any]:
 
 
 def titled(title: str, table: Table) -> Group:
-    """Return a table under its title, which may be longer than a row of the table."""
+    """Return a table under its title, which may be longer than a row.
+
+    A title of the table itself would be wrapped to the width of the table.
+    """
     return Group(Text(plain(title).plain, style="italic"), table)
 
 

@@ -1,4 +1,6 @@
-"""Parsers of option values, which raise ``argparse.ArgumentTypeError`` for another form.
+"""Parsers of option values: durations, publications, patterns, numbers, webhooks.
+
+A parser raises ``argparse.ArgumentTypeError`` for a text of another form.
 
 >>> duration("15min")
 900000000

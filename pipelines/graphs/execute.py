@@ -137,7 +137,10 @@ def _shown(example: Example | None) -> list[str]:
 
 
 def _metrics(result: PipelineResult) -> tuple[dict[str, dict[str, int]], dict[str, set[str]]]:
-    """Return this project's counters by step and name, and examples by step; none without any."""
+    """Return this project's counters by step and name, and examples by step.
+
+    Both are empty where the runner keeps no such metrics.
+    """
     counted: dict[str, dict[str, int]] = defaultdict(dict)
     examples: dict[str, set[str]] = defaultdict(set)
     found = _queried(result)
@@ -252,15 +255,18 @@ def _ended(result: PipelineResult) -> bool:
 def _cancelled_on_flink(result: PipelineResult, error: Exception) -> bool:
     """Return whether a job that Flink's runner calls FAILED was cancelled.
 
-    The runner names the root cause alone, for a restored job the failure before the restore. The
-    exceptions around it are in the job's messages, which only a private attribute has.
+    The runner names the root cause alone. For a restored job, this is the failure before the
+    restore. The exceptions around it are in the job's messages, which only a private attribute has.
     """
     said = [message.message_response.message_text for message in getattr(result, "_messages", ())]
     return any(_FLINK_CANCELLED in text for text in (str(error), *said))
 
 
 def own_error(error: BaseException) -> BeamTopicsError | None:
-    """Return the error of ours that an exception reports, if any, without the name of the step."""
+    """Return the error of :mod:`beam_topics.model.errors` that an exception reports, if any.
+
+    The name of the step is removed from its text.
+    """
     kind: type[BeamTopicsError]
     if isinstance(error, BeamTopicsError):
         kind, text = type(error), str(error)
@@ -276,7 +282,10 @@ def own_error(error: BaseException) -> BeamTopicsError | None:
 
 
 def counters(result: PipelineResult) -> dict[str, int]:
-    """Return this project's counters by name, added up over the steps; none where none are kept."""
+    """Return this project's counters by name, added up over the steps.
+
+    The result is empty where the runner keeps no metrics.
+    """
     totals: dict[str, int] = {}
     for metric in _queried(result).get("counters", ()):
         name = metric.key.metric.name
@@ -287,7 +296,10 @@ def counters(result: PipelineResult) -> dict[str, int]:
 
 
 def event_times(result: PipelineResult) -> dict[str, int]:
-    """Return the newest event time of each stage in seconds; none where none are kept."""
+    """Return the newest event time of each stage in seconds.
+
+    The result is empty where the runner keeps no metrics.
+    """
     newest: dict[str, int] = {}
     for metric in _queried(result).get("distributions", ()):
         name, found = metric.key.metric.name, metric.result

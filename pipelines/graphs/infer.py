@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import apache_beam as beam
 
 from beam_topics.model.documents.block import Blocks
@@ -58,4 +56,6 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
     write_dead_letters([*dead, inferred.dead_letters], options)
 
 
-run_graph = partial(run, build)
+def run_graph(options: Options) -> None:
+    """Run the graph."""
+    run(build, options)

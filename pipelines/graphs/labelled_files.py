@@ -71,7 +71,8 @@ def documents_of(
 ) -> Iterator[Any]:
     """Yield the documents and the dead letters of the files of ``--documents``.
 
-    Where texts have keys, each document has that of the model: an id names a document already.
+    Where texts have keys, each document has that of the model. An id names a document already, so
+    its language need not be found.
     """
     paths = check_patterns(patterns, settings, "--documents")
     for path in paths:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import apache_beam as beam
 
 from beam_topics.model.documents.block import Blocks
-from beam_topics.model.errors import OptionError
+from beam_topics.model.errors import (
+    OptionError,
+)
 from beam_topics.model.inference.base import LabelSettings
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.times import duration_text
 from beam_topics.pipelines.cli.groups import Options, settings_of
-from beam_topics.pipelines.cli.settings_from_options import learn_options_of
+from beam_topics.pipelines.cli.settings_from_options import (
+    learn_options_of,
+)
 from beam_topics.pipelines.graphs.additions import check_store
 from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.outcomes import run_and_check
@@ -67,7 +70,10 @@ def build_train(pipeline: beam.Pipeline, options: Options) -> None:
 
 
 def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
-    """Build the graph: read, sequence, learn, publish; label and infer beside it."""
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
+    """
     learning = learn_options_of(options)
     serving = serving_of(options, learning.settings.topic_count)
     serving.stories = tells_bursts(options)
@@ -89,4 +95,11 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     write_dead_letters(dead, options)
 
 
-train, stream = partial(run_and_check, build_train), partial(run_and_check, build_stream)
+def train(options: Options) -> None:
+    """Run the graph of ``beam-topics train``, and check what it learned."""
+    run_and_check(build_train, options)
+
+
+def stream(options: Options) -> None:
+    """Run the graph of ``beam-topics stream``, and check what it learned."""
+    run_and_check(build_stream, options)

@@ -67,7 +67,10 @@ def chosen_models(options: Options) -> dict[str, ChosenModel]:
 
 
 def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, ChosenModel]:
-    """Return the version of one key, or of each key that has one."""
+    """Return the version of one key, or of each key that has one.
+
+    A key without a version has no model yet, like an unknown key.
+    """
     if only or version != "latest":
         keys = [only] if only else filter(store.has_versions, store.keys())
         return {key: ChosenModel.of(store.manifest(key, version)) for key in keys}

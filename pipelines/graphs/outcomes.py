@@ -78,7 +78,8 @@ def interrupted(options: Options, began: int | None) -> InterruptedRunError:
 def check_learned(counted: Mapping[str, int], options: Options) -> None:
     """Check that every minibatch was learned on every island, or was known already.
 
-    If a learner was restored, a runner may have counted twice, and the numbers say nothing.
+    A runner that ends without that lost some. If a learner was restored, a runner may have counted
+    twice, and the numbers say nothing.
 
     Raises:
         LostMinibatchesError: fewer minibatches were learned than were cut.

@@ -88,7 +88,11 @@ Rule = Callable[[Flags], None]
 
 
 def local_name(flags: Flags) -> None:
-    """Use FnApiRunner where Beam's DirectRunner is named, which would choose one by the graph."""
+    """Use FnApiRunner where Beam's DirectRunner is named.
+
+    DirectRunner would choose Prism, which it downloads, or another runner, by the graph and by the
+    network. Errors, counters and speed would then differ from run to run.
+    """
     flags.added.append(f"--runner={LOCAL_RUNNER}")
 
 
@@ -110,7 +114,10 @@ def no_worker_threads(flags: Flags) -> None:
 
 
 def sources_that_end(flags: Flags) -> None:
-    """Refuse sources without an end in the local runner, which reads all before it learns."""
+    """Refuse sources without an end in the local runner.
+
+    It ends one stage before it begins the next, so it would never learn.
+    """
     source, until = flags.get("source"), flags.get("until")
     if source not in SOURCES or ends(source, until):
         return
@@ -124,7 +131,11 @@ def sources_that_end(flags: Flags) -> None:
 
 
 def no_splits_of_bundles(flags: Flags) -> None:
-    """Keep Prism from splitting bundles: it would run two of one key at once, and lose state."""
+    """Keep Prism from splitting bundles.
+
+    Prism splits bundles that take long, and then runs two bundles of one key at once. State that
+    both wrote is lost.
+    """
     if "prism_disable_sdf_split" not in (flags.get("experiments") or []):
         flags.added.append("--experiments=prism_disable_sdf_split")
 
@@ -160,8 +171,9 @@ def whole_bundles_in_checkpoints(flags: Flags) -> None:
 def streamed_in_small_bundles(flags: Flags) -> None:
     """Let Flink stream what comes as a stream, in short bundles.
 
-    Otherwise it takes a source that ends for a batch, and the workers hold all documents; and the
-    output of a splittable source waits a second at each stage for the end of its bundle.
+    Otherwise it takes a source that ends for a batch, and the workers hold all documents. The
+    output of a splittable source waits for the end of its bundle: by default a second at each
+    stage.
     """
     if flags.live:
         if not flags.get("streaming"):
@@ -242,7 +254,11 @@ def no_main_session(flags: Flags) -> None:
 
 
 def one_process_a_worker(flags: Flags) -> None:
-    """Use one process on each worker of a pipeline that learns, so that learners do not move."""
+    """Use one process on each worker of a pipeline that learns.
+
+    By default there is a process for each core. Each would hold learners, and load them again when
+    work moves.
+    """
     experiments = flags.get("experiments") or []
     if "use_multiple_sdk_containers" in experiments and flags.trains:
         raise OptionError(
@@ -256,7 +272,10 @@ def one_process_a_worker(flags: Flags) -> None:
 
 
 def outputs_off_the_workers(flags: Flags) -> None:
-    """Refuse outputs on a worker's disk, which are lost when the worker ends."""
+    """Refuse outputs on a worker's disk.
+
+    They are lost when the worker ends.
+    """
     for name in ("model_store", *OUTPUTS):
         path = flags.get(name)
         if path and "://" not in path and not is_elsewhere(name, path):

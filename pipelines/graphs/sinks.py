@@ -1,4 +1,9 @@
-"""Sinks: where topic mixtures and their trends go, a folder or ``kafka:TOPIC``."""
+"""Sinks: where topic mixtures and their trends go.
+
+``--output``, ``--trends`` and ``--events`` name a folder, or ``kafka:TOPIC`` for JSON messages to
+the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, or with
+``--file_period`` those of a period of event time.
+"""
 
 from __future__ import annotations
 

@@ -308,9 +308,9 @@ def test_patterns_are_checked_before_the_run(tmp_path):
     (tmp_path / "a.jsonl").touch()
     (tmp_path / "b.doc").touch()
     (tmp_path / "folder.jsonl").mkdir()
-    assert list(
-        check_patterns([str(tmp_path / "*.jsonl"), str(tmp_path / "a*")], ReadSettings())
-    ) == [str(tmp_path / "a.jsonl")]
+    assert check_patterns([str(tmp_path / "*.jsonl"), str(tmp_path / "a*")], ReadSettings()) == [
+        str(tmp_path / "a.jsonl")
+    ]
     with pytest.raises(
         OptionError, match=r"--input: '.*none\*' was given; allowed is .* at least one file. Check"
     ):

@@ -12,20 +12,22 @@ every other partition, and their documents behind the watermark of the stream ar
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
 
 The watermark of a partition is the largest document time so far minus ``max_delay``, the expected
-disorder within a partition. The time of a document counts only up to the time of its message, so a
+disorder within a partition. A document behind the watermark is late and joins the window that is
+open. The time of a document counts for the watermark only up to the time of its message, so a
 document with a time in the future does not close windows early. One that is later than its message
 by more than ``max_future`` becomes a dead letter.
 
-The watermark of the stream is the smallest one of its partitions. Prism takes it from the
-partitions that its last bundle read, so one that is ahead would carry the stream past one that is
-behind. So the watermark of each partition is bounded by the slowest one that this process reads
-(:class:`PartitionWatermarks`); on Prism all partitions are in one process. A partition without a
-report for a minute is read elsewhere now, and is left out.
+The watermark of the stream is the smallest one of its partitions. Prism does not keep it: it takes
+the watermark of a source from the partitions that its last bundle read. A partition that is ahead
+would carry the stream past one that is behind. So the watermark of each partition is bounded by the
+slowest one that this process reads (:class:`PartitionWatermarks`). On Prism all partitions are in
+one process. On a runner that keeps the smallest watermark the bound changes nothing. A partition
+without a report for a minute is read elsewhere now, and is left out.
 
-A partition is idle if it had no message for ``idle_after`` seconds and the brokers report that it
-has none now. Its watermark is then the time of the clock minus ``idle_after`` minus ``max_delay``,
-so that it does not hold all others. This is the only place where a clock is read. If documents are
-far older than the clock, as in a backlog, documents that still arrive in an idle partition are
+An idle partition would hold all others. A partition is idle if it had no message for ``idle_after``
+seconds and the brokers report that it has none now. Its watermark is then the time of the clock
+minus ``idle_after`` minus ``max_delay``. This is the only place where a clock is read. If documents
+are far older than the clock, as in a backlog, documents that still arrive in an idle partition are
 late. Use ``until="end"`` to read a backlog to its end.
 """
 
@@ -81,10 +83,15 @@ class PartitionWatermarks:
         self._lock = threading.Lock()
 
     def report(self, topic: Hashable, partition: int, watermark: int | None) -> int | None:
-        """Note the watermark of a partition in microseconds, where there is one.
+        """Note the watermark of a partition and return the smallest one of the topic.
+
+        Args:
+            topic: The topic.
+            partition: The number of the partition.
+            watermark: Its watermark in microseconds; None leaves it as it was.
 
         Returns:
-            The smallest watermark of the topic, or None if a partition has reported none yet.
+            The smallest watermark, or None if a partition has reported none yet.
         """
         now = self._clock()
         with self._lock:
@@ -121,8 +128,9 @@ _BEHIND_ALL = (2**31,)
 class ListPartitions(beam.DoFn, LogProvider):
     """Emit each :class:`Partition` of the topic once, and look for new ones every ten seconds.
 
-    The numbers of partitions are the positions of a log, so what is left of its range begins behind
-    those that were emitted. Its watermark holds nothing back, and is no end of the stream.
+    The list of partitions is a log. The numbers of partitions are its positions, so what is left of
+    its range begins behind the partitions that were emitted. With ``until="end"`` it ends after one
+    look. Its watermark holds nothing back, and is no end of the stream.
     """
 
     def __init__(self, settings: KafkaSettings) -> None:
@@ -152,8 +160,14 @@ class ListPartitions(beam.DoFn, LogProvider):
 class PartitionReader:
     """Read one partition from an offset on. The place of a message is ``topic/partition/offset``.
 
-    The consumer is assigned to the partition at ``start`` and reports its end. ``clock`` is a
-    monotonic clock in seconds, and ``now`` gives the seconds since 1970.
+    Args:
+        consumer: A consumer that is assigned to the partition at ``start`` and reports its end.
+        whole: The partition, and all offsets to read.
+        start: The position to begin at.
+        settings: Where to read from, and when a partition counts as idle.
+        parse: How messages are parsed.
+        clock: A monotonic clock in seconds.
+        now: The seconds since 1970.
     """
 
     def __init__(
@@ -227,9 +241,10 @@ class PartitionReader:
         return Entry((offset,), item, watermark)
 
     def _handle_error(self, message: Any) -> None:
-        """Handle a message that reports an error; those that the client retries are ignored.
+        """Handle a message that reports an error.
 
-        At the end of the partition the position moves behind offsets that hold no message.
+        At the end of the partition the position moves behind offsets that hold no message. Errors
+        that the client retries are ignored.
 
         Raises:
             SourceError: The error does not pass by itself.
@@ -262,7 +277,10 @@ class PartitionReader:
         return Pause(_LONG, idle_since - self._settings.max_delay, passed)
 
     def _at_end(self) -> bool:
-        """Return whether the brokers report, in time, that there is nothing more."""
+        """Return whether the brokers report that there is nothing more.
+
+        If they do not answer, the partition does not count as being at its end.
+        """
         try:
             _, high = self._consumer.get_watermark_offsets(self._partition, timeout=_PATIENCE * 10)
         except client_library().KafkaException:
@@ -299,7 +317,16 @@ class KafkaDoFn(LogSourceDoFn):
 
 
 class ReadKafka(beam.PTransform):
-    """Read a Kafka topic that exists; gives :class:`beam_topics.transforms.read.Documents`."""
+    """Read a Kafka topic; gives :class:`beam_topics.transforms.read.Documents`.
+
+    :func:`partitions_of` checks that the topic exists.
+
+    Args:
+        settings: Where to read from, and when a partition counts as idle.
+        parse: How messages are parsed.
+        tokeniser: The settings of the tokeniser.
+        blocks: Which documents of a bundle share a block; None gives each alone.
+    """
 
     def __init__(
         self,

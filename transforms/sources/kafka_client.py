@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from beam_topics.model.errors import OptionError
+from beam_topics.model.errors import OptionError, one_of
 from beam_topics.model.files import check_regular
 from beam_topics.model.times import parse_time
 
@@ -23,7 +23,10 @@ _RESERVED = ("auto.offset.reset", "enable.auto.commit", "enable.partition.eof")
 
 
 def client_library(option: str = "--source") -> ModuleType:
-    """Import ``confluent_kafka``, for which ``option`` asks.
+    """Import ``confluent_kafka``.
+
+    Args:
+        option: The option that asks for Kafka, for the message.
 
     Raises:
         OptionError: The client is not installed.
@@ -48,11 +51,13 @@ class KafkaSettings:
         start: ``earliest``, ``latest``, or an ISO 8601 time of the messages, not of the documents.
         until: ``forever``, or ``end``: what the topic holds when the job begins.
         idle_after: Seconds without a message after which a partition counts as idle.
-        max_delay: The expected disorder of a partition, in microseconds of event time.
-        max_future: How much later than its message a document may be, in microseconds.
+        max_delay: The expected disorder of a partition, in microseconds of event time. See
+            :mod:`beam_topics.transforms.sources.kafka`.
+        max_future: How much later than its message a document may be, in microseconds; None for any
+            time. Others become dead letters.
 
     Raises:
-        OptionError: ``start`` is no time.
+        OptionError: A value is not allowed.
     """
 
     servers: str
@@ -65,6 +70,12 @@ class KafkaSettings:
     max_future: int | None = None
 
     def __post_init__(self) -> None:
+        one_of("--until", self.until, get_args(Until))
+        if not self.idle_after > 0:
+            allowed, remedy = "a number of seconds above 0", "Give for example 60."
+            raise OptionError("--idle_after", self.idle_after, allowed, remedy)
+        if self.max_delay < 0:
+            raise OptionError("--max_delay", self.max_delay, "0 or more", "Give for example 30s.")
         if self.start not in ("earliest", "latest"):
             self.start_micros()
 
@@ -115,7 +126,10 @@ def properties(path: str) -> dict[str, str]:
 
 
 def consumer_of(settings: KafkaSettings) -> Any:
-    """Return a consumer without a group, whose offset is in the checkpoints of the runner."""
+    """Return a consumer without a group.
+
+    It is assigned its partition by hand, and the checkpoints of the runner hold its offset.
+    """
     own = {
         "bootstrap.servers": settings.servers,
         "group.id": "beam-topics",

@@ -15,7 +15,14 @@ _TIMEOUT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A partition of a topic, and the offsets to read; a ``stop`` of None reads without an end."""
+    """A partition of a topic, and the offsets to read.
+
+    Attributes:
+        topic: The topic.
+        partition: The number of the partition.
+        start: The first offset.
+        stop: The offset to end before. None reads without an end.
+    """
 
     topic: str
     partition: int

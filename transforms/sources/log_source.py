@@ -21,12 +21,16 @@ False
 The DoFn checkpoints itself (``defer_remainder``) after some hundred entries, after half a second,
 or at a pause. The runner commits what was emitted together with the rest of the range. A failure
 therefore neither loses an entry nor commits one twice. A log is never split between workers,
-because it is an order. Readers report the watermark, which is part of the runner's checkpoint and
-never moves back. When a log ends, its watermark goes to the end of time.
+because it is an order.
+
+Readers report the watermark. It is part of the runner's checkpoint, has whole milliseconds, and
+never moves back. Entries behind it are late, and none is lost for that. When a log ends, its
+watermark goes to the end of time.
 
 Ranges are bytes under ``BytesCoder`` and watermarks are whole numbers under ``VarIntCoder``, so the
 graph holds no pickle. Open readers stay in the process under the position at which they stand
-(:class:`ReaderCache`).
+(:class:`ReaderCache`). A reader at another position is not used. The cache saves time and holds no
+state.
 """
 
 from __future__ import annotations
@@ -60,7 +64,10 @@ def after(position: Position) -> Position:
 
 @dataclass(frozen=True, slots=True)
 class LogRange:
-    """The positions from ``start`` to before ``stop``; a ``stop`` of None is never reached."""
+    """The positions from ``start`` up to, but not including, ``stop``.
+
+    A ``stop`` of None is never reached.
+    """
 
     start: Position
     stop: Position | None
@@ -78,7 +85,11 @@ class LogRange:
 
 
 class RangeTracker(RestrictionTracker):
-    """Track which positions of a range were claimed; only the rest can be split off, once."""
+    """Track which positions of a range were claimed.
+
+    The range splits only between what was claimed and the rest. After a split nothing more can be
+    claimed.
+    """
 
     def __init__(self, restriction: bytes) -> None:
         self._range = LogRange.from_bytes(restriction)
@@ -133,7 +144,10 @@ class LogWatermark(WatermarkEstimator):
         self._micros = micros
 
     def advance(self, micros: int) -> None:
-        """Advance to a time in microseconds, rounded down to milliseconds, unless it is earlier."""
+        """Advance to a time in microseconds, rounded down to milliseconds.
+
+        An earlier time changes nothing.
+        """
         self._micros = max(self._micros, micros // 1000 * 1000)
 
     def observe_timestamp(self, timestamp: Timestamp) -> None:
@@ -165,10 +179,13 @@ _START = int(MIN_TIMESTAMP.micros)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a log: its position, and a document or a dead letter.
+    """One entry of a log.
 
-    ``watermark`` is the earliest time that is expected after it, in microseconds. None leaves the
-    watermark as it is.
+    Attributes:
+        position: Where the entry is.
+        item: A document or a dead letter.
+        watermark: The earliest time that is expected after this entry, in microseconds. None leaves
+            the watermark as it is.
     """
 
     position: Position
@@ -180,7 +197,10 @@ class Entry:
 class Pause:
     """The log has nothing to read for some seconds.
 
-    ``passed`` is the last position since an entry that was skipped because it holds nothing.
+    Attributes:
+        seconds: When to look again.
+        watermark: As in :class:`Entry`.
+        passed: The last position since an entry that was skipped because it holds nothing.
     """
 
     seconds: float
@@ -189,7 +209,12 @@ class Pause:
 
 
 class LogReader(Protocol):
-    """An open log, whose position is behind what was taken or skipped last."""
+    """An open log.
+
+    Attributes:
+        position: Where the reader stands: behind what was taken or skipped last, or where it was
+            opened.
+    """
 
     position: Position
 
@@ -199,7 +224,10 @@ class LogReader(Protocol):
 
 
 class ReaderCache:
-    """Open readers that wait for the next bundle of their log, for ten minutes at most."""
+    """Open readers that wait for the next bundle of their log.
+
+    A reader that nobody took for ten minutes is closed.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -265,7 +293,12 @@ class LogProvider(RestrictionProvider, WatermarkEstimatorProvider):
 
 
 class LogSourceDoFn(Emit, LogProvider):
-    """Read logs as documents at their event times, and dead letters at the watermark."""
+    """Read logs as documents at their event times, and dead letters at the watermark.
+
+    Args:
+        tokeniser: The settings of the tokeniser. None emits documents with their texts.
+        blocks: Which documents of a bundle are emitted together; None emits each alone.
+    """
 
     @abstractmethod
     def open(self, element: bytes, start: Position) -> LogReader:
@@ -284,10 +317,7 @@ class LogSourceDoFn(Emit, LogProvider):
         reader = READER_CACHE.take(name, start) or self.open(element, start)
         wait = None
         try:
-            gathering = self.gathering()
-            found = yield from self._entries(reader, tracker, estimator, gathering)
-            yield from self.rest(gathering)
-            wait = found
+            wait = yield from self._read(reader, tracker, estimator)
         finally:
             if wait is None:
                 reader.close()
@@ -295,12 +325,24 @@ class LogSourceDoFn(Emit, LogProvider):
             READER_CACHE.put(name, reader)
             tracker.defer_remainder(Duration(wait))
 
+    def _read(
+        self, reader: LogReader, tracker: Any, estimator: Any
+    ) -> Generator[Any, None, float | None]:
+        """Emit the entries of one bundle.
+
+        Returns:
+            The seconds to wait for more, or None if this call must read no further.
+        """
+        gathering = self.gathering()
+        wait = yield from self._entries(reader, tracker, estimator, gathering)
+        yield from self.rest(gathering)
+        return wait
+
     def _entries(
         self, reader: LogReader, tracker: Any, estimator: Any, gathering: Gathering | None
     ) -> Generator[Any, None, float | None]:
         """Emit the entries of one bundle, but for documents that are gathered.
 
-        The result is the seconds to wait for more, or None if this call must read no further.
         A document behind the watermark of the bundle's start is late. It does not hold the
         watermark, so it shares no block with documents that do.
         """
@@ -333,8 +375,8 @@ class LogSourceDoFn(Emit, LogProvider):
 def break_fusion(read: Documents) -> Documents:
     """Put the documents behind a shuffle.
 
-    Without it the local runner would fire the timers of a step that follows before the watermark is
-    there, and nearly every document would be late.
+    Without it the local runner would fire the timers of a stateful step that follows at the end of
+    each bundle of the source, before the watermark is there. Nearly every document would be late.
     """
     return Documents(
         read.documents | "Apart" >> beam.Reshuffle().with_output_types(bytes), read.dead_letters

@@ -3,17 +3,19 @@
     files -> documents: bytes (Block), dead_letters: bytes (JSON)
 
 The whole archive is one log (:mod:`beam_topics.transforms.sources.log_source`). The watermark
-advances with the documents, so windows close and models are published while the archive is read,
-and memory is needed for the open windows alone. A document that is earlier than the one before it
-is late; an archive of this project has none.
+advances with the documents, so windows close and models are published while the archive is read.
+Memory is needed for the open windows and not for the archive. A document that is earlier than the
+one before it is late and joins the window that is open. An archive of this project has no such
+document.
 
     (documents, dead_letters) = pipeline | ReplayArchive(
         ["archive/*.avro"], ReadSettings(), TokeniserSettings(), speed=3600
     )
 
-``speed`` is in seconds of event time per second; without it documents come as fast as they are
-read. It is counted from the document at which a reader was opened, so a job that is restored after
-an hour does not catch up.
+``speed`` is in seconds of event time per second. Without it documents come as fast as they are
+read. The speed only delays documents. It is counted from the document at which a reader was opened.
+A job that is restored after an hour continues at the same speed and does not catch up. A local
+runner that does not stream reads everything before the first window closes.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ _PATIENCE = 0.1
 class Pace:
     """Decide when each document is due, counted from the first document that it is asked for.
 
-    The speed is in seconds of event time per second, and the clock is monotonic.
+    Args:
+        speed: Seconds of event time per second.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(self, speed: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -149,11 +153,18 @@ def files_of(element: bytes) -> list[str]:
 class ReplayArchive(beam.PTransform):
     """Replay an archive; gives :class:`beam_topics.transforms.read.Documents`.
 
-    Check the patterns first, with :func:`archive_of`. The speed is in seconds of event time per
-    second; None reads as fast as possible.
+    Check the patterns first, with :func:`archive_of`.
+
+    Args:
+        patterns: Paths or globs.
+        settings: How the files are read.
+        tokeniser: The settings of the tokeniser.
+        speed: Seconds of event time per second. None reads as fast as possible.
+        blocks: Which documents of a bundle share a block; None gives each alone.
 
     Raises:
-        OptionError: Times or ids are not to come from the fields of the archive.
+        OptionError: The speed is not above 0, or times or ids are not to come from the fields of
+            the archive.
     """
 
     def __init__(
@@ -167,6 +178,10 @@ class ReplayArchive(beam.PTransform):
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
+        if speed is not None and not 0 < speed < float("inf"):
+            raise OptionError(
+                "--replay_speed", speed, "a number above 0", "Give 3600x for an hour in a second."
+            )
         for option, value, what in (
             ("--time_from", settings.time_from, "times"),
             ("--id_from", settings.parse.id_from, "ids"),

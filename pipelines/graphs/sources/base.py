@@ -24,7 +24,8 @@ class SourceSettings(Record):
         needed: options that must be given, each with an example.
         is_log: whether the documents come as a stream, with a watermark.
         endless: whether the source goes on for ever: ``never``, ``always``, or ``until`` where it
-            ends with ``--until=end`` alone. The local runner refuses what does not end.
+            ends with ``--until=end`` alone. The local runner reads a source to its end before it
+            learns, so it refuses what does not end.
     """
 
     shared: ClassVar[tuple[str, ...]] = ()
