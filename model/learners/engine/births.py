@@ -47,7 +47,7 @@ from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.merges import ids_for
 from beam_topics.model.learners.engine.nursery import Stream, forget, told, watch
 from beam_topics.model.learners.engine.proposals import propose
-from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, phi_of, texts_of
+from beam_topics.model.learners.engine.snapshots import Held, Past, phi_of, texts_of
 from beam_topics.model.learners.engine.splits import look
 from beam_topics.model.learners.engine.state import Array
 from beam_topics.model.learners.engine.stream import SMALL, is_due, owe, pay, visit
@@ -139,10 +139,7 @@ def remember(stream: Stream, learned: Array) -> None:
     """Count the words of what was learned; when it is due, seek candidates and take a snapshot."""
     live, nursery, law = stream.live, stream.nursery, stream.nursery.law
     if len(learned):
-        texts = texts_of(live, learned)
-        words, _ = kinds_of(texts)
-        nursery.uses[0, texts.ids] += np.bincount(words, minlength=len(texts.ids))
-        nursery.uses[1, texts.ids] += np.bincount(texts.words, minlength=len(texts.ids))
+        nursery.count_uses(live, learned, 1)
     if stream.seen < nursery.due:
         return
     nursery.due = stream.seen + law.every

@@ -206,15 +206,13 @@ class GibbsState:
         found = np.array([d for d in at if lengths[d] or self.labels[d] is not None], np.int64)
         if not len(found):
             return 0
-        places, offsets = live.places(found)
-        words, learned = live.words[places], live.z[places] != NONE
+        places = live.places(found)[0]
+        words = live.words[places]
         if self.nursery:
             forget(self.nursery)
         if self.nursery and not self.is_choosing:
-            which = np.repeat(np.arange(len(found)), np.diff(offsets))
-            pairs = np.unique(np.stack([words, which])[:, learned], axis=1)
-            for uses, some in zip(self.nursery.uses, (pairs[0], words[learned]), strict=True):
-                np.subtract.at(uses, some, 1)
+            learned = found[~np.isin(self.marks[found], self.nursery.waiting)]
+            self.nursery.count_uses(live, learned, -1)
         live.recount(places, np.full(len(places), NONE))
         stays = np.ones(live.tokens, np.bool_)
         stays[places], lengths[found] = False, 0

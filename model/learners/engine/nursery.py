@@ -15,7 +15,7 @@ import numpy as np
 from beam_topics.model.learners.engine.candidates import HOLDS, Candidate, Names
 from beam_topics.model.learners.engine.endings import Endings, about_of
 from beam_topics.model.learners.engine.settings import LocalBirths
-from beam_topics.model.learners.engine.snapshots import Past
+from beam_topics.model.learners.engine.snapshots import Past, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import Array, State
 from beam_topics.model.learners.engine.wagers import Gain
 from beam_topics.model.publishing.events import BIRTH, DEATH, DOCUMENT_IDS, Event
@@ -110,6 +110,13 @@ class Nursery:
         self.pending = []
         self.uses = self.uses[:, staying[staying < self.uses.shape[1]]]
         self.pasts = [past.of_words(staying) for past in self.pasts]
+
+    def count_uses(self, live: State, documents: Array, times: int) -> None:
+        """Add the words of documents at hand to ``uses``, or take them out: times is 1 or -1."""
+        texts = texts_of(live, documents)
+        words, size = kinds_of(texts)[0], len(texts.ids)
+        self.uses[0, texts.ids] += times * np.bincount(words, minlength=size)
+        self.uses[1, texts.ids] += times * np.bincount(texts.words, minlength=size)
 
     def shares(self, ids: Array) -> Array:
         """Return the share of words in the stream, float64[V]."""

@@ -43,7 +43,7 @@ class LocalBirths(Births):
         patience: documents that judge a candidate.
         window: the newest documents, which stay at hand.
         least: documents of a candidate that hold it.
-        judges: documents of a minibatch that can tell of a change.
+        judges: documents that judge together; fewer of a minibatch do not tell of a change.
     """
 
     kind = "on"

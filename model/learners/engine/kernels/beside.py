@@ -184,6 +184,29 @@ def _any(row, cumulated, u):
     return _place(cumulated, row.shape[0], u * total)
 
 
+@inlined
+def _move(inside, counts, totals, k, by):
+    """Count a token of a word in topic k once more, or once less: by is 1 or -1."""
+    width = inside.shape[0] - totals.shape[0]
+    inside[k] += by
+    if k >= width:
+        counts[k - width] += by
+        totals[k - width] += by
+
+
+@inlined
+def _drawn(inside, row, near, counts, share, totals, a, alpha, whole, cumulated, uniforms):
+    """Draw the topic of a token, which is counted in none, by two uniforms."""
+    close, size = near.shape[0], counts.shape[0]
+    total = _masses(inside, row, near, counts, share, totals, a, alpha, whole, cumulated)
+    j = _place(cumulated, close + size + 1, uniforms[0] * total)
+    if j < close:
+        return near[j]
+    if j < close + size:
+        return row.shape[0] + j - close
+    return _any(row, cumulated, uniforms[1])
+
+
 @kernel
 def learn_beside(
     words, offsets, topics, phi, near, counts, shares, a, alpha, sweeps, key0, key1, sweep
@@ -223,31 +246,10 @@ def learn_beside(
                 inside[topics[i]] += 1.0
             for i in range(n):
                 w, k = words[first + i], topics[first + i]
-                inside[k] -= 1.0
-                if k >= width:
-                    counts[w, k - width] -= 1
-                    totals[k - width] -= 1.0
-                total = _masses(
-                    inside,
-                    phi[w],
-                    near[d],
-                    counts[w],
-                    shares[w],
-                    totals,
-                    a,
-                    alpha,
-                    whole[w],
-                    cumulated,
+                row, new, share, u = phi[w], counts[w], shares[w], uniforms[2 * i : 2 * i + 2]
+                _move(inside, new, totals, k, -1)
+                k = _drawn(
+                    inside, row, near[d], new, share, totals, a, alpha, whole[w], cumulated, u
                 )
-                j = _place(cumulated, close + size + 1, uniforms[2 * i] * total)
-                if j < close:
-                    k = near[d, j]
-                elif j < close + size:
-                    k = width + j - close
-                else:
-                    k = _any(phi[w], cumulated, uniforms[2 * i + 1])
                 topics[first + i] = k
-                inside[k] += 1.0
-                if k >= width:
-                    counts[w, k - width] += 1
-                    totals[k - width] += 1.0
+                _move(inside, new, totals, k, 1)
