@@ -87,7 +87,14 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
 from beam_topics.model.stored.wire import canonical_json
 from beam_topics.transforms.read import Documents, documents_of
-from beam_topics.transforms.shared import DEAD_LETTERS, LAST_TIME, NAMESPACE, Refusals, SummingDoFn
+from beam_topics.transforms.shared import (
+    DEAD_LETTERS,
+    LAST_TIME,
+    NAMESPACE,
+    ByPeriod,
+    Refusals,
+    SummingDoFn,
+)
 
 LOGGER = "beam_topics.coverage"
 # The output of a step that infers, with its tallies.
@@ -145,7 +152,7 @@ def sharded(key: str, version: str, tally: Tally) -> tuple[bytes, bytes]:
     return b"%d" % (crc32(key.encode()) % SHARDS), name + _SEPARATOR + tally.to_bytes()
 
 
-class Coverage(beam.PTransform):
+class Coverage(ByPeriod):
     """Report the coverage of each version and window, from tallies of bundles.
 
     Args:
@@ -159,16 +166,7 @@ class Coverage(beam.PTransform):
     def __init__(
         self, window_micros: int, retrain_below: float | None = RETRAIN_BELOW, *, streams: bool
     ) -> None:
-        super().__init__()
-        self._report = _Report(window_micros, retrain_below, streams)
-
-    def expand(self, tallies: beam.PCollection) -> beam.PCollection:
-        return (
-            tallies
-            | "Global" >> beam.WindowInto(GlobalWindows())
-            | "Apart" >> beam.Reshuffle()
-            | "Report" >> beam.ParDo(self._report).with_output_types(bytes)
-        )
+        super().__init__(None, "Report", _Report(window_micros, retrain_below, streams), bytes)
 
 
 _BATCH = 64

@@ -58,7 +58,7 @@ from apache_beam.transforms.userstate import (
     TimerSpec,
     on_timer,
 )
-from apache_beam.transforms.window import GlobalWindow, TimestampedValue
+from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import pending
@@ -414,6 +414,36 @@ class PeriodDoFn(PendingDoFn):
         for due, records in self.take_due(key, time, head, bag):
             for output in self.close_period(key, due, records):
                 yield TimestampedValue(output, timer_time(due))
+
+
+class ByPeriod(beam.PTransform):
+    """Base class of transforms with a step of periods: what comes before it, and the step.
+
+    Args:
+        prepare: The name of the step that gives pairs of a key and bytes, and the step; None where
+            the elements are such pairs.
+        name: The name of the step with periods.
+        step: This step.
+        kind: The type of its outputs.
+    """
+
+    def __init__(
+        self,
+        prepare: tuple[str, beam.PTransform] | None,
+        name: str,
+        step: PeriodDoFn,
+        kind: type[bytes] | type[str],
+    ) -> None:
+        super().__init__()
+        self._prepare, self._name, self._step, self._kind = prepare, name, step, kind
+
+    def expand(self, elements: beam.PCollection) -> beam.PCollection:
+        pairs = elements | "Global" >> beam.WindowInto(GlobalWindows())
+        if self._prepare is not None:
+            name, step = self._prepare
+            pairs = pairs | name >> step.with_output_types(tuple[bytes, bytes])
+        apart = pairs | "Apart" >> beam.Reshuffle()
+        return apart | self._name >> beam.ParDo(self._step).with_output_types(self._kind)
 
 
 class SummingDoFn(PeriodDoFn):

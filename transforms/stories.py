@@ -20,7 +20,7 @@ import numpy as np
 from apache_beam.coders import BytesCoder
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -33,7 +33,13 @@ from beam_topics.model.reporting.stories import (
 )
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import LAST_TIME, PeriodDoFn, StatefulDoFn, SummingDoFn
+from beam_topics.transforms.shared import (
+    LAST_TIME,
+    ByPeriod,
+    PeriodDoFn,
+    StatefulDoFn,
+    SummingDoFn,
+)
 
 
 def sketches_of(data: bytes, window_micros: int) -> Iterator[WindowedValue]:
@@ -96,7 +102,7 @@ class FindStoriesDoFn(SummingDoFn):
             yield wire.canonical_json({"key": key.decode(), **window, **row}).encode()
 
 
-class FindStories(beam.PTransform):
+class FindStories(ByPeriod):
     """Find stories; see the module's docstring.
 
     Args:
@@ -106,16 +112,5 @@ class FindStories(beam.PTransform):
     """
 
     def __init__(self, window_micros: int, *, streams: bool) -> None:
-        super().__init__()
-        self._window = window_micros
-        self._fn = FindStoriesDoFn(window_micros, streams)
-
-    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
-        pairs = beam.FlatMap(sketches_of, self._window).with_output_types(tuple[bytes, bytes])
-        return (
-            mixtures
-            | "Global" >> beam.WindowInto(GlobalWindows())
-            | "Sketches" >> pairs
-            | "Apart" >> beam.Reshuffle()
-            | "Stories" >> beam.ParDo(self._fn).with_output_types(bytes)
-        )
+        sketches = "Sketches", beam.FlatMap(sketches_of, window_micros)
+        super().__init__(sketches, "Stories", FindStoriesDoFn(window_micros, streams), bytes)

@@ -30,7 +30,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 import apache_beam as beam
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -38,7 +38,7 @@ from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import LAST_TIME, SummingDoFn
+from beam_topics.transforms.shared import LAST_TIME, ByPeriod, SummingDoFn
 
 By = Literal["all", "label", "group"]
 
@@ -107,7 +107,7 @@ def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[
         yield wire.canonical_json({**record, **row}).encode()
 
 
-class AddUpTrends(beam.PTransform):
+class AddUpTrends(ByPeriod):
     """Add up mixtures by window.
 
     Args:
@@ -118,15 +118,5 @@ class AddUpTrends(beam.PTransform):
     """
 
     def __init__(self, window_micros: int, *, streams: bool, by: By = "all") -> None:
-        super().__init__()
-        self._count = _Count(window_micros, by)
-        self._add_up = _AddUp(window_micros, streams)
-
-    def expand(self, mixtures: beam.PCollection) -> beam.PCollection:
-        return (
-            mixtures
-            | "Global" >> beam.WindowInto(GlobalWindows())
-            | "Count" >> beam.ParDo(self._count).with_output_types(tuple[bytes, bytes])
-            | "Apart" >> beam.Reshuffle()
-            | "Add up" >> beam.ParDo(self._add_up).with_output_types(bytes)
-        )
+        count = "Count", beam.ParDo(_Count(window_micros, by))
+        super().__init__(count, "Add up", _AddUp(window_micros, streams), bytes)

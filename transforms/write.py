@@ -78,7 +78,7 @@ from beam_topics.model.reporting.encoding import (
     mixtures_to_json_lines,
 )
 from beam_topics.model.times import DURATION_UNITS, to_compact_iso
-from beam_topics.transforms.shared import NAMESPACE, PeriodDoFn
+from beam_topics.transforms.shared import NAMESPACE, ByPeriod, PeriodDoFn
 
 # The records of a file, and those of them that are sorted and encoded together.
 FLUSH_BYTES, PART_BYTES = 32 * 2**20, 2 * 2**20
@@ -346,7 +346,7 @@ class WriteByPeriodDoFn(PeriodDoFn):
         ], head
 
 
-class WriteByPeriod(beam.PTransform):
+class WriteByPeriod(ByPeriod):
     """Write records to one file for each period and shard; gives the paths.
 
     Args:
@@ -365,21 +365,12 @@ class WriteByPeriod(beam.PTransform):
     def __init__(
         self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool
     ) -> None:
-        super().__init__()
         if period <= 0:
             raise OptionError(
                 "--file_period", period, "a length of time above 0", "Give for example 1h."
             )
-        self._fn = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
-
-    def expand(self, records: beam.PCollection) -> beam.PCollection:
-        return (
-            records
-            | "Global" >> beam.WindowInto(GlobalWindows())
-            | "Shard" >> beam.Map(_sharded).with_output_types(tuple[bytes, bytes])
-            | "Apart" >> beam.Reshuffle()
-            | "Gather" >> beam.ParDo(self._fn).with_output_types(str)
-        )
+        step = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
+        super().__init__(("Shard", beam.Map(_sharded)), "Gather", step, str)
 
 
 def _sharded(record: bytes) -> tuple[bytes, bytes]:
