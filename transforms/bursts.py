@@ -142,8 +142,9 @@ class FindBurstsDoFn(PendingDoFn):
             return
         data = watched.read() or self._known.get(key)
         known = Watched.from_bytes(data) if data else Watched()
-        stories = [row for row in map(json.loads, rows) if _IS_STORY in row]
-        counted = [data for data in rows if _IS_STORY not in json.loads(data)]
+        read = [(data, json.loads(data)) for data in rows]
+        stories = [row for _, row in read if _IS_STORY in row]
+        counted = [data for data, row in read if _IS_STORY not in row]
         known, bursts = known.closed(self._window, counted)
         watched.write(known.to_bytes())
         store = ModelStore(self._root, self._trust)

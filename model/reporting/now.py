@@ -45,12 +45,18 @@ class Newest:
         Raises:
             DamagedDataError: The file cannot be read; the rows before the damage are added.
         """
-        keys, is_story = set[str](), name.rpartition("/")[2].startswith(STORIES)
+        is_story = name.rpartition("/")[2].startswith(STORIES)
+        keys, stories = set[str](), defaultdict[str, list[dict[str, Any]]](list)
         try:
             for row in (rows_of_stories if is_story else rows_of_file)(stream, name):
-                (self._add_story if is_story else self._add)(row)
                 keys.add(row["key"])
+                if is_story:
+                    stories[row["key"]].append(row)
+                else:
+                    self._add(row)
         finally:
+            for key, told in stories.items():
+                self._stories[key] = of_last_window([*self._stories.get(key, ()), *told])
             self._bound()
             for key in keys:
                 self._files[key] = self._files.get(key, 0) + 1
@@ -74,9 +80,6 @@ class Newest:
         window[place] = row
         if self._count > 2 * MOST_ROWS:
             self._bound()
-
-    def _add_story(self, row: dict[str, Any]) -> None:
-        self._stories[row["key"]] = of_last_window([*self._stories.get(row["key"], ()), row])
 
     def _bound(self) -> None:
         """Let the oldest windows go, and the documents of all but the newest of each key."""

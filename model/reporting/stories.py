@@ -20,15 +20,13 @@ halved until they are few enough, and words without a count leave.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO, NamedTuple
 
-from beam_topics.model.errors import DamagedDataError
-from beam_topics.model.reporting.trends import WRONG_ROW
+from beam_topics.model.reporting.trends import read_rows
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time, to_iso
 
@@ -230,20 +228,17 @@ def rows_of_stories(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
     Raises:
         DamagedDataError: The file cannot be read as stories.
     """
-    try:
-        for line in stream:
-            row = json.loads(line)
-            row |= {what: parse_time(row[what]) for what in ("window_end", "first")}
-            _ = row["key"] + row["story"] + "".join(row["words"])
-            for what in ("documents", "came"):
-                checks.number(what, row[what], 0, checks.HUGE)
-            _ = [checks.whole("topic", one["topic"]) for one in row["topics"]]
-            yield row
-    except WRONG_ROW as error:
-        raise DamagedDataError(
-            f"{name} cannot be read as stories: {type(error).__name__} {error}. --rows takes what"
-            " stream wrote. Restore it from a copy."
-        ) from error
+    wrong, takes = f"{name} cannot be read as stories", "--rows takes what stream wrote."
+    return read_rows(stream, _read_row, wrong, takes)
+
+
+def _read_row(row: dict[str, Any]) -> dict[str, Any]:
+    row |= {what: parse_time(row[what]) for what in ("window_end", "first")}
+    _ = row["key"] + row["story"] + "".join(row["words"])
+    for what in ("documents", "came"):
+        checks.number(what, row[what], 0, checks.HUGE)
+    _ = [checks.whole("topic", one["topic"]) for one in row["topics"]]
+    return row
 
 
 def of_last_window(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import json
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -50,6 +50,7 @@ TREND_KEY = ("key", "window_start", "group", "topic", "part")
 WRONG_ROW = (ValueError, KeyError, TypeError, AttributeError, RecursionError, DamagedDataError)
 # Figures of a row, with what they may be.
 _FIGURES = (("documents", 1, 2.0**64), ("tokens", 0, checks.HUGE), ("mean_share", 0, 2))
+_TAKES = "--trends takes what infer or stream wrote."
 _TIMES = ("window_start", "window_end", "part")
 
 
@@ -64,21 +65,40 @@ def rows_of_file(stream: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]
     Raises:
         DamagedDataError: The file cannot be read as rows of trends.
     """
+    return read_rows(stream, _read, f"{name} cannot be read as trends", _TAKES)
+
+
+def read_rows(
+    stream: Iterable[bytes], read: Callable[[Any], dict[str, Any]], wrong: str, takes: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a file of JSON lines.
+
+    Args:
+        stream: The lines of the file.
+        read: Checks a row, and returns it with times in microseconds.
+        wrong: What is said of a file that cannot be read.
+        takes: Which files can be.
+
+    Raises:
+        DamagedDataError: A row cannot be read.
+    """
     try:
         for line in stream:
-            row = json.loads(line)
-            found = _with_times(row, parse_time)
-            for what, low, high in _FIGURES:
-                checks.number(what, found[what], low, high)
-            _ = None if found["topic"] is None else checks.whole("topic", found["topic"])
-            _ = found["key"] + found["group"] + "".join(one["id"] for one in found["typical"])
-            _ = [checks.number("share", one["share"], 0, 2) for one in found["typical"]]
-            yield found
+            yield read(json.loads(line))
     except WRONG_ROW as error:
         raise DamagedDataError(
-            f"{name} cannot be read as trends: {type(error).__name__} {error}. --trends takes what"
-            " infer or stream wrote. Restore it from a copy."
+            f"{wrong}: {type(error).__name__} {error}. {takes} Restore it from a copy."
         ) from error
+
+
+def _read(row: Mapping[str, Any]) -> dict[str, Any]:
+    found = _with_times(row, parse_time)
+    for what, low, high in _FIGURES:
+        checks.number(what, found[what], low, high)
+    _ = None if found["topic"] is None else checks.whole("topic", found["topic"])
+    _ = found["key"] + found["group"] + "".join(one["id"] for one in found["typical"])
+    _ = [checks.number("share", one["share"], 0, 2) for one in found["typical"]]
+    return found
 
 
 def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

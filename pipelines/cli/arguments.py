@@ -38,14 +38,7 @@ from beam_topics.pipelines.cli import options
 from beam_topics.pipelines.cli.config import expanded, read_config
 from beam_topics.pipelines.cli.groups import Groups, OptionGroup, UsageError, names_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.looking import (
-    READING,
-    as_input_is,
-    inform,
-    look,
-    say,
-    values_in,
-)
+from beam_topics.pipelines.cli.looking import READING, as_input_is, inform, look, say, values_in
 from beam_topics.pipelines.graphs.sources import SourceOptions
 
 ENDING = ".topics"

@@ -9,6 +9,7 @@ from beam_topics.model.errors import BeamTopicsError
 from beam_topics.model.reporting.now import Newest
 from beam_topics.pipelines.cli.arguments import labels_beside
 
+_KINDS = "trends", "stories"
 _LOGGER = logging.getLogger("beam_topics.service")
 
 
@@ -28,7 +29,8 @@ class Labels:
         """Read the files that are new. One that cannot be read is logged, and left out."""
         if self._folder is None:
             return
-        for path in sorted(Path(self._folder).glob("[ts]*s-*.jsonl")):
+        paths = [p for kind in _KINDS for p in Path(self._folder).glob(f"{kind}-*.jsonl")]
+        for path in sorted(paths):
             if path.name not in self._known:
                 self._known.add(path.name)
                 try:
