@@ -5,7 +5,7 @@
 ``arxiv`` are abstracts of arXiv, ``arx8`` every eighth of them, ``news`` posts of 20 Newsgroups,
 ``nips`` papers. The file is JSON lines, the same gzipped, or CSV. The stages run one after the
 other on the whole corpus, as a worker runs them: ``read`` gives documents from bytes, ``tokenise``
-their words, ``blocks`` the bytes of blocks of one window with their keys, ``sequence`` the
+their words, ``blocks`` the bytes of blocks with their keys, ``sequence`` the
 minibatches as bytes, ``parse`` the minibatches from their bytes. The least of several repetitions
 counts. The digest is the last link of the chain: equal digests are equal minibatches.
 """
@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from beam_topics.model.documents.block import Block, Blocks, Gathering, keyed
+from beam_topics.model.documents.block import Block, Gathering, keyed
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.minibatch import NumberedMinibatch
 from beam_topics.model.documents.pending import ListBag, Mirror
@@ -33,6 +33,7 @@ from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.times import DURATION_UNITS
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.model.words.tokeniser import Tokeniser
+from beam_topics.transforms.shared import END_OF_STREAM
 from benchmarks.corpora import records
 
 CORPORA = {
@@ -104,7 +105,7 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     documents = [item for item in found if isinstance(item, Document)]
     mark()
     tokeniser = Tokeniser(TokeniserSettings())
-    blocks = list(map(tokeniser.block, parts(documents, Blocks(settings))))
+    blocks = list(map(tokeniser.block, parts(documents)))
     mark()
     payloads = [data for _, data in map(keyed, map(Block.to_bytes, blocks))]
     mark()
@@ -118,9 +119,9 @@ def stages(data: bytes, name: str, settings: SequenceSettings) -> tuple[dict[str
     return spent, len(documents), links[-1].fingerprint.hex()[:16]
 
 
-def parts(documents: Iterable[Document], blocks: Blocks) -> Iterator[list[Document]]:
+def parts(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yield the documents of each block."""
-    gathering = Gathering(blocks)
+    gathering = Gathering()
     for document in documents:
         yield from gathering.add(document)
     yield from gathering.rest()
@@ -131,8 +132,8 @@ def _sequenced(blocks: list[bytes], settings: SequenceSettings) -> Iterator[Numb
     mirror, bag, head = Mirror(), ListBag(), SequenceHead(0, bytes(32))
     for part in blocks:
         head = add_documents(head, mirror, bag, part, settings).head
-    while (due := head.pending.due) is not None:
-        for closed in close_windows(head, mirror, bag, time=due, settings=settings):
+    while head.pending.due is not None:
+        for closed in close_windows(head, mirror, bag, time=END_OF_STREAM, settings=settings):
             head = closed.head
             yield from closed.links
 

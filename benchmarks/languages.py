@@ -11,7 +11,6 @@ import json
 import time
 from collections import Counter
 
-from beam_topics.model.documents.block import Blocks
 from beam_topics.model.documents.document import Document
 from beam_topics.model.words.tokeniser import Tokeniser, tokeniser_settings
 from benchmarks.corpora import records
@@ -26,7 +25,7 @@ def seconds(cut: Tokeniser, documents: list[Document]) -> float:
     taken = []
     for _ in range(ROUNDS):
         begin = time.process_time()
-        for some in parts(map(cut.with_key, documents), Blocks()):
+        for some in parts(map(cut.with_key, documents)):
             cut.block(some)
         taken.append(time.process_time() - begin)
     return min(taken)

@@ -124,7 +124,7 @@ class FindBurstsDoFn(PendingDoFn):
         # All rows of a window have the time of its end, so they are there a millisecond later.
         due = min(parse_time(_end_of(row)) + 1000, LAST_TIME)
         due = due if before.done is None else max(due, before.done + 1)
-        self.write_head(key, pending.add(before, self.mirror(key), bag, due, row), head)
+        self.write_head(key, pending.add(before, self.mirror(key), bag, [due], row), head)
         self.set_timer(key, timer, self._schedule.time_of(due))
 
     @on_timer(CLOSE)

@@ -37,7 +37,7 @@ from apache_beam.metrics import Metrics
 from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
-from beam_topics.model.documents.block import Blocks, Gathering
+from beam_topics.model.documents.block import Gathering
 from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import folder_of, is_local, matching_files
@@ -123,11 +123,11 @@ class Emit(beam.DoFn):
 
     Args:
         tokeniser: The settings of the tokeniser. None emits documents with their texts.
-        blocks: Which documents of a file are emitted together; None emits each alone.
+        in_blocks: Whether the documents of a file are emitted in blocks, or each alone.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings | None, blocks: Blocks | None = None) -> None:
-        self._tokeniser_settings, self._blocks = tokeniser, blocks
+    def __init__(self, tokeniser: TokeniserSettings | None, in_blocks: bool = False) -> None:
+        self._tokeniser_settings, self._in_blocks = tokeniser, in_blocks
         self._tokeniser: Tokeniser | None = None
         self._records = Metrics.counter(NAMESPACE, "records_read")
         self._documents = Metrics.counter(NAMESPACE, "documents")
@@ -172,7 +172,7 @@ class Emit(beam.DoFn):
 
     def gathering(self) -> Gathering | None:
         """Return what holds documents until their block is full; None if each is alone."""
-        return None if self._blocks is None else Gathering(self._blocks)
+        return Gathering() if self._in_blocks else None
 
     def gather(
         self,
@@ -222,9 +222,9 @@ class _ReadFiles(Emit):
         patterns: Sequence[str],
         settings: ReadSettings,
         tokeniser: TokeniserSettings | None,
-        blocks: Blocks | None,
+        in_blocks: bool,
     ) -> None:
-        super().__init__(tokeniser, blocks)
+        super().__init__(tokeniser, in_blocks)
         self._patterns, self._folder = patterns, folder_of(patterns)
         self._settings = settings
 
@@ -302,8 +302,8 @@ class ReadDocuments(beam.PTransform):
         patterns: Paths or globs.
         settings: How the files are read.
         tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
-        blocks: Which documents share a block (:mod:`beam_topics.model.documents.block`), at the
-            earliest time of its documents. None gives each document alone.
+        in_blocks: Whether documents come in blocks (:mod:`beam_topics.model.documents.block`), at
+            the earliest time of their documents, or each alone.
     """
 
     def __init__(
@@ -312,13 +312,13 @@ class ReadDocuments(beam.PTransform):
         settings: ReadSettings,
         tokeniser: TokeniserSettings | None,
         *,
-        blocks: Blocks | None = None,
+        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         if tokeniser is not None:
             check_tokeniser(tokeniser)
         self._patterns, self._settings = tuple(patterns), settings
-        self._fn = _ReadFiles(self._patterns, settings, tokeniser, blocks)
+        self._fn = _ReadFiles(self._patterns, settings, tokeniser, in_blocks)
 
     def expand(self, pipeline: Any) -> Documents:
         begin = pipeline | "Begin" >> beam.Impulse()

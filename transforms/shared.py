@@ -395,7 +395,7 @@ class PeriodDoFn(PendingDoFn):
         key, record = element
         before = self.read_head(key, head)
         due = due_of(before, time.micros, self._period)
-        after = pending.add(before, self.mirror(key), bag, due, record)
+        after = pending.add(before, self.mirror(key), bag, [due], record)
         if self.is_full(key, after, bag, due):
             outputs, after = self.compact(key, after, bag)
             yield from outputs
@@ -470,5 +470,5 @@ class SummingDoFn(PeriodDoFn):
         waiting, head = self.take_all(key, head, bag)
         for due, records in waiting:
             for record in self.added_up(records):
-                head = pending.add(head, self.mirror(key), bag, due, record)
+                head = pending.add(head, self.mirror(key), bag, [due], record)
         return [], head

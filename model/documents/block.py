@@ -1,10 +1,9 @@
 """Blocks: tokenised documents in columns, from the reader to the learner and to inference.
 
 Between two steps a document alone would cost as much as its inference. So documents move in blocks,
-and a document alone is a block of one. The documents of a block have one model key. A block ends
-with the document that fills it (:class:`Gathering`), so it depends on the source and on sizes
-alone, and no result depends on it. Blocks for the sequence hold documents of one window; blocks for
-inference those of any time.
+and a document alone is a block of one. The documents of a block have one model key, and often lie
+close together in time (:class:`Gathering`). Which documents share a block depends on the source and
+on sizes alone, and no result depends on it.
 
 A block has a dictionary of its own, the words in order of their first use. So its bytes depend on
 its documents alone, and not on the worker that made them.
@@ -21,9 +20,10 @@ Notation: D is the number of documents, N the number of their tokens, W that of 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, pairwise
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +31,6 @@ import numpy.typing as npt
 
 from beam_topics.model.arrays import IntArray, LongArray
 from beam_topics.model.documents.document import DeadLetter, Document
-from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import to_iso
 from beam_topics.model.words.word_list import WordList
@@ -41,9 +40,8 @@ NO_PLACES = np.zeros(0, np.int64)
 NO_PLACES.flags.writeable = False
 _ZERO = np.zeros(1, np.int64)
 # A block ends with the document that reaches one of them.
-BLOCK_DOCUMENTS, BLOCK_TOKENS = 256, 100_000
-# All blocks end with the document with which they together reach one of them: this bounds what a
-# reader holds.
+BLOCK_DOCUMENTS, BLOCK_TOKENS = 512, 100_000
+# A reader makes blocks of what it holds when it holds so much.
 GATHERED_DOCUMENTS, GATHERED_TOKENS = 4096, 400_000
 # The characters of a text that count as a token.
 _TOKEN_CHARACTERS = 8
@@ -162,22 +160,29 @@ class Block:
             rows: int[R], places of documents.
         """
         chosen = np.asarray(rows, np.int64)
-        if np.array_equal(chosen, np.arange(len(self))):
+        if len(chosen) == len(self) and np.array_equal(chosen, np.arange(len(self))):
             # A window of an archive often has its order already.
             return self
-        places, (tokens, offsets) = chosen.tolist(), self.tokens_of(chosen)
+        tokens, offsets = self.tokens_of(chosen)
         used, tokens = _numbers(tokens, len(self.words))
+        return self._with_rows(chosen, self.words.taken(used), tokens, offsets)
+
+    def _with_rows(
+        self, rows: LongArray, words: WordList, tokens: IntArray, offsets: LongArray
+    ) -> Self:
+        """Return some documents, given the columns of their words."""
+        places = rows.tolist()
         return replace(
             self,
             ids=tuple(map(self.ids.__getitem__, places)),
-            timestamps=self.timestamps[chosen],
+            timestamps=self.timestamps[rows],
             labels=tuple(map(self.labels.__getitem__, places)),
-            words=self.words.taken(used),
+            words=words,
             tokens=tokens,
             offsets=offsets,
             sources=_marks([self.sources[row] for row in places]) if self.sources else (),
             groups=_marks([self.groups[row] for row in places]) if self.groups else (),
-            arrived=self.arrived[chosen] if len(self.arrived) else NO_PLACES,
+            arrived=self.arrived[rows] if len(self.arrived) else NO_PLACES,
         )
 
     def tokens_where(self, kept: npt.NDArray[np.bool_]) -> Self:
@@ -191,28 +196,25 @@ class Block:
         words = self.words.taken(used)
         return replace(self, words=words, tokens=tokens, offsets=before[self.offsets])
 
-    def documents(self) -> Iterator[Block]:
-        """Yield each document alone."""
+    def parts(self, rows: LongArray, bounds: LongArray) -> Iterator[Self]:
+        """Yield some documents in blocks, each with a dictionary of its own.
+
+        Args:
+            rows: int64[R], places of documents.
+            bounds: int64[B + 1], ascending; block b has those of ``rows[bounds[b]:bounds[b + 1]]``.
+        """
         from beam_topics.model.kernels.first_uses import number_in_documents
 
-        own, _, bounds, tokens = number_in_documents(self.tokens, self.offsets, len(self.words))
-        places = zip(
-            self.words.taken(own).parts(bounds), pairwise(self.offsets.tolist()), strict=True
-        )
-        for row, (words, (begin, end)) in enumerate(places):
-            here = slice(row, row + 1)
-            yield Block(
-                key=self.key,
-                ids=self.ids[here],
-                timestamps=self.timestamps[here],
-                labels=self.labels[here],
-                words=words,
-                tokens=tokens[begin:end],
-                offsets=np.array([0, end - begin], np.int64),
-                sources=_marks(self.sources[here]),
-                groups=_marks(self.groups[here]),
-                arrived=self.arrived[here],
-            )
+        tokens, offsets = self.tokens_of(rows)
+        used, _, ends, tokens = number_in_documents(tokens, offsets[bounds], len(self.words))
+        dictionaries = self.words.taken(used).parts(ends)
+        for words, (begin, end) in zip(dictionaries, pairwise(bounds.tolist()), strict=True):
+            chosen, own = rows[begin:end], offsets[begin : end + 1]
+            yield self._with_rows(chosen, words, tokens[own[0] : own[-1]], own - own[0])
+
+    def documents(self) -> Iterator[Self]:
+        """Yield each document alone."""
+        return self.parts(np.arange(len(self)), np.arange(len(self) + 1))
 
     def tokens_of(self, rows: LongArray) -> tuple[IntArray, LongArray]:
         """Return the tokens of some documents, int32[n], and their bounds, int64[R + 1]."""
@@ -341,8 +343,7 @@ class Block:
 
 def times_in(data: bytes) -> LongArray:
     """Return int64[D], the event times of the bytes of a block, without the rest of it."""
-    times = wire.blobs_of(Block.MAGIC, data, 5)[2]
-    found: LongArray = wire.array_from_bytes(times, "<i8")
+    found: LongArray = wire.array_from_bytes(wire.blob_of(Block.MAGIC, data, 2, 5), "<i8")
     checks.whole("documents of a block", len(found), 1)
     return found
 
@@ -389,54 +390,35 @@ def _joined(parts: Sequence[Marks], blocks: Sequence[Block]) -> Marks:
     return tuple(chain.from_iterable(filled))
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """What the documents of a block have in common: their key, and perhaps their window.
-
-    Attributes:
-        windows: The settings of the windows; None for documents of any time.
-    """
-
-    windows: SequenceSettings | None = None
-
-    def place(self, document: Document) -> Hashable:
-        """Return what the documents of a block have in common."""
-        if self.windows is None:
-            return document.key
-        return document.key, self.windows.window_number(document.timestamp)
-
-
 class Gathering:
-    """Documents that wait until their block ends.
+    """Documents that wait until their blocks end."""
 
-    Args:
-        blocks: Which documents share a block.
-    """
-
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
-        self._groups: dict[Hashable, list[Document]] = {}
-        self._tokens: dict[Hashable, int] = {}
-        self._documents = self._all_tokens = 0
+    def __init__(self) -> None:
+        self._waiting: list[Document] = []
+        self._tokens = 0
 
     def add(self, document: Document) -> list[list[Document]]:
-        """Add a document; return the documents of each block that ends with it."""
-        place, size = self._blocks.place(document), -(-len(document.text) // _TOKEN_CHARACTERS)
-        group = self._groups.setdefault(place, [])
-        group.append(document)
-        tokens = self._tokens[place] = self._tokens.get(place, 0) + size
-        self._documents += 1
-        self._all_tokens += size
-        if self._documents >= GATHERED_DOCUMENTS or self._all_tokens >= GATHERED_TOKENS:
-            return self.rest()
-        if len(group) < BLOCK_DOCUMENTS and tokens < BLOCK_TOKENS:
+        """Add a document; return the documents of each block if all end with it."""
+        self._waiting.append(document)
+        self._tokens += _tokens_of(document)
+        if len(self._waiting) < GATHERED_DOCUMENTS and self._tokens < GATHERED_TOKENS:
             return []
-        self._documents -= len(group)
-        self._all_tokens -= self._tokens.pop(place)
-        return [self._groups.pop(place)]
+        return self.rest()
 
     def rest(self) -> list[list[Document]]:
-        """End all blocks; return the documents of each."""
-        found = list(self._groups.values())
-        self._groups, self._tokens, self._documents, self._all_tokens = {}, {}, 0, 0
+        """End all blocks; return the documents of each, in the order of their times."""
+        waiting, self._waiting, self._tokens = self._waiting, [], 0
+        found: list[list[Document]] = []
+        of_key: dict[str, tuple[list[Document], int]] = {}
+        for document in sorted(waiting, key=attrgetter("timestamp")):
+            block, tokens = of_key.get(document.key, ([], BLOCK_TOKENS))
+            if tokens >= BLOCK_TOKENS or len(block) >= BLOCK_DOCUMENTS:
+                block, tokens = [], 0
+                found.append(block)
+            block.append(document)
+            of_key[document.key] = block, tokens + _tokens_of(document)
         return found
+
+
+def _tokens_of(document: Document) -> int:
+    return -(-len(document.text) // _TOKEN_CHARACTERS)

@@ -8,19 +8,20 @@ not those to memory. A mirror is therefore used only if its (count, mark) are th
 mark is the sum of a 128-bit hash of every entry. It does not depend on the order of entries, and
 two mirrors of equal counts but other entries have other marks.
 
-An entry is ``due (8 bytes, little-endian, signed) | payload``. Entries whose due time is at or
-before ``head.done`` are spent:
+An entry has one or more due times, and is spent when its last one is at or before ``head.done``.
+Its bytes are ``number of due times (4 bytes) | due times (8 bytes each) | payload``, with
+little-endian, signed numbers:
 
 >>> bag, mirror, head = ListBag(), Mirror(), PendingHead()
->>> head = add(head, mirror, bag, 20, b"b")
->>> head = add(head, mirror, bag, 10, b"a")
+>>> head = add(head, mirror, bag, [20], b"b")
+>>> head = add(head, mirror, bag, [10, 20], b"a")
 >>> head.due
 10
 >>> mirror.at(10)
 [b'a']
 >>> head = spend(head, mirror, bag, 10)
 >>> head.due, head.live, matched(head, Mirror(), bag).at(20)
-(20, 1, [b'b'])
+(20, 2, [b'b', b'a'])
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ from __future__ import annotations
 import hashlib
 import struct
 from bisect import bisect_right, insort
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, Self
 
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.stored import checks
 
-_DUE = struct.Struct("<q")
+_COUNT = struct.Struct("<i")
 _HEAD = struct.Struct("<qqBqqq")
 _MARK_BYTES = 16
 PENDING_BYTES = _HEAD.size + _MARK_BYTES
@@ -68,6 +69,40 @@ class ListBag:
         self.elements = []
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """What waits in a buffer; two entries of equal bytes are two.
+
+    Attributes:
+        dues: Its due times, ascending.
+        payload: What waits.
+        mark: The hash of its bytes, below 2^128.
+    """
+
+    dues: tuple[int, ...]
+    payload: bytes
+    mark: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        state = hashlib.blake2b(self._due_bytes(), digest_size=_MARK_BYTES)
+        state.update(self.payload)
+        object.__setattr__(self, "mark", int.from_bytes(state.digest(), "little"))
+
+    def _due_bytes(self) -> bytes:
+        return struct.pack(f"<i{len(self.dues)}q", len(self.dues), *self.dues)
+
+    def to_bytes(self) -> bytes:
+        return self._due_bytes() + self.payload
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        (count,) = _COUNT.unpack_from(data) if len(data) >= _COUNT.size else (0,)
+        end = _COUNT.size + 8 * count
+        if count < 1 or len(data) < end:
+            checks.refuse("due times of a waiting entry", count, "one or more, of 8 bytes each")
+        return cls(struct.unpack_from(f"<{count}q", data, _COUNT.size), data[end:])
+
+
 @dataclass(frozen=True, slots=True)
 class PendingHead:
     """What the bag must contain.
@@ -77,7 +112,7 @@ class PendingHead:
         mark: The sum of their hashes.
         stored: The number of elements in the bag, spent ones included.
         due: The earliest due time; None if nothing waits.
-        done: Entries up to this time are spent.
+        done: Due times up to this one are over.
         size: The bytes of the payloads that wait.
     """
 
@@ -120,9 +155,7 @@ class Mirror:
         # Ascending. Those before _first are gone: to remove each one at once would move all others.
         self._dues: list[int] = []
         self._first = 0
-        self._payloads: dict[int, list[bytes]] = {}
-        # The sums of the hashes of what is due at a time: an entry may be large.
-        self._marks: dict[int, int] = {}
+        self._entries: dict[int, list[Entry]] = {}
 
     def matches(self, head: PendingHead) -> bool:
         """Return whether the mirror holds what the head says."""
@@ -140,7 +173,11 @@ class Mirror:
 
     def at(self, due: int) -> list[bytes]:
         """Return the payloads that are due at exactly this time."""
-        return self._payloads[due]
+        return [entry.payload for entry in self._entries[due]]
+
+    def entries_at(self, due: int) -> list[Entry]:
+        """Return the entries that are due at exactly this time."""
+        return self._entries[due]
 
     def due_by(self, time: int) -> list[int]:
         """Return the due times up to ``time``, ascending."""
@@ -149,26 +186,26 @@ class Mirror:
     def _end(self, time: int) -> int:
         return bisect_right(self._dues, time, self._first)
 
-    def put(self, due: int, payload: bytes) -> int:
-        """Add an entry and return its hash."""
-        mark = _mark(due, payload)
-        if due not in self._payloads:
-            self._payloads[due], self._marks[due] = [], 0
-            insort(self._dues, due, self._first)
-        self._payloads[due].append(payload)
-        self._marks[due] += mark
+    def put(self, entry: Entry, done: int | None = None) -> None:
+        """Add an entry, for its due times after ``done``."""
+        for due in entry.dues:
+            if done is None or due > done:
+                if due not in self._entries:
+                    self._entries[due] = []
+                    insort(self._dues, due, self._first)
+                self._entries[due].append(entry)
         self.count += 1
-        self.size += len(payload)
-        self.mark = (self.mark + mark) % _MARKS
-        return mark
+        self.size += len(entry.payload)
+        self.mark = (self.mark + entry.mark) % _MARKS
 
     def drop(self, time: int) -> None:
-        """Remove what is due up to ``time``."""
+        """Remove what is due up to ``time``, and nothing of what is due later again."""
         for due in self.due_by(time):
-            payloads = self._payloads.pop(due)
-            self.count -= len(payloads)
-            self.size -= sum(map(len, payloads))
-            self.mark = (self.mark - self._marks.pop(due)) % _MARKS
+            for entry in self._entries.pop(due):
+                if entry.dues[-1] == due:
+                    self.count -= 1
+                    self.size -= len(entry.payload)
+                    self.mark = (self.mark - entry.mark) % _MARKS
         self._first = self._end(time)
         if 2 * self._first >= len(self._dues):
             self._dues, self._first = self.dues, 0
@@ -176,28 +213,41 @@ class Mirror:
     def clear(self) -> None:
         """Remove everything."""
         self.count, self.mark, self.size = 0, 0, 0
-        self._dues, self._first, self._payloads, self._marks = [], 0, {}, {}
+        self._dues, self._first, self._entries = [], 0, {}
 
-    def entries(self) -> Iterable[bytes]:
-        """Return the elements of the bag for what waits."""
-        return (_entry(due, payload) for due in self.dues for payload in self._payloads[due])
+    def entries(self) -> Iterable[Entry]:
+        """Return what waits, each entry once."""
+        return (one for due in self.dues for one in self._entries[due] if one.dues[-1] == due)
 
 
-def add(head: PendingHead, mirror: Mirror, bag: Bag, due: int, payload: bytes) -> PendingHead:
-    """Add an entry to the bag, and to the mirror if the mirror matches; return the new head."""
+def add(
+    head: PendingHead, mirror: Mirror, bag: Bag, dues: Sequence[int], payload: bytes
+) -> PendingHead:
+    """Add an entry to the bag, and to the mirror if the mirror matches.
+
+    Args:
+        head: What the bag must contain.
+        mirror: The mirror.
+        bag: The bag.
+        dues: The due times of the entry, ascending, at least one.
+        payload: What waits.
+
+    Returns:
+        The new head.
+    """
     if not head.live:
         mirror.clear()
+    entry = Entry(tuple(dues), payload)
     if mirror.matches(head):
-        mark = mirror.put(due, payload)
+        mirror.put(entry)
     else:
         # An empty mirror matches no head with entries, so it stays empty until the bag is read.
         mirror.clear()
-        mark = _mark(due, payload)
-    bag.add(_entry(due, payload))
-    earliest = due if head.due is None else min(due, head.due)
+    bag.add(entry.to_bytes())
+    earliest = entry.dues[0] if head.due is None else min(entry.dues[0], head.due)
     return PendingHead(
         head.live + 1,
-        (head.mark + mark) % _MARKS,
+        (head.mark + entry.mark) % _MARKS,
         head.stored + 1,
         earliest,
         head.done,
@@ -215,11 +265,9 @@ def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
         return mirror
     mirror.clear()
     for element in bag.read():
-        if len(element) < _DUE.size:
-            checks.refuse("bytes of a waiting entry", len(element), f"{_DUE.size} or more")
-        (due,) = _DUE.unpack_from(element)
-        if head.done is None or due > head.done:
-            mirror.put(due, element[_DUE.size :])
+        entry = Entry.from_bytes(element)
+        if head.done is None or entry.dues[-1] > head.done:
+            mirror.put(entry, head.done)
     if not mirror.matches(head):
         raise DamagedDataError(
             f"the buffer holds {mirror.count} waiting entries, not the {head.live} that were put"
@@ -238,17 +286,7 @@ def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead
     stored = head.stored
     if stored > 2 * mirror.count:
         bag.clear()
-        for element in mirror.entries():
-            bag.add(element)
+        for entry in mirror.entries():
+            bag.add(entry.to_bytes())
         stored = mirror.count
     return PendingHead(mirror.count, mirror.mark, stored, mirror.earliest, done, mirror.size)
-
-
-def _entry(due: int, payload: bytes) -> bytes:
-    return _DUE.pack(due) + payload
-
-
-def _mark(due: int, payload: bytes) -> int:
-    state = hashlib.blake2b(_DUE.pack(due), digest_size=_MARK_BYTES)
-    state.update(payload)
-    return int.from_bytes(state.digest(), "little")

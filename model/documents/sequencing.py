@@ -3,10 +3,10 @@
 Everything is a function of a small head and a buffer of waiting documents
 (:mod:`beam_topics.model.documents.pending`):
 
-1. A document waits for the end of its event-time window. Windows have the length ``--window`` and
-   are aligned to 1970-01-01, those of days to midnight of a zone (:mod:`beam_topics.model.times`).
-   A document whose window was closed already joins the next window
-   after the last closed one, so no document is dropped for being late.
+1. A document waits in its block for the end of its event-time window. Windows have the length
+   ``--window`` and are aligned to 1970-01-01, those of days to midnight of a zone
+   (:mod:`beam_topics.model.times`). A document whose window was closed already joins the next
+   window after the last closed one, so no document is dropped for being late.
 2. When a window closes, one document of each id stays: the first one that arrived, or with
    ``--on_repeat=last`` the last one. The others become dead letters. Documents arrive in the order
    of their source: that of files and their records, of the offsets of Kafka, of the publishing
@@ -31,19 +31,19 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents import pending
-from beam_topics.model.documents.block import Block, times_in
+from beam_topics.model.documents.block import Block, bounds_of, times_in
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
-from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Mirror, PendingHead
+from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Entry, Mirror, PendingHead
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, StoreConflictError
 from beam_topics.model.stored import checks, wire
@@ -56,6 +56,10 @@ REPEATS = COPY, REPLACED, REPEATED_ID = "copy", "replaced", "repeated_id"
 # The bytes that the timers of one bundle emit, about. The limit bounds the size of a bundle. The
 # rest follows in the next one, at the same event times.
 FIRING_BYTES = 32 << 20
+# Windows are joined until they have so many documents; more of them take no less time.
+_TOGETHER = 1024
+# No window ends later.
+_LAST = 2**63 - 1
 # The largest share of added documents that may be older than the last window that was learned.
 MAX_OLDER_SHARE = 0.1
 
@@ -78,7 +82,7 @@ class SequenceHead:
         chain: h_n of that minibatch, 32 bytes.
         closed: The end of the last window that takes no more documents; None before the first.
         taken: The number of documents of that window that were sent; 0 if all were sent.
-        pending: The head of the buffer of waiting documents, in blocks or alone.
+        pending: The head of the buffer of waiting blocks.
     """
 
     sequence: int
@@ -130,19 +134,6 @@ class ClosedWindow:
     dead_letters: list[DeadLetter]
 
 
-def assigned_end(
-    head: SequenceHead, timestamp: int, settings: SequenceSettings
-) -> tuple[int, bool]:
-    """Return the end of the window that a document joins, and whether the document is late.
-
-    A document is late if its own window was closed already.
-    """
-    own = settings.window_end(timestamp)
-    if head.closed is None or own > head.closed:
-        return own, False
-    return settings.window_end(head.closed), True
-
-
 class Added(NamedTuple):
     """What adding documents came to.
 
@@ -153,7 +144,7 @@ class Added(NamedTuple):
     """
 
     head: SequenceHead
-    ends: list[int]
+    ends: tuple[int, ...]
     late: int
 
 
@@ -162,7 +153,8 @@ def add_documents(
 ) -> Added:
     """Add a block of documents of the key to the buffer.
 
-    A block stays whole if its documents join one window, which those of a reader do.
+    A block waits whole until the last of its windows closes. A document is late if its own window
+    was closed already, and joins the next one.
 
     Args:
         head: The state of the sequence.
@@ -171,27 +163,22 @@ def add_documents(
         data: The bytes of the block.
         settings: The settings of windows and minibatches.
     """
-    times = times_in(data)
-    first, last = (assigned_end(head, int(time), settings) for time in (times.min(), times.max()))
-    one_window = first == last
-    parts = [(*first, len(times), data)] if one_window else _parts(head, data, settings)
-    waiting = head.pending
-    for end, _, _, payload in parts:
-        waiting = pending.add(waiting, mirror, bag, end, payload)
-    after = SequenceHead(head.sequence, head.chain, head.closed, head.taken, waiting)
-    late = sum(number for _, is_late, number, _ in parts if is_late)
-    return Added(after, [end for end, *_ in parts], late)
+    times, late = times_in(data), 0
+    ends = settings.window_ends(times)
+    if head.closed is not None:
+        late = int((ends <= head.closed).sum())
+        ends = np.maximum(ends, settings.window_end(head.closed))
+    joined = tuple(np.unique(ends).tolist())
+    waiting = pending.add(head.pending, mirror, bag, joined, data)
+    return Added(replace(head, pending=waiting), joined, late)
 
 
-def _parts(
-    head: SequenceHead, data: bytes, settings: SequenceSettings
-) -> list[tuple[int, bool, int, bytes]]:
-    """Return the documents of a block by their windows: end, lateness, number and bytes."""
-    block = Block.from_bytes(data)
-    rows: dict[tuple[int, bool], list[int]] = {}
-    for row, time in enumerate(block.timestamps.tolist()):
-        rows.setdefault(assigned_end(head, time, settings), []).append(row)
-    return [(*place, len(part), block.take(part).to_bytes()) for place, part in rows.items()]
+def _ends_of(entry: Entry, settings: SequenceSettings) -> LongArray:
+    """Return int64[D], the end of the window that each document of a waiting block joined.
+
+    Late documents joined the first of its windows.
+    """
+    return np.maximum(settings.window_ends(times_in(entry.payload)), entry.dues[0])
 
 
 def check_newer(
@@ -211,7 +198,7 @@ def check_newer(
         return
     mirror = pending.matched(head.pending, mirror, bag)
     older = sum(int((times_in(data) < head.closed).sum()) for data in mirror.at(at))
-    waiting = sum(len(times_in(data)) for due in mirror.dues for data in mirror.at(due))
+    waiting = sum(len(times_in(entry.payload)) for entry in mirror.entries())
     if older > MAX_OLDER_SHARE * waiting:
         of_key = f" of key {key!r}" if key else ""
         raise StoreConflictError(
@@ -246,57 +233,119 @@ def close_windows(
         budget: The bytes of minibatches after which the firing ends.
     """
     mirror = pending.matched(head.pending, mirror, bag)
-    for end in mirror.due_by(time):
-        window = Block.joined(list(map(Block.for_sequence, mirror.at(end))))
-        rows, repeated = split_repeated_ids(window, settings.on_repeat)
-        # They are told with the first part of the window.
-        told = {} if head.taken else repeated
-        letters = [_repeated(window, row, kept, end, settings) for row, kept in told.items()]
-        links = []
-        for link, after in _cut_window(head, end, window, rows, settings):
-            head = after
-            links.append(link)
-            budget -= len(link.payload)
+    for documents, windows in _together(mirror, time, settings):
+        for window, minibatches in _cut(documents, windows, head.taken, settings):
+            # Repeated ids are told with the first part of the window.
+            told = {} if head.taken else window.repeated
+            letters = [
+                _repeated(documents, row, kept, window.end, settings) for row, kept in told.items()
+            ]
+            links = []
+            for part in minibatches:
+                link, head = _linked(head, part, window)
+                links.append(link)
+                budget -= len(link.payload)
+                if budget <= 0:
+                    break
+            if head.taken == len(window.rows):
+                left = pending.spend(head.pending, mirror, bag, window.end)
+                head = SequenceHead(head.sequence, head.chain, head.closed, 0, left)
+            yield ClosedWindow(head, window.end, links, letters)
             if budget <= 0:
-                break
-        if head.taken == len(rows):
-            left = pending.spend(head.pending, mirror, bag, end)
-            head = SequenceHead(head.sequence, head.chain, head.closed, 0, left)
-        yield ClosedWindow(head, end, links, letters)
-        if budget <= 0:
-            return
+                return
 
 
-def _cut_window(
-    head: SequenceHead, end: int, window: Block, rows: LongArray, settings: SequenceSettings
-) -> Iterator[tuple[NumberedMinibatch, SequenceHead]]:
-    """Yield the minibatches that a window has not sent yet, each with the head after it.
+class _Window(NamedTuple):
+    """A window that closes.
+
+    Attributes:
+        end: Its end.
+        rows: int64, the rows of the documents that stay, in their order.
+        repeated: The row that stays for each row that does not (:func:`split_repeated_ids`).
+    """
+
+    end: int
+    rows: LongArray
+    repeated: dict[int, int]
+
+
+def _together(
+    mirror: Mirror, time: int, settings: SequenceSettings
+) -> Iterator[tuple[Block, list[_Window]]]:
+    """Yield the windows that end by ``time``, those of some thousand documents with one block.
+
+    A block that waits for several of them is read once.
+    """
+    dues, first, documents = mirror.due_by(time), 0, 0
+    own: dict[Entry, LongArray] = {}
+    for place, due in enumerate(dues):
+        for entry in mirror.entries_at(due):
+            if entry not in own:
+                own[entry] = _ends_of(entry, settings)
+            documents += int((own[entry] == due).sum())
+        if documents >= _TOGETHER or place == len(dues) - 1:
+            yield _joined(dues[first : place + 1], own, settings.on_repeat)
+            first, documents = place + 1, 0
+            own = {entry: ends for entry, ends in own.items() if entry.dues[-1] > due}
+
+
+def _joined(
+    dues: Sequence[int], own: Mapping[Entry, LongArray], on_repeat: str
+) -> tuple[Block, list[_Window]]:
+    """Return windows that follow one another, and a block of their documents.
 
     Args:
-        head: The state of the sequence.
-        end: The end of the window.
-        window: Its documents.
-        rows: int64, those that are sent, in their order.
-        settings: The settings of windows and minibatches.
+        dues: The ends of the windows, ascending.
+        own: The entries that have documents of them, with the ends of all their documents.
+        on_repeat: As of :func:`split_repeated_ids`.
     """
-    rest = rows[head.taken :]
-    sizes = window.lengths[rest].tolist()
-    taken = head.taken
-    for first, last in cut_minibatches(sizes, settings):
-        taken += last - first
-        closes = taken == len(rows)
-        part = window.take(rest[first:last])
-        minibatch = Minibatch.of_block(part, head.sequence + 1, end, closes)
-        link = NumberedMinibatch.link(head.sequence + 1, head.chain, minibatch.to_bytes())
-        head = SequenceHead(link.sequence, link.fingerprint, end, taken, head.pending)
-        yield link, head
+    here = [(ends >= dues[0]) & (ends <= dues[-1]) for ends in own.values()]
+    documents = Block.joined(
+        [
+            Block.for_sequence(entry.payload).take(np.flatnonzero(chosen))
+            for entry, chosen in zip(own, here, strict=True)
+            if chosen.any()
+        ]
+    )
+    ends = np.concatenate([one[chosen] for one, chosen in zip(own.values(), here, strict=True)])
+    order = np.argsort(ends, kind="stable")
+    rows = np.split(order, np.searchsorted(ends[order], dues[:-1], "right"))
+    return documents, [
+        _Window(due, *split_repeated_ids(documents, part, on_repeat))
+        for due, part in zip(dues, rows, strict=True)
+    ]
 
 
-def split_repeated_ids(window: Block, on_repeat: str = "first") -> tuple[LongArray, dict[int, int]]:
+def _cut(
+    documents: Block, windows: Sequence[_Window], taken: int, settings: SequenceSettings
+) -> Iterator[tuple[_Window, Iterator[Block]]]:
+    """Yield each window with its minibatches, without the first ``taken`` documents."""
+    rests = [window.rows[taken if at == 0 else 0 :] for at, window in enumerate(windows)]
+    sizes = [cut_minibatches(documents.lengths[rest].tolist(), settings) for rest in rests]
+    bounds = bounds_of(chain.from_iterable(sizes))
+    parts = documents.parts(np.concatenate(rests), bounds)
+    for window, own in zip(windows, sizes, strict=True):
+        yield window, islice(parts, len(own))
+
+
+def _linked(
+    head: SequenceHead, part: Block, window: _Window
+) -> tuple[NumberedMinibatch, SequenceHead]:
+    """Return the next minibatch of a window with its link, and the head after it."""
+    number, taken = head.sequence + 1, head.taken + len(part)
+    minibatch = Minibatch.of_block(part, number, window.end, taken == len(window.rows))
+    link = NumberedMinibatch.link(number, head.chain, minibatch.to_bytes())
+    return link, SequenceHead(number, link.fingerprint, window.end, taken, head.pending)
+
+
+def split_repeated_ids(
+    documents: Block, rows: LongArray, on_repeat: str = "first"
+) -> tuple[LongArray, dict[int, int]]:
     """Split the documents of a window into those that stay and those whose id is repeated.
 
     Args:
-        window: The documents.
+        documents: A block.
+        rows: int64, the rows of the documents of the window.
         on_repeat: Which of the documents of one id stays: ``first`` or ``last``. Documents that
             arrived at one place are in the order of their times and contents.
 
@@ -306,41 +355,42 @@ def split_repeated_ids(window: Block, on_repeat: str = "first") -> tuple[LongArr
     """
 
     def arrival(row: int) -> tuple[int, int, bytes]:
-        content = hashlib.sha256(window.content(row)).digest()
-        return int(window.arrived[row]), int(window.timestamps[row]), content
+        content = hashlib.sha256(documents.content(row)).digest()
+        return int(documents.arrived[row]), int(documents.timestamps[row]), content
 
-    id_of, repeated = window.ids.__getitem__, dict[int, int]()
-    stay = sorted(range(len(window)), key=id_of)
-    if len(set(window.ids)) < len(window):
-        groups = [list(rows) for _, rows in groupby(stay, id_of)]
-        for rows in groups:
-            if len(rows) > 1:
-                rows.sort(key=arrival, reverse=on_repeat == "last")
-                repeated |= dict.fromkeys(rows[1:], rows[0])
-        stay = [rows[0] for rows in groups]
-    by_time = np.argsort(window.timestamps[stay], kind="stable")
+    id_of, repeated = documents.ids.__getitem__, dict[int, int]()
+    stay = sorted(rows.tolist(), key=id_of)
+    if len(set(map(id_of, stay))) < len(stay):
+        groups = [list(same) for _, same in groupby(stay, id_of)]
+        for same in groups:
+            if len(same) > 1:
+                same.sort(key=arrival, reverse=on_repeat == "last")
+                repeated |= dict.fromkeys(same[1:], same[0])
+        stay = [same[0] for same in groups]
+    by_time = np.argsort(documents.timestamps[stay], kind="stable")
     return np.array(stay, np.int64)[by_time], repeated
 
 
-def cut_minibatches(sizes: Sequence[int], settings: SequenceSettings) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of runs of documents that are within the bounds of a minibatch.
+def cut_minibatches(lengths: Sequence[int], settings: SequenceSettings) -> list[int]:
+    """Return the numbers of documents of minibatches that are within their bounds.
 
     A document with more tokens than the bound is a minibatch of its own.
 
     Args:
-        sizes: The number of tokens of each document.
+        lengths: The number of tokens of each document.
         settings: The bounds of a minibatch.
     """
-    first, tokens = 0, 0
-    for at, size in enumerate(sizes):
-        if at > first and (
-            at - first == settings.minibatch_size or tokens + size > settings.minibatch_tokens
+    sizes: list[int] = []
+    size, tokens = 0, 0
+    for length in lengths:
+        if size and (
+            size == settings.minibatch_size or tokens + length > settings.minibatch_tokens
         ):
-            yield first, at
-            first, tokens = at, 0
-        tokens += size
-    if first < len(sizes):
-        yield first, len(sizes)
+            sizes.append(size)
+            size, tokens = 0, 0
+        size += 1
+        tokens += length
+    return [*sizes, size] if size else sizes
 
 
 def sequence_documents(
@@ -368,7 +418,7 @@ def sequence_documents(
     if adds:
         check_newer(documents.key, head, mirror, bag, settings)
     while head.pending.due is not None:
-        for closed in close_windows(head, mirror, bag, time=head.pending.due, settings=settings):
+        for closed in close_windows(head, mirror, bag, time=_LAST, settings=settings):
             head = closed.head
             if on_dead_letter:
                 for letter in closed.dead_letters:
@@ -377,14 +427,14 @@ def sequence_documents(
 
 
 def _repeated(
-    window: Block, row: int, kept: int, end: int, settings: SequenceSettings
+    documents: Block, row: int, kept: int, end: int, settings: SequenceSettings
 ) -> DeadLetter:
     """Return the dead letter of a document whose id another document of the window has."""
     reason = REPLACED if settings.on_repeat == "last" else REPEATED_ID
-    if window.words_of(row) == window.words_of(kept):
+    if documents.words_of(row) == documents.words_of(kept):
         reason = COPY
     detail = (
-        f"another document of key {window.key!r} in this window has the id {window.ids[row]!r}, and"
-        f" was kept: the {settings.on_repeat} one (--on_repeat)"
+        f"another document of key {documents.key!r} in this window has the id"
+        f" {documents.ids[row]!r}, and was kept: the {settings.on_repeat} one (--on_repeat)"
     )
-    return window.dead_letter(row, f"window that ends {to_iso(end)}", reason, detail)
+    return documents.dead_letter(row, f"window that ends {to_iso(end)}", reason, detail)

@@ -143,7 +143,7 @@ class Labeller:
             )
             return labels
         payload = _END.pack(end) + block
-        waiting_head = pending.add(head.pending, mirror, bag, due_of(head, end), payload)
+        waiting_head = pending.add(head.pending, mirror, bag, [due_of(head, end)], payload)
         return Labels(replace(head, pending=waiting_head))
 
     def reference(self, head: LabelHead, waiting: Bag, reference: Reference) -> Labels:

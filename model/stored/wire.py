@@ -117,11 +117,18 @@ def unpack(
     Raises:
         DamagedDataError: The bytes are not a whole message of this magic and version.
     """
-    return header_of(magic, data), blobs_of(magic, data, blobs)
+    bounds = _bounds_of(magic, data, blobs)
+    return header_of(magic, data), [data[begin:end] for begin, end in bounds]
 
 
-def blobs_of(magic: bytes, data: bytes, blobs: int | None = None) -> list[bytes]:
-    """Return the blobs of :func:`unpack` alone, without parsing the header."""
+def blob_of(magic: bytes, data: bytes, place: int, blobs: int) -> bytes:
+    """Return one of the blobs of :func:`unpack`, without the header and the others."""
+    begin, end = _bounds_of(magic, data, blobs)[place]
+    return data[begin:end]
+
+
+def _bounds_of(magic: bytes, data: bytes, blobs: int | None) -> list[tuple[int, int]]:
+    """Return where the blobs of :func:`unpack` begin and end."""
     at = _end_of_header(magic, data)
     try:
         count = _U32.unpack_from(data, at)[0]
@@ -135,7 +142,7 @@ def blobs_of(magic: bytes, data: bytes, blobs: int | None = None) -> list[bytes]
                     f"a {magic!r} record ends in the middle of a field: {len(data)} bytes,"
                     f" {at + size} wanted"
                 )
-            found.append(data[at : at + size])
+            found.append((at, at + size))
             at += size
     except struct.error as error:
         raise DamagedDataError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import apache_beam as beam
 
-from beam_topics.model.documents.block import Blocks
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import inference_for
 from beam_topics.model.publishing.settings import StoreSettings
@@ -37,8 +36,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
     together = inference_for(settings).needs_all_documents
-    blocks = None if together else Blocks()
-    documents, unreadable = read_source(pipeline, options, tokeniser, blocks=blocks)
+    documents, unreadable = read_source(pipeline, options, tokeniser, in_blocks=not together)
     patterns = settings_of(options, TrainingInputSettings).training
     check_training(settings, patterns)
     learned, dead = None, [unreadable]

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import apache_beam as beam
 
-from beam_topics.model.documents.block import Blocks
 from beam_topics.model.errors import (
     OptionError,
 )
@@ -61,8 +60,7 @@ def learn(documents: beam.PCollection, learning: LearnOptions, *, streams: bool)
 def build_train(pipeline: beam.Pipeline, options: Options) -> None:
     """Build the graph: read, sequence, learn, publish."""
     learning = learn_options_of(options)
-    blocks = Blocks(learning.sequence)
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, in_blocks=True)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
     undelivered = write_events(learned.events, options)
@@ -78,8 +76,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     serving = serving_of(options, learning.settings.topic_count)
     serving.stories = tells_bursts(options)
     given = settings_of(options, LabelSettings)
-    blocks = Blocks(learning.sequence)
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser, blocks=blocks)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser, in_blocks=True)
     check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
     label = Label(given.before_first_model, given.label_with, streams=streams(options))

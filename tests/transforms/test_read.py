@@ -12,7 +12,7 @@ from collecting import run
 import beam_topics.model.reading.parts
 import beam_topics.transforms.read
 from beam_topics.model.documents import block
-from beam_topics.model.documents.block import Block, Blocks
+from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.sequencing import sequence_documents
 from beam_topics.model.documents.settings import SequenceSettings
@@ -111,18 +111,18 @@ def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatc
         monkeypatch.setattr(block, name, value)
     settings = ReadSettings(ParseSettings(max_document_bytes=2**20), time_from=time_from)
     found = []
-    for blocks in (None, Blocks(), Blocks(SequenceSettings(window=10))):
+    for blocks in (False, True):
 
         def build(pipeline, blocks=blocks):
             patterns = [str(bad_sources / "*")]
-            made = pipeline | ReadDocuments(patterns, settings, PLAIN, blocks=blocks)
+            made = pipeline | ReadDocuments(patterns, settings, PLAIN, in_blocks=blocks)
             return {"documents": made.documents, "dead": made.dead_letters}
 
         held, counters = run(build)
         read = [
             (time, list(Block.from_bytes(data).documents())) for time, data in held["documents"]
         ]
-        assert max(len(documents) for _, documents in read) <= (7 if most and blocks else 256)
+        assert max(len(documents) for _, documents in read) <= (7 if most and blocks else 512)
         # The test sees element times in milliseconds.
         assert all(
             time == min(int(one.timestamps[0]) for one in documents) // 1000 * 1000
@@ -130,7 +130,7 @@ def test_blocks_have_the_same_documents_and_lose_nothing(bad_sources, monkeypatc
         )
         documents = sorted(one.to_bytes() for _, documents in read for one in documents)
         found.append((documents, sorted(letter for _, letter in held["dead"]), counters))
-    assert found[0] == found[1] == found[2] and len(found[0][0]) > 60
+    assert found[0] == found[1] and len(found[0][0]) > 60
 
 
 @pytest.fixture

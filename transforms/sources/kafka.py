@@ -44,7 +44,6 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Duration
 
-from beam_topics.model.documents.block import Blocks
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading.parsing import not_future, parse_line
@@ -296,9 +295,9 @@ class KafkaDoFn(LogSourceDoFn):
         settings: KafkaSettings,
         parse: ParseSettings,
         tokeniser: TokeniserSettings,
-        blocks: Blocks | None = None,
+        in_blocks: bool = False,
     ) -> None:
-        super().__init__(tokeniser, blocks)
+        super().__init__(tokeniser, in_blocks)
         self._settings = settings
         self._parse = parse
 
@@ -325,7 +324,7 @@ class ReadKafka(beam.PTransform):
         settings: Where to read from, and when a partition counts as idle.
         parse: How messages are parsed.
         tokeniser: The settings of the tokeniser.
-        blocks: Which documents of a bundle share a block; None gives each alone.
+        in_blocks: Whether the documents of a bundle come in blocks, or each alone.
     """
 
     def __init__(
@@ -334,12 +333,12 @@ class ReadKafka(beam.PTransform):
         parse: ParseSettings,
         tokeniser: TokeniserSettings,
         *,
-        blocks: Blocks | None = None,
+        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
         self._list = ListPartitions(settings)
-        self._fn = KafkaDoFn(settings, parse, tokeniser, blocks)
+        self._fn = KafkaDoFn(settings, parse, tokeniser, in_blocks)
 
     def expand(self, pipeline: Any) -> Documents:
         partitions = (

@@ -297,7 +297,7 @@ class LogSourceDoFn(Emit, LogProvider):
 
     Args:
         tokeniser: The settings of the tokeniser. None emits documents with their texts.
-        blocks: Which documents of a bundle are emitted together; None emits each alone.
+        in_blocks: Whether the documents of a bundle are emitted in blocks, or each alone.
     """
 
     @abstractmethod

@@ -26,7 +26,6 @@ from typing import Any, cast
 
 import apache_beam as beam
 
-from beam_topics.model.documents.block import Blocks
 from beam_topics.model.documents.document import Document
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reading import replaying
@@ -115,9 +114,9 @@ class ReplayDoFn(LogSourceDoFn):
         settings: ReadSettings,
         tokeniser: TokeniserSettings,
         speed: float | None,
-        blocks: Blocks | None = None,
+        in_blocks: bool = False,
     ) -> None:
-        super().__init__(tokeniser, blocks)
+        super().__init__(tokeniser, in_blocks)
         self._settings = settings
         self._speed = speed
 
@@ -160,7 +159,7 @@ class ReplayArchive(beam.PTransform):
         settings: How the files are read.
         tokeniser: The settings of the tokeniser.
         speed: Seconds of event time per second. None reads as fast as possible.
-        blocks: Which documents of a bundle share a block; None gives each alone.
+        in_blocks: Whether the documents of a bundle come in blocks, or each alone.
 
     Raises:
         OptionError: The speed is not above 0, or times or ids are not to come from the fields of
@@ -174,7 +173,7 @@ class ReplayArchive(beam.PTransform):
         tokeniser: TokeniserSettings,
         speed: float | None = None,
         *,
-        blocks: Blocks | None = None,
+        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
@@ -191,7 +190,7 @@ class ReplayArchive(beam.PTransform):
                 raise OptionError(option, value, "field with --source=replay", remedy)
         self._patterns = tuple(patterns)
         self._settings = settings
-        self._fn = ReplayDoFn(settings, tokeniser, speed, blocks)
+        self._fn = ReplayDoFn(settings, tokeniser, speed, in_blocks)
 
     def expand(self, pipeline: Any) -> Documents:
         files = beam.Map(archive_of, self._patterns, self._settings).with_output_types(bytes)

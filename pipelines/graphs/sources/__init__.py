@@ -17,7 +17,6 @@ from beam_topics.pipelines.graphs.sources.base import SOURCE, SOURCES, SourceSet
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.documents.block import Blocks
     from beam_topics.transforms.read import Documents
 
 SourceOptions = group("Source", choice=SOURCE)
@@ -51,8 +50,8 @@ def read_source(
     options: Options,
     tokeniser: TokeniserSettings,
     *,
-    blocks: Blocks | None = None,
+    in_blocks: bool = False,
 ) -> Documents:
     """Read tokenised documents from ``--source``, and what could not be read."""
     source = source_settings_of(options)
-    return pipeline | "Read" >> source.read(options, tokeniser, blocks)
+    return pipeline | "Read" >> source.read(options, tokeniser, in_blocks)

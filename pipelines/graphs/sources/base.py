@@ -13,8 +13,6 @@ from beam_topics.pipelines.cli.groups import Options
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.documents.block import Blocks
-
 
 class SourceSettings(Record):
     """The base of the settings of all sources.
@@ -34,12 +32,12 @@ class SourceSettings(Record):
     endless: ClassVar[Literal["never", "until", "always"]] = "always"
 
     def read(
-        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool
     ) -> beam.PTransform:
         """Return what reads the source into :class:`beam_topics.transforms.read.Documents`.
 
-        ``blocks`` says which documents may share a block
-        (:mod:`beam_topics.model.documents.block`); None for none.
+        ``in_blocks`` says whether documents come in blocks
+        (:mod:`beam_topics.model.documents.block`), or each alone.
         """
         raise NotImplementedError
 

@@ -16,7 +16,6 @@ from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 if TYPE_CHECKING:
     import apache_beam as beam
 
-    from beam_topics.model.documents.block import Blocks
     from beam_topics.model.publishing.manifest import Manifest
     from beam_topics.transforms.read import Documents, ReadDocuments
 
@@ -34,10 +33,10 @@ class Files(SourceSettings):
     endless = "never"
 
     def read(
-        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool
     ) -> ReadDocuments:
         patterns = settings_of(options, InputSettings).input
-        return read_files(options, tokeniser, patterns, blocks=blocks)
+        return read_files(options, tokeniser, patterns, in_blocks=in_blocks)
 
 
 def read_files(
@@ -46,14 +45,14 @@ def read_files(
     patterns: Sequence[str],
     option: str = "--input",
     *,
-    blocks: Blocks | None = None,
+    in_blocks: bool = False,
 ) -> ReadDocuments:
     """Return the transform that reads all files that the patterns match, alone or in blocks."""
     from beam_topics.transforms.read import ReadDocuments, check_patterns
 
     settings = read_settings_of(options)
     check_patterns(list(patterns), settings, option)
-    return ReadDocuments(list(patterns), settings, tokeniser, blocks=blocks)
+    return ReadDocuments(list(patterns), settings, tokeniser, in_blocks=in_blocks)
 
 
 def files_of_model(

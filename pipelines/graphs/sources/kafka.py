@@ -20,7 +20,6 @@ from beam_topics.transforms.sources.kafka_client import (
 )
 
 if TYPE_CHECKING:
-    from beam_topics.model.documents.block import Blocks
     from beam_topics.transforms.sources.kafka import ReadKafka
 
 
@@ -77,9 +76,7 @@ class Kafka(SourceSettings):
             max_future=self.max_future,
         )
 
-    def read(
-        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
-    ) -> ReadKafka:
+    def read(self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool) -> ReadKafka:
         from beam_topics.transforms.sources.kafka import ReadKafka
         from beam_topics.transforms.sources.kafka_partitions import partitions_of
 
@@ -87,4 +84,4 @@ class Kafka(SourceSettings):
         properties(settings.config)
         # Check now that the topic exists. Workers list its partitions again.
         next(iter(partitions_of(settings)), None)
-        return ReadKafka(settings, read_settings_of(options).parse, tokeniser, blocks=blocks)
+        return ReadKafka(settings, read_settings_of(options).parse, tokeniser, in_blocks=in_blocks)

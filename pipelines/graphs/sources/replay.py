@@ -14,7 +14,6 @@ from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 
 if TYPE_CHECKING:
-    from beam_topics.model.documents.block import Blocks
     from beam_topics.transforms.sources.replay import ReplayArchive
 
 
@@ -36,13 +35,15 @@ class Replay(SourceSettings):
     )
 
     def read(
-        self, options: Options, tokeniser: TokeniserSettings, blocks: Blocks | None
+        self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool
     ) -> ReplayArchive:
         from beam_topics.transforms.sources.replay import ReplayArchive, archive_of
 
         patterns = list(settings_of(options, InputSettings).input)
         settings = read_settings_of(options)
-        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed, blocks=blocks)
+        replay = ReplayArchive(
+            patterns, settings, tokeniser, self.replay_speed, in_blocks=in_blocks
+        )
         # Check now that the files are an archive.
         archive_of(b"", patterns, settings)
         return replay

@@ -123,7 +123,19 @@ def test_late_documents_join_the_next_day_of_the_zone():
     found = [link.minibatch() for link in links_of(items, settings=DAYS)]
     assert [m.ids for m in found] == [("0",), ("1", "2"), ("3",)]
     head = SequenceHead(1, bytes(32), closed=found[0].window_end)
-    assert sequencing.assigned_end(head, 0, DAYS) == (found[1].window_end, True)
+    added = add_documents(head, Mirror(), ListBag(), document("late", 0).to_bytes(), DAYS)
+    assert (added.ends, added.late) == ((found[1].window_end,), 1)
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=40),
+    st.sampled_from(["UTC", "Europe/Berlin"]),
+    st.integers(1, 30),
+)
+def test_the_ends_of_many_windows_are_those_of_each_time(hours, zone, length):
+    how = SequenceSettings(window=length * HOUR, time_zone=zone)
+    times = np.array(hours, np.int64) * HOUR + parse_time("2024-03-30T22:00Z")
+    assert how.window_ends(times).tolist() == [how.window_end(time) for time in times.tolist()]
 
 
 def test_the_zone_is_part_of_the_chain():
@@ -132,6 +144,51 @@ def test_the_zone_is_part_of_the_chain():
     assert sequencing.chain_start("", TOKENISER, plain) != sequencing.chain_start(
         "", TOKENISER, DAYS
     )
+
+
+ARRIVALS = st.lists(
+    st.tuples(
+        st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 60)), min_size=1, max_size=9),
+        st.sampled_from([None, 15, 40]),
+    ),
+    max_size=8,
+)
+
+
+@given(ARRIVALS, st.integers(1, 9), st.sampled_from(["first", "last"]))
+def test_blocks_of_many_windows_come_to_what_their_documents_alone_come_to(
+    arrivals, together, on_repeat
+):
+    alone, whole = (Sender(on_repeat=on_repeat) for _ in range(2))
+    late, found, places = [0, 0], [[], []], itertools.count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sequencing, "_TOGETHER", together)
+        for items, time in [*arrivals, ([], 1000)]:
+            texts = [Document(name, at * SECOND, "", arrived=next(places)) for name, at in items]
+            words = [[f"{name}{at % 7}", "w"] for name, at in items]
+            made = [Block.of_words([text], [word]) for text, word in zip(texts, words, strict=True)]
+            late[0] += sum(alone.send(one) for one in made)
+            if made:
+                late[1] += whole.send(Block.of_words(texts, words))
+            for sender, minibatches in zip((alone, whole), found, strict=True):
+                if time is not None:
+                    minibatches += sender.close_windows(time)
+                    sender.mirror = Mirror()
+    assert late[0] == late[1]
+    assert [one.to_bytes() for one in found[0]] == [one.to_bytes() for one in found[1]]
+    assert alone.head.chain == whole.head.chain and whole.head.pending.live == 0
+
+
+def test_a_block_that_comes_twice_is_two_blocks():
+    sender = Sender()
+    block = Block.joined([document("a", 1), document("b", 70)])
+    sender.send(block), sender.send(block)
+    letters = []
+    for closed in close_windows(
+        sender.head, sender.mirror, sender.bag, time=10**12, settings=sender.settings
+    ):
+        letters += [letter.reason for letter in closed.dead_letters]
+    assert letters == ["copy", "copy"]
 
 
 def test_the_result_does_not_depend_on_the_order_of_arrival():
@@ -243,11 +300,17 @@ def test_of_one_id_the_first_or_the_last_that_arrived_stays(rule, reasons):
     assert link.minibatch().timestamps.tolist() == [(5 if rule == "first" else 2) * SECOND]
 
 
+def cut(sizes, bounds):
+    rest = iter(sizes)
+    parts = [list(itertools.islice(rest, count)) for count in cut_minibatches(sizes, bounds)]
+    return parts + [[size] for size in rest]
+
+
 def test_cut_by_documents_and_by_tokens(monkeypatch):
     monkeypatch.setattr(SequenceSettings, "minibatch_tokens", 10)
     bounds = SequenceSettings(minibatch_size=3)
     sizes = [4, 4, 4, 11, 1, 0, 0, 0, 10, 10]
-    parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
+    parts = cut(sizes, bounds)
     assert parts == [
         [4, 4],
         [4],
@@ -264,7 +327,7 @@ def test_cut_keeps_all_in_order_and_within_bounds(sizes, most, tokens):
     bounds = SequenceSettings(minibatch_size=most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SequenceSettings, "minibatch_tokens", tokens)
-        parts = [sizes[first:last] for first, last in cut_minibatches(sizes, bounds)]
+        parts = cut(sizes, bounds)
     assert [size for part in parts for size in part] == sizes
     assert all(
         len(part) <= most and (len(part) == 1 or 0 < sum(part) <= tokens or not sum(part))
@@ -285,10 +348,10 @@ def test_a_late_document_joins_the_window_that_is_open_now():
     assert [m.ids for m in sender.close_windows(30)] == [("b",)]
 
 
-def test_a_block_that_crosses_windows_is_taken_apart_and_its_late_documents_are_counted():
+def test_a_block_of_several_windows_waits_whole_and_its_late_documents_are_counted():
     sender = Sender()
     assert not sender.send(document("a", 5), document("b", 25), document("c", 6))
-    assert sender.head.pending.live == 2
+    assert sender.head.pending.live == 1
     assert [m.ids for m in sender.close_windows(10)] == [("a", "c")]
     late = [document("late", 7), document("own", 14), document("later", 8)]
     assert sender.send(*late, document("d", 26)) == 2
@@ -309,7 +372,7 @@ def test_a_block_of_one_window_stays_whole():
     sender = Sender()
     items = [document(f"d{i}", i) for i in range(9)]
     sender.send(*items)
-    assert [data[8:] for data in sender.bag.elements] == [Block.joined(items).to_bytes()]
+    assert [data[12:] for data in sender.bag.elements] == [Block.joined(items).to_bytes()]
 
 
 def test_windows_that_are_due_together_close_in_their_order():

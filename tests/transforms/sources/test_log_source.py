@@ -7,9 +7,8 @@ import pytest
 from apache_beam.transforms.window import TimestampedValue
 from log_battery import check_laws
 
-from beam_topics.model.documents.block import Block, Blocks
+from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.reading.parsing import NUL, dead_letter
 from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.transforms.sources import log_source
@@ -55,8 +54,8 @@ class Fake:
 class FakeDoFn(LogSourceDoFn):
     numbers = itertools.count()
 
-    def __init__(self, log, tokeniser=None, blocks=None):
-        super().__init__(tokeniser, blocks)
+    def __init__(self, log, tokeniser=None, in_blocks=False):
+        super().__init__(tokeniser, in_blocks)
         self.log = log
         self.number = next(self.numbers)
 
@@ -236,16 +235,16 @@ def log_of(*entries):
     ]
 
 
-def blocks_of(log, window=10_000, **others):
-    fn = FakeDoFn(log, TokeniserSettings(), Blocks(SequenceSettings(window=window)))
+def blocks_of(log, **others):
+    fn = FakeDoFn(log, TokeniserSettings(), in_blocks=True)
     fn.setup()
     return driving.to_the_end(fn, b"", **others)
 
 
-def test_documents_of_a_key_and_window_share_a_block_within_a_bundle():
+def test_documents_of_a_key_share_a_block_within_a_bundle():
     log = log_of(("a", 1), ("b", 12, "k"), ("c", 3), ("d", 13), 0.25, ("e", 14), ("f", 14, "k"))
     first, second = blocks_of(log)
-    assert parts([first]) == [("ac", 1000), ("b", 12_000), ("d", 13_000)]
+    assert parts([first]) == [("acd", 1000), ("b", 12_000)]
     assert parts([second]) == [("e", 14_000), ("f", 14_000)]
 
 
@@ -262,7 +261,7 @@ def test_a_bundle_that_is_split_emits_what_it_claimed():
     log.insert(2, LETTER)
     bundles = blocks_of(log, stop_after=1)
     # The runner takes the rest away behind the dead letter.
-    assert parts(bundles[:1]) == [("a", 1000), ("b", 12_000)]
-    assert [len(done.outputs) for done in bundles[:1]] == [3]
+    assert parts(bundles[:1]) == [("ab", 1000)]
+    assert [len(done.outputs) for done in bundles[:1]] == [2]
     found = sorted(name for names, _ in parts(bundles[1:]) for name in names)
     assert found == sorted("latecd")

@@ -6,9 +6,8 @@ import pytest
 from collecting import run
 from log_battery import check_laws
 
-from beam_topics.model.documents.block import Block, Blocks
+from beam_topics.model.documents.block import Block
 from beam_topics.model.documents.document import Document
-from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.reading.replaying import end_of
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
@@ -80,7 +79,7 @@ def test_blocks_hold_the_same_documents_and_none_is_held_over_a_bundle(
     archive, monkeypatch, entries
 ):
     monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
-    fn = ReplayDoFn(SETTINGS, TOKENISER, None, Blocks(SequenceSettings(window=2**62)))
+    fn = ReplayDoFn(SETTINGS, TOKENISER, None, in_blocks=True)
     fn.setup()
     bundles, done = driving.to_the_end(fn, element(archive)), 0
     for bundle in bundles:
@@ -88,7 +87,7 @@ def test_blocks_hold_the_same_documents_and_none_is_held_over_a_bundle(
             (output.timestamp, list(Block.from_bytes(output.value).documents()))
             for output in bundle.outputs
         ]
-        wanted = DOCUMENTS[done : done + min(entries, 256)]
+        wanted = DOCUMENTS[done : done + min(entries, 512)]
         assert [one.ids[0] for _, part in held for one in part] == [one.id for one in wanted]
         # The first one of a bundle may be at the watermark, and none is late.
         assert len(held) == (1 if wanted else 0)
