@@ -206,6 +206,8 @@ class ModelStore(CheckpointStore):
     def __init__(self, root: str, trust: str = "", sign: str = "") -> None:
         super().__init__(root, trust, sign)
         self._briefs: dict[tuple[str, str], Brief] = {}
+        # The version of each key to which this object moved LATEST last.
+        self._moved: dict[str, str] = {}
 
     def keys(self) -> list[str]:
         """Return the model keys that have something in the store, sorted."""
@@ -353,6 +355,10 @@ class ModelStore(CheckpointStore):
         new one. They are those that follow the parent of the new version, where the last run that
         moved LATEST began at the same ``base``, and the parent is that base or later.
 
+        A worker that the runner gave up may publish for a while beside the one in its place, which
+        supersedes its versions. The former moved LATEST to the parent of its next version itself,
+        so it was not restored to that state. It supersedes nothing and is refused.
+
         Args:
             manifest: The version.
             base: The newest version when the run began, "" for none.
@@ -378,13 +384,17 @@ class ModelStore(CheckpointStore):
             abandoned: list[str] = []
             if manifest.parent != (newest and newest.version):
                 abandoned = self.after(newest, manifest.parent) if newest else []
-                if on_superseded is None or not abandoned or not self._began(base, manifest):
+                restored = on_superseded is not None and self._began(pointer, base, manifest)
+                if restored and newest and self._moved.get(manifest.key, "") == manifest.parent:
+                    raise self._replaced(newest, manifest)
+                if not abandoned or not restored:
                     named, parent = manifest.version, manifest.parent
                     raise self._conflict(manifest.key, newest, named, manifest.sequence, parent)
             self.signatures.write(path, data)
             create_named(self._blobs, path, data)
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest(), base).to_json()
             if self._blobs.replace_pointer(path_in(manifest.key, "LATEST"), pointer, target):
+                self._moved[manifest.key] = manifest.version
                 if on_superseded is not None and abandoned:
                     on_superseded(manifest, abandoned)
                 return manifest
@@ -528,10 +538,11 @@ class ModelStore(CheckpointStore):
                 f" holds other documents up to there, or fewer. {_REMEDIES}"
             )
 
-    def _began(self, base: str, manifest: Manifest) -> bool:
+    def _began(self, pointer: bytes | None, base: str, manifest: Manifest) -> bool:
         """Return whether the run that moved LATEST began at ``base``, and a version follows it."""
-        path = path_in(manifest.key, "LATEST")
-        moved = Pointer.from_json(self._blobs.read(path), self._blobs.where(path))
+        if pointer is None:
+            return False
+        moved = Pointer.from_json(pointer, self._blobs.where(path_in(manifest.key, "LATEST")))
         parent = sequence_in(manifest.parent or "0")
         return moved.base == base and sequence_in(base or "0") <= parent
 
@@ -576,6 +587,15 @@ class ModelStore(CheckpointStore):
         return StoreConflictError(
             f"{self.root}, key {key!r}, is at version {newest.version if newest else 'none'}, and"
             f" this run would publish {told}. {_REMEDIES}{rest}"
+        )
+
+    def _replaced(self, newest: Manifest, manifest: Manifest) -> StoreConflictError:
+        """Return the error of a worker in whose place another one publishes."""
+        return StoreConflictError(
+            f"another worker of this job publishes: {self.root}, key {manifest.key!r}, is at its"
+            f" version {newest.version}, and this worker would publish {manifest.version}, which"
+            f" follows {manifest.parent}. The job goes on from there without this worker. If this"
+            " comes again and again, two jobs publish into the store: stop one of them."
         )
 
     def _parent(self, key: str, version: str) -> str | None:

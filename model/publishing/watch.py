@@ -1,7 +1,8 @@
 """What a model store shows from outside: the newest version and the files of each key.
 
 A :class:`StoreWatch` reads a store again and again and writes nothing. It reads a manifest when
-``LATEST`` has moved, so its cost follows the number of keys and files.
+``LATEST`` has moved, and heads of checkpoints when there are others, so its cost follows the number
+of keys and files.
 
 >>> import tempfile
 >>> watch = StoreWatch(tempfile.mkdtemp())
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from beam_topics.model.errors import BeamTopicsError
+from beam_topics.model.errors import BeamTopicsError, OptionError, StoreConflictError
 from beam_topics.model.publishing.blobs import Stamp, escape_key, path_in
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
@@ -33,14 +34,17 @@ class Seen:
         published: How many versions followed the newest one since the first reading of the key.
         superseded: How often the newest one was given up since then: for another of a restored
             run, or by a rollback.
-        sizes: The bytes of each file, by part.
+        files: The stamps of the files of each part, by name.
+        checkpoint: The event time of the checkpoints from which ``--resume_from=latest`` goes on,
+            in microseconds; None if there are none.
     """
 
     newest: Manifest
     moved: Stamp
     published: int = 0
     superseded: int = 0
-    sizes: dict[str, list[int]] = field(default_factory=dict)
+    files: dict[str, dict[str, Stamp]] = field(default_factory=dict)
+    checkpoint: int | None = None
 
 
 class StoreWatch:
@@ -89,6 +93,14 @@ class StoreWatch:
             seen.published += len(after)
             seen.superseded += not after and newest != seen.newest
             seen.newest, seen.moved = newest, moved
-        for part in PARTS:
-            stamps = self._blobs.stamps(path_in(key, part))
-            seen.sizes[part] = [stamp.size for stamp in stamps.values()]
+        before = seen.files.get("checkpoints")
+        seen.files = {part: self._blobs.stamps(path_in(key, part)) for part in PARTS}
+        if seen.files["checkpoints"] != before:
+            seen.checkpoint = self._checkpoint(seen.newest)
+
+    def _checkpoint(self, newest: Manifest) -> int | None:
+        try:
+            point = self._store.resume_point(newest.key, "latest", newest.islands, newest=newest)
+        except (OptionError, StoreConflictError):
+            return None
+        return point[0].window_end

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from beam_topics.model.publishing.blobs import Stamp
 from beam_topics.model.publishing.manifest import Manifest, topics_in_use
 from beam_topics.model.publishing.watch import PARTS, Seen, StoreWatch
 from beam_topics.model.reporting.refused import RefusedCounts
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, duration_text, to_iso
+
+Stamps = Collection[Stamp]
+
+
+def _bytes(stamps: Stamps) -> int:
+    return sum(stamp.size for stamp in stamps)
+
+
+def _written(stamps: Stamps) -> float | None:
+    return _seconds(max((stamp.time for stamp in stamps), default=None))
+
+
+# Figures of the files of a part of a store.
+_OF_PARTS: tuple[tuple[str, Callable[[Stamps], float | None], str], ...] = (
+    ("files", len, "Files of a part of the store"),
+    ("bytes", _bytes, "Bytes of a part of the store"),
+    ("written_timestamp_seconds", _written, "Time of the newest file of a part of the store"),
+)
 
 
 class Monitor:
@@ -64,7 +83,8 @@ class Monitor:
     def line(self, now: int) -> str:
         """Return what was read, in one line that no terminal obeys; ``now`` is in microseconds."""
         seen = list(self._watch.seen.values())
-        sizes = {part: sum(sum(one.sizes.get(part, ())) for one in seen) for part in PARTS}
+        files = {part: [one.files.get(part, {}).values() for one in seen] for part in PARTS}
+        sizes = {part: sum(map(_bytes, found)) for part, found in files.items()}
         found = [_newest(seen, self._watch.keys, now)]
         found += [f"{name} {size / 1e6:,.2f} MB" for name, size in sizes.items() if size]
         if self._refused is not None:
@@ -81,17 +101,21 @@ class Monitor:
             values = {key: figures[name] for key, figures in versions.items()}
             text = f"{name.replace('_', ' ').capitalize()} of the newest version"
             yield _filled(gauge, f"version_{name}", text, ("key",), values)
+        points = {(key,): _seconds(one.checkpoint) for key, one in seen.items()}
+        text = "Event time from which --resume_from=latest goes on"
+        yield _filled(gauge, "checkpoint_event_timestamp_seconds", text, ("key",), points)
         for name in ("published", "superseded"):
             values = {(key,): getattr(one, name) for key, one in seen.items()}
             text = f"Versions {name} since the first reading of the key"
             yield _filled(counter, f"versions_{name}", text, ("key",), values)
         parts = {
-            (key, part): sizes for key, one in seen.items() for part, sizes in one.sizes.items()
+            (key, part): files.values()
+            for key, one in seen.items()
+            for part, files in one.files.items()
         }
-        for name, total in (("files", len), ("bytes", sum)):
-            values = {labels: total(sizes) for labels, sizes in parts.items()}
-            text = f"{name.capitalize()} of a part of the store"
-            yield _filled(gauge, f"store_{name}", text, ("key", "part"), values)
+        for name, of, text in _OF_PARTS:
+            figures = {labels: of(stamps) for labels, stamps in parts.items()}
+            yield _filled(gauge, f"store_{name}", text, ("key", "part"), figures)
         if self._refused is not None:
             values = {(reason,): count for reason, count in self._refused.by_reason.items()}
             text = "Records that could not be used"
@@ -140,7 +164,11 @@ def _period(newest: Manifest) -> float | None:
     found = newest.publish_every.get("period")
     if found is None and isinstance(window, int) and "windows" in newest.publish_every:
         found = newest.publish_every["windows"] * window
-    return None if found is None else found / MICROSECONDS_PER_SECOND
+    return _seconds(found)
+
+
+def _seconds(micros: int | None) -> float | None:
+    return None if micros is None else micros / MICROSECONDS_PER_SECOND
 
 
 def _newest(seen: Sequence[Seen], keys: int, now: int) -> str:
@@ -150,9 +178,11 @@ def _newest(seen: Sequence[Seen], keys: int, now: int) -> str:
     last = max(seen, key=lambda one: one.moved.time)
     newest, used = last.newest, topics_in_use(last.newest.topic_tokens)
     age = max(now - last.moved.time, 0) // MICROSECONDS_PER_SECOND * MICROSECONDS_PER_SECOND
+    point = "none" if last.checkpoint is None else f"up to {to_iso(last.checkpoint)[:19]}"
     of_key = f" of key {newest.key!r} (of {keys:,} keys)" if keys > 1 else ""
     return (
         f"version {newest.sequence}{of_key} up to {to_iso(newest.event_time)[:19]}, published"
-        f" {duration_text(age) or '0s'} ago  documents {newest.documents:,}  tokens"
-        f" {newest.tokens:,}  words {newest.words:,}  topics in use {used or '?'}"
+        f" {duration_text(age) or '0s'} ago  checkpoint {point}  documents"
+        f" {newest.documents:,}  tokens {newest.tokens:,}  words {newest.words:,}"
+        f"  topics in use {used or '?'}"
     )

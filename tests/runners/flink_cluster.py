@@ -54,9 +54,7 @@ taskmanager.memory.jvm-overhead.max: 128m
 state.backend.type: hashmap
 state.checkpoints.dir: file://{folder}/checkpoints
 state.checkpoints.num-retained: 3
-restart-strategy.type: fixed-delay
-restart-strategy.fixed-delay.attempts: 1000
-restart-strategy.fixed-delay.delay: 1s
+restart-strategy.type: exponential-delay
 heartbeat.interval: 1000
 heartbeat.timeout: 8000
 slot.request.timeout: 60000
@@ -197,6 +195,16 @@ class FlinkCluster:
             f"{number}-{len(list(self.folder.glob('task-manager-*.log')))}"
         )
 
+    def kill_job_manager(self) -> None:
+        """Kill the job manager, and start another in its place, which knows of no job."""
+        self.manager.kill()
+        number = len(list(self.folder.glob("job-manager*.log")))
+        self.manager = self._jvm(f"job-manager-{number}", "600m", _JOB_MANAGER)
+        run_until(self._whole, _START_SECONDS, "the task managers", self.manager)
+
+    def _whole(self) -> bool:
+        return len(self.rest("/taskmanagers")["taskmanagers"]) >= self._wanted
+
     def workers(self) -> list[int]:
         """The pids of the Python workers that live."""
         pids = [int(pid) for pid in re.findall(r"^worker (\d+)$", self.pool.output(), re.MULTILINE)]
@@ -218,7 +226,7 @@ class FlinkCluster:
         (self.folder / "temporary").mkdir()
         (self.folder / "config.yaml").write_text(_CONFIG.format(**settings), encoding="utf-8")
         (self.folder / "log4j.properties").write_text(_LOGGING, encoding="utf-8")
-        manager = self._jvm("job-manager", "600m", _JOB_MANAGER)
+        self.manager = self._jvm("job-manager", "600m", _JOB_MANAGER)
         self.managers = [self._task_manager(str(number)) for number in range(self._wanted)]
         endpoint = [
             "--job-port",
@@ -244,13 +252,8 @@ class FlinkCluster:
         self.pool = self._serve(
             "worker-pool", [sys.executable, str(HERE / "worker_pool.py"), f"--port={self._workers}"]
         )
-        everything = (manager, *self.managers, jobs, self.pool)
-        run_until(
-            lambda: len(self.rest("/taskmanagers")["taskmanagers"]) >= self._wanted,
-            _START_SECONDS,
-            "the cluster",
-            *everything,
-        )
+        everything = (self.manager, *self.managers, jobs, self.pool)
+        run_until(self._whole, _START_SECONDS, "the cluster", *everything)
         run_until(lambda: listening(self._jobs), _START_SECONDS, "the job server", jobs)
         run_until(
             lambda: "listening" in self.pool.output(), _START_SECONDS, "the worker pool", self.pool

@@ -1,7 +1,7 @@
-"""A kill of a task manager, a Python worker or the job during a replay changes no result.
+"""A kill of a task manager, a worker, the job manager or the job during a replay changes no result.
 
 The moments come from a seed: a fault strikes as soon as so many versions are published and Flink
-has a checkpoint. LATEST is watched all the time. ``make test-runners`` runs three, ``make
+has a checkpoint. LATEST is watched all the time. ``make test-runners`` runs four, ``make
 test-faults`` twenty.
 """
 
@@ -55,7 +55,12 @@ def faults(kinds, count, seed):
 
 
 KINDS = ("manager", "worker", "checkpoint", "savepoint")
-FEW = [Fault("manager", 5, 0.7), Fault("worker", 9, 0.2), Fault("checkpoint", 7, 0)]
+FEW = [
+    Fault("manager", 5, 0.7),
+    Fault("worker", 9, 0.2),
+    Fault("checkpoint", 7, 0),
+    Fault("job-manager", 6, 0),
+]
 
 
 def strike(fault, cluster, job, pipeline):
@@ -70,6 +75,9 @@ def strike(fault, cluster, job, pipeline):
         pipeline.kill()
         if fault.kind == "savepoint":
             return [f"--savepoint_path={cluster.savepoint(job)}"]
+        if fault.kind == "job-manager":
+            cluster.kill_job_manager()
+            return [f"--savepoint_path={cluster.newest_checkpoint(job)}"]
         # Ended first: while a job runs its newest checkpoint may be gone a moment later.
         cluster.cancel(job)
         return [f"--savepoint_path={cluster.newest_checkpoint(job)}"]

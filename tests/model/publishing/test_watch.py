@@ -11,6 +11,7 @@ from made import manifest_of, random_snapshot
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing import watch
 from beam_topics.model.publishing.local_files import LocalBlobs
+from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.watch import StoreWatch
 
@@ -29,17 +30,39 @@ def test_the_newest_version_and_the_files_of_each_key(root):
     publish(store, 7, key="日/本")
     assert (seen.read(), seen.keys) == ([], 2)
     assert {key: one.newest.sequence for key, one in seen.seen.items()} == {"": 2, "日/本": 7}
-    sizes = seen.seen[""].sizes
-    assert {part: len(files) for part, files in sizes.items()} == {
+    found = seen.seen[""].files
+    assert {part: len(files) for part, files in found.items()} == {
         "snapshots": 2,
         "checkpoints": 0,
         "manifests": 2,
         "known": 0,
     }
     names = store._blobs.list("_/snapshots")
-    assert sorted(sizes["snapshots"]) == sorted(
-        len(store._blobs.read(f"_/snapshots/{name}")) for name in names
-    )
+    assert {name: stamp.size for name, stamp in found["snapshots"].items()} == {
+        name: len(store._blobs.read(f"_/snapshots/{name}")) for name in names
+    }
+
+
+def test_where_a_run_that_resumes_goes_on(root):
+    store, seen = ModelStore(root), StoreWatch(root)
+
+    def checkpoint(sequence, island, chain="c"):
+        entry = CheckpointEntry("", island, sequence, chain, sequence * 10, 0, "d")
+        store.put_checkpoint(entry, b"%d" % island)
+        seen.read()
+        return seen.seen[""].checkpoint
+
+    # Versions are those of two islands.
+    first = publish(store, 1)
+    assert checkpoint(1, 0) is None
+    assert checkpoint(1, 1) == 10
+    assert checkpoint(4, 0) == 10
+    assert checkpoint(4, 1) == 40
+    # An island whose history is another one.
+    assert checkpoint(6, 0) == checkpoint(6, 1, "other") == 40
+    store.roll_back(store.manifest("", first))
+    seen.read()
+    assert seen.seen[""].checkpoint == 10
 
 
 def test_versions_that_come_are_counted_from_the_first_reading_on(root):

@@ -12,6 +12,7 @@ from made import manifest_of
 
 pytest.importorskip("prometheus_client")
 
+from beam_topics.model.publishing.manifest import CheckpointEntry
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.monitoring.figures import Monitor
 
@@ -36,7 +37,9 @@ def exposed(folder):
     """The names and labels of all metrics."""
     store = ModelStore(str(folder))
     every, settings = {"windows": 1}, {"sequence": {"window": 60_000_000}}
-    store.publish(manifest_of(1, publish_every=every, settings=settings, topic_tokens=[1.0]))
+    others = {"publish_every": every, "settings": settings, "topic_tokens": [1.0]}
+    store.publish(manifest_of(1, islands=1, **others))
+    store.put_checkpoint(CheckpointEntry("", 0, 1, "c", 10, 0, "d"), b"state")
     made = Monitor(store.root, str(folder / "dead"))
     made.read(1)
     return {sample.name: set(sample.labels) for one in made.collect() for sample in one.samples}

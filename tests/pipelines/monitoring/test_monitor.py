@@ -11,11 +11,12 @@ from urllib.request import urlopen
 import pytest
 from hostile import latest_path, stored
 from made import manifest_of
-from reported import published
+from reported import DAY, published
 
 parser = pytest.importorskip("prometheus_client.parser")
 
 from beam_topics.model.documents.document import DeadLetter  # noqa: E402
+from beam_topics.model.publishing.manifest import CheckpointEntry  # noqa: E402
 from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.pipelines import monitor as program  # noqa: E402
 from beam_topics.pipelines.monitor import listening, main  # noqa: E402
@@ -55,6 +56,11 @@ def test_the_figures_of_a_store_and_its_dead_letters(tmp_path, dead):
     store = published(tmp_path / "models", versions=3)
     newest = store.latest("")
     os.utime(latest_path(store), ns=(0, 1_999_999_940 * 10**9))
+    store.put_checkpoint(CheckpointEntry("", 0, 2, "c", 60 * DAY, 0, "d"), b"state")
+    for path in Path(store.root, "_", "snapshots").iterdir():
+        os.utime(path, ns=(0, 1_999_999_900 * 10**9))
+    newest_snapshot = Path(store.root, "_", "snapshots", newest.snapshot)
+    os.utime(newest_snapshot, ns=(0, 1_999_999_930 * 10**9))
     made = Monitor(store.root, dead)
     assert made.read(NOW) == []
     with listening(made, "127.0.0.1", 0) as port:
@@ -79,10 +85,14 @@ def test_the_figures_of_a_store_and_its_dead_letters(tmp_path, dead):
     size = sum(path.stat().st_size for path in folder.iterdir())
     assert found["beam_topics_store_bytes", "", "manifests"] == size
     assert found["beam_topics_store_files", "", "snapshots"] == 3
+    assert found["beam_topics_store_written_timestamp_seconds", "", "snapshots"] == 1_999_999_930
+    assert ("beam_topics_store_written_timestamp_seconds", "", "known") not in found
+    assert found["beam_topics_checkpoint_event_timestamp_seconds", ""] == 60 * DAY / 1e6
     line = made.line(NOW)
     assert line.startswith(
-        "2033-05-18T03:33:20Z version 3 up to 1970-04-01T00:00:00, published 1min ago  documents 10"
-        "  tokens 100  words 20  topics in use 4  snapshots 0.0"
+        "2033-05-18T03:33:20Z version 3 up to 1970-04-01T00:00:00, published 1min ago  checkpoint"
+        " up to 1970-03-02T00:00:00  documents 10  tokens 100  words 20"
+        "  topics in use 4  snapshots 0.0"
     )
     assert line.endswith(" MB  dead letters 1,235  future 1,234  not_json 1")
 
