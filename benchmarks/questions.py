@@ -92,6 +92,7 @@ def made(draw: random.Random) -> Iterator[dict[str, Any]]:
         chosen = draw.choices(SUBJECTS, weights, k=EACH)
         for place, subject in enumerate(chosen):
             yield record(day, place, subject, texts[subject].pop())
+        # A story has a title of its own, and rare words.
         for place in range(EACH, EACH + 6 * (day >= DAYS - STORY_DAYS)):
             some = " ".join(draw.sample(STORY, 9) + texts[GROWS][place].split()[:12])
             some = f"Velmora report\n\n{some}"
