@@ -94,9 +94,9 @@ def made(draw: random.Random) -> Iterator[dict[str, Any]]:
             yield record(day, place, subject, texts[subject].pop())
         # A story has a title of its own, and rare words.
         for place in range(EACH, EACH + 6 * (day >= DAYS - STORY_DAYS)):
-            some = " ".join(draw.sample(STORY, 9) + texts[GROWS][place].split()[:12])
-            some = f"Velmora report\n\n{some}"
-            yield record(day, place, "story", some)
+            story = " ".join(draw.sample(STORY, 9) + texts[GROWS][place].split()[:12])
+            told = f"Velmora report\n\n{story}"
+            yield record(day, place, "story", told)
         if day % 31 == 0:
             yield record(day, 45, "none", "of the and 12 to 345")
     for n in range(NO_TIME):
@@ -227,7 +227,8 @@ def new_topic(page: Page) -> Answer:
 
 def new_words(page: Page) -> Answer:
     """Read the words of the last two months that are not folded away."""
-    true, found = page.truth.new_words(LATE), []
+    found: list[str] = []
+    true = page.truth.new_words(LATE)
     for month in LATE:
         lists = page.at(f"time/{month}", "New words").locator("ul.plain").all()
         found += lists[0].locator(".entered").all_inner_texts() if lists else []
