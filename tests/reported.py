@@ -117,7 +117,7 @@ def documents_of(path, rows):
     return path
 
 
-def trends_of(folder, windows=20, burst=1, key="", start=0):
+def trends_of(folder, windows=20, burst=1, key="", start=0, group=""):
     """Write rows of days of 100 documents with even topics; the last has a burst of one topic."""
     folder.mkdir(exist_ok=True)
     rows = []
@@ -129,10 +129,10 @@ def trends_of(folder, windows=20, burst=1, key="", start=0):
             share = (0.6 if topic == burst else 0.1) if is_last and topic is not None else share
             one = {"id": f"{HOSTILE[0]} {day}", "timestamp": times["window_start"], "share": 1}
             rows.append(
-                {"key": key, "group": "", "topic": topic, "documents": 100, "mean_share": share,
+                {"key": key, "group": group, "topic": topic, "documents": 100, "mean_share": share,
                  "tokens": 9.0, "typical": [one], "part": times["window_end"], **times}
             )  # fmt: skip
-    path = folder / f"trends-{start}{key}.jsonl"
+    path = folder / f"trends-{start}{key}{len(group)}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)) + "\n")
     return path
 
@@ -150,6 +150,7 @@ def stories_of(folder):
             "came": came,
             "topics": [{"topic": 1, "documents": came}, {"topic": 999, "documents": 1}],
             "words": [HOSTILE[0], "flood"],
+            "document_ids": [f"{HOSTILE[4]} 4"],
         }
         for n, (end, came) in enumerate([(3, 20), (4, 2), (4, 9), (4, 9)])
     ]

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from beam_topics.model.arrays import FloatArray
+from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
@@ -40,7 +40,7 @@ from beam_topics.model.reporting.course import (
 )
 from beam_topics.model.reporting.marks import DIGITS
 from beam_topics.model.reporting.mixtures import Labelled, Limits, Text, document_columns, shortened
-from beam_topics.model.reporting.now import now_of
+from beam_topics.model.reporting.now import Told
 from beam_topics.model.reporting.refused import Refused
 from beam_topics.model.reporting.relevance import WordStatistics, topic_shares, word_statistics
 from beam_topics.model.reporting.shown import Shown
@@ -68,9 +68,7 @@ class Sources:
         texts: The texts of documents by digest; None without documents.
         refused: The dead letters by reason; None if no place of them is known.
         profile: What the input was, in lines of two texts; None where it is not known.
-        stories: The stories of the last window; None where they are not known.
-        rows: Rows of trends of the newest windows.
-        state: What changes with these; for the service.
+        told: What rows of trends and stories say.
     """
 
     history: Sequence[Manifest]
@@ -80,9 +78,7 @@ class Sources:
     texts: Mapping[bytes, Text] | None = None
     refused: Sequence[Refused] | None = None
     profile: Sequence[Sequence[str]] | None = None
-    stories: Sequence[Mapping[str, Any]] | None = None
-    rows: Sequence[Mapping[str, Any]] = ()
-    state: str = ""
+    told: Told = field(default_factory=Told)
 
 
 def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
@@ -123,7 +119,7 @@ def figures_of(sources: Sources, limits: Limits) -> dict[str, Any]:
         "documents": document_columns(sources.labelled, sources.texts, limits),
         "events": _events(sources.history, shown, limits),
         "stories": _stories(sources, limits),
-        "now": now_of(sources.rows, shown, limits.name),
+        "now": sources.told.now,
         "profile": sources.profile,
         "refused": None if sources.refused is None else [vars(one) for one in sources.refused],
     }
@@ -135,7 +131,7 @@ def _model(sources: Sources) -> dict[str, Any]:
     return {
         "key": last.key,
         "version": last.version,
-        "state": sources.state,
+        "state": sources.told.state,
         "versions": len(sources.history),
         "topics": int(np.count_nonzero(sources.shown.snapshot.totals)),
         "documents": last.documents,
@@ -188,7 +184,7 @@ def _topics(
     numbers = range(snapshot.topic_count)
     since, moved = movements(sources.history, came, snapshot.topic_count)
     apart = sources.shown.distances
-    top = snapshot.top_words(_FIRST_WORDS)
+    top, shown_of = snapshot.top_words(_FIRST_WORDS), np.flatnonzero(snapshot.totals)
     return {
         "name": [
             shortened(name, limits.name) or f"topic {topic}"
@@ -202,7 +198,7 @@ def _topics(
         "before": [one.before for one in moved],
         "since": since // _MILLISECOND,
         "place": places(apart).tolist(),
-        "near": [nearest(apart, z, limits.near) for z in numbers],
+        "near": [nearest(apart, z, limits.near, shown_of) for z in numbers],
     }
 
 
@@ -255,9 +251,9 @@ def _classical(apart: FloatArray) -> FloatArray:
     return found
 
 
-def nearest(apart: FloatArray, topic: int, count: int) -> list[tuple[int, float]]:
-    """Return the topics nearest to one, each with its distance; equals are in their order."""
-    order = np.argsort(apart[topic], kind="stable")
+def nearest(apart: FloatArray, topic: int, count: int, among: LongArray) -> list[tuple[int, float]]:
+    """Return those of some topics nearest to one, with distances; equals are in their order."""
+    order = among[np.argsort(apart[topic, among], kind="stable")]
     return [(int(z), float(apart[topic, z])) for z in order if z != topic][:count]
 
 
@@ -397,6 +393,7 @@ def _periods(
         "time": _times(history, [period.versions[-1] for period in found]),
         # An hour later a day would be over, and a day later a longer period.
         "unfinished": period_of(history[-1].until + slack, unit) == found[-1].name,
+        "tokens": [float(period.tokens.sum()) + period.elsewhere for period in found],
         "shares": [period.shares for period in found],
         "new": [_new_words(sources, period.versions, since, limits) for period in found],
     }
@@ -457,10 +454,10 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
 def bursts_of_periods(
     starts: Sequence[int], documents: Sequence[int], shares: FloatArray
 ) -> list[list[Any]]:
-    """Return the newest bursts: period, topic, documents of the topic, and what was expected."""
+    """Return the newest bursts: period, topic, documents of the topic, expected ones, and p."""
     sizes = np.array(documents, np.float64)[:, None]
-    found = [(w, z, e) for w, z, e, _ in bursts_in(sizes * shares, sizes, starts)[-_MOST_BURSTS:]]
-    return [[w, z, float(documents[w] * shares[w, z]), e] for w, z, e in found]
+    found = bursts_in(sizes * shares, sizes, starts)[-_MOST_BURSTS:]
+    return [[w, z, float(documents[w] * shares[w, z]), e, p] for w, z, e, p in found]
 
 
 def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[dict[str, Any]]:
@@ -480,7 +477,7 @@ def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[d
 
 def _stories(sources: Sources, limits: Limits) -> list[dict[str, Any]] | None:
     """Return the largest stories of the last window."""
-    if sources.stories is None:
+    if sources.told.stories is None:
         return None
     return [
         {
@@ -489,10 +486,11 @@ def _stories(sources: Sources, limits: Limits) -> list[dict[str, Any]] | None:
             "end": row["window_end"] // _MILLISECOND,
             "documents": row["documents"],
             "came": row["came"],
+            "ids": [shortened(id, limits.name) for id in row["document_ids"]],
             "words": [shortened(word, limits.name) for word in row["words"]],
             "topics": sources.shown.groups_of([one["topic"] for one in row["topics"]]),
         }
-        for row in sources.stories[:_MOST_STORIES]
+        for row in sources.told.stories[:_MOST_STORIES]
     ]
 
 

@@ -127,6 +127,7 @@ class Labelled:
         trends: By the start of the period, see :func:`read_mixtures`.
         typical: For each topic, documents by descending share.
         sample: A uniform sample of all documents, by time and id.
+        named: The documents whose ids were asked for.
         versions: The number of documents that each version labelled.
         repeated: Rows that repeat a document, or are of an older version than another of it.
         foreign: Rows of versions that are not among the known ones.
@@ -137,6 +138,7 @@ class Labelled:
     trends: Trends
     typical: list[list[Mixture]]
     sample: list[Mixture]
+    named: list[Mixture] = field(default_factory=list)
     versions: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
     foreign: int = 0
@@ -157,6 +159,7 @@ def read_mixtures(
     *,
     typical: int,
     sample: int,
+    named: Collection[str] = (),
     merge: Callable[[FloatArray], FloatArray] = np.asarray,
 ) -> Labelled:
     """Read mixtures.
@@ -169,6 +172,7 @@ def read_mixtures(
         period: Returns a number for the period of a time in microseconds.
         typical: The number of typical documents of each topic.
         sample: The size of the sample.
+        named: The ids of further documents that are kept.
         merge: Returns the shares of groups of topics (:mod:`beam_topics.model.reporting.shown`).
 
     Raises:
@@ -189,6 +193,7 @@ def read_mixtures(
     found = Labelled(Trends(groups), [], [], foreign=foreign, repeated=read - foreign - len(newest))
     best: list[list[Any]] = [[] for _ in range(groups)]
     drawn: list[Any] = []
+    told: list[Any] = []
     for place, row in rows():
         if row.get("model_version") not in versions:
             continue
@@ -199,10 +204,13 @@ def read_mixtures(
         mixture = replace(mixture, proportions=merge(mixture.proportions))
         _count(found, mixture, period(mixture.timestamp))
         _keep(drawn, sample, (bytes(255 - b for b in mixture.digest), mixture))
+        if mixture.id in named:
+            _keep(told, len(named), (mixture.digest, mixture))
         for topic, heap in enumerate(best):
             if mixture.words_known:
                 _keep(heap, typical, (*_fit(mixture, topic), mixture))
     found.typical = [[one[-1] for one in sorted(heap, key=_order, reverse=True)] for heap in best]
+    found.named = [one[-1] for one in told]
     found.sample = sorted((one[-1] for one in drawn), key=lambda m: (m.timestamp, m.id, m.digest))
     return found
 
@@ -348,6 +356,7 @@ def title_of(text: str) -> str:
 def shown(labelled: Labelled) -> list[Mixture]:
     """Return the documents of a report once each, by time and id."""
     both = [*(mixture for topic in labelled.typical for mixture in topic), *labelled.sample]
+    both += labelled.named
     unique = {mixture.digest: mixture for mixture in both}
     return sorted(unique.values(), key=lambda m: (m.timestamp, m.id, m.digest))
 

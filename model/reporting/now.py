@@ -7,13 +7,22 @@ needed of the newest windows, so its memory is bounded however many files there 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from beam_topics.model.reporting.course import discovered, judged, tables_of
+from beam_topics.model.arrays import FloatArray
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.reporting.course import (
+    calendar_unit,
+    discovered,
+    judged,
+    period_of,
+    tables_of,
+)
 from beam_topics.model.reporting.mixtures import shortened
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.stories import of_last_window, rows_of_stories
@@ -26,8 +35,32 @@ MOST_ROWS = 50_000
 RECENT = 8
 # Topics of the last window that are told, and the probability of as many documents or more.
 MOST_RISING, LEVEL = 10, 0.05
+# Groups of documents that are told, the largest ones, and the digits of their shares.
+MOST_GROUPS, DIGITS = 12, 4
 _MILLISECOND = 1000
 _Window = dict[tuple[Any, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What rows of trends and stories say of a key.
+
+    Attributes:
+        stories: The stories of the last window; None where they are not known.
+        now: What :func:`now_of` returns.
+        state: What changes with these; for the service.
+    """
+
+    stories: Sequence[Mapping[str, Any]] | None = None
+    now: Mapping[str, Any] | None = None
+    state: str = ""
+
+    @property
+    def documents(self) -> set[str]:
+        """The ids of the documents of bursts and stories."""
+        bursts = self.now["bursts"] if self.now else []
+        ids = {id for *_, some in bursts for id in some}
+        return ids.union(*([row["story"], *row["document_ids"]] for row in self.stories or ()))
 
 
 class Newest:
@@ -69,6 +102,12 @@ class Newest:
         """Return the stories of the last window of a key; None where none was told."""
         return self._stories.get(key)
 
+    def told(self, shown: Shown, history: Sequence[Manifest], most: int) -> Told:
+        """Return what the rows say of the key of a version; ``most`` characters of a name."""
+        key = shown.manifest.key
+        now = now_of(self.rows(key), shown, most, calendar_unit(history))
+        return Told(self.stories(key), now, self.state(key))
+
     def state(self, key: str) -> str:
         """Return a text that changes whenever a file has rows of a key; "" without one."""
         return f".{self._files[key]}" if key in self._files else ""
@@ -93,18 +132,22 @@ class Newest:
             self._count -= len(self._windows[key].pop(start))
 
 
-def now_of(rows: Sequence[Mapping[str, Any]], shown: Shown, most: int) -> dict[str, Any] | None:
+def now_of(
+    rows: Sequence[Mapping[str, Any]], shown: Shown, most: int, unit: str
+) -> dict[str, Any] | None:
     """Return the figures of the last windows of a key; None without a row of a topic that is shown.
 
-    ``most`` is the number of characters of an id.
+    ``most`` is the number of characters of an id, and ``unit`` the period of the groups.
 
     Returns:
         ``start``, ``end`` and ``documents`` of the last window; whether it is ``judged``, which
-        needs windows before it; ``rising``: group, documents and expected documents of the topics
-        that have more than expected, the most surprising first; ``bursts`` of the last windows, the
-        newest first: start, group, documents, expected documents, and the ids of typical ones.
+        needs windows before it; ``rising``: group, documents, expected documents and the
+        probability of so many of the topics that have more than expected, the most surprising
+        first; ``bursts`` of the last windows, the newest first: start, the same, and the ids of
+        typical documents; and the ``groups``.
     """
-    table = merged_rows(whole_rows(rows), shown)
+    whole = whole_rows(rows)
+    table = merged_rows(whole, shown)
     if not table:
         return None
     starts, series, counts, documents = tables_of(table)
@@ -114,7 +157,8 @@ def now_of(rows: Sequence[Mapping[str, Any]], shown: Shown, most: int) -> dict[s
 
     def told(at: int, column: int) -> list[Any]:
         seen, wanted = counts[at, column], expected[at, column]
-        return [topics[column], round(float(seen), 1), round(float(wanted), 1)]
+        p = float(f"{probability[at, column]:.2g}")
+        return [topics[column], round(float(seen), 1), round(float(wanted), 1), p]
 
     last = len(starts) - 1
     order = np.argsort(probability[last], kind="stable").tolist()
@@ -133,4 +177,34 @@ def now_of(rows: Sequence[Mapping[str, Any]], shown: Shown, most: int) -> dict[s
         "judged": bool((~np.isnan(probability[last])).any()),
         "rising": [told(last, z) for z in rising[:MOST_RISING]],
         "bursts": bursts,
+        "groups": _groups(whole, shown, most, unit),
+    }
+
+
+def _groups(
+    rows: Sequence[Mapping[str, Any]], shown: Shown, most: int, unit: str
+) -> dict[str, Any] | None:
+    """Return documents and mean shares of the largest groups by period; None of one group."""
+    sizes, documents = Counter[str](), defaultdict[tuple[str, str], dict[int, int]](dict)
+    sums = defaultdict[tuple[str, str], FloatArray](lambda: np.zeros(len(shown.ids)))
+    for row in rows:
+        place = row["group"], period_of(row["window_start"], unit)
+        documents[place][row["window_start"]] = row["documents"]
+        if row["topic"] is not None:
+            sums[place][shown.groups_of([row["topic"]])] += row["mean_share"] * row["documents"]
+    counts = {place: sum(windows.values()) for place, windows in documents.items()}
+    for (name, _), count in counts.items():
+        sizes[name] += count
+    if len(sizes) < 2:
+        return None
+    names = sorted(sizes, key=lambda name: (-sizes[name], name))[:MOST_GROUPS]
+    places = [[at for at in sorted(documents) if at[0] == name] for name in names]
+    return {
+        "name": [shortened(name, most) for name in names],
+        "all": len(sizes),
+        "period": [[period for _, period in some] for some in places],
+        "documents": [[counts[at] for at in some] for some in places],
+        "shares": [
+            [np.round(sums[at] / counts[at], DIGITS).tolist() for at in some] for some in places
+        ],
     }

@@ -234,7 +234,7 @@ def rows_of_stories(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
 
 def _read_row(row: dict[str, Any]) -> dict[str, Any]:
     row |= {what: parse_time(row[what]) for what in ("window_end", "first")}
-    _ = row["key"] + row["story"] + "".join(row["words"])
+    _ = row["key"] + row["story"] + "".join([*row["words"], *row["document_ids"]])
     for what in ("documents", "came"):
         checks.number(what, row[what], 0, checks.HUGE)
     _ = [checks.whole("topic", one["topic"]) for one in row["topics"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ def labelled_of(
     *,
     typical: int,
     sample: int,
+    named: Collection[str] = (),
 ) -> Labelled:
     """Return what the mixtures of some versions say."""
     paths, unit = stored_files(patterns, "mixtures-*", "--mixtures"), calendar_unit(history)
@@ -39,6 +40,7 @@ def labelled_of(
         lambda micros: period_start(micros, unit),
         typical=typical,
         sample=sample,
+        named=named,
         merge=shown.groups.sums,
     )
     if not found.documents:
@@ -57,10 +59,10 @@ def _rows(paths: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from rows_of_file(stream, path)
 
 
-def newest_of(patterns: Sequence[str]) -> Newest:
+def newest_of(patterns: Sequence[str] | None) -> Newest:
     """Return the newest windows of trends and stories, from files that infer or stream wrote."""
     found = Newest()
-    for path in stored_files(patterns, "*.jsonl", "--rows"):
+    for path in stored_files(patterns, "*.jsonl", "--rows") if patterns else ():
         with open_stored(path) as stream:
             found.take(stream, path)
     return found

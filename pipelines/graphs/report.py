@@ -56,15 +56,20 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     history = store.with_models(manifest)
     view = Shown.stored(store, manifest)
     limits = Limits.of(len(view.topics))
+    told = newest_of(options.rows).told(view, history, limits.name)
     labelled = options.mixtures and labelled_of(
-        options.mixtures, history, view, typical=limits.typical, sample=limits.sample
+        options.mixtures,
+        history,
+        view,
+        typical=limits.typical,
+        sample=limits.sample,
+        named=told.documents,
     )
     texts = None
     if options.documents is not None and labelled is not None:
         wanted = {mixture.digest for mixture in shown(labelled)}
         found = documents_of(options.documents, read_settings_of(options), manifest)
         texts = texts_of(found, wanted, limits)
-    newest = newest_of(options.rows) if options.rows else None
     sources = Sources(
         history,
         view,
@@ -73,8 +78,7 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
         texts,
         dead_letters and refused_in(dead_letters),
         _profile(Path(store.root).parent / PROFILE_FILE, limits),
-        newest and newest.stories(manifest.key),
-        newest.rows(manifest.key) if newest else (),
+        told,
     )
     return render(figures_of(sources, limits), options.title).encode()
 

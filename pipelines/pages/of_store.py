@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.figures import Sources, figures_of
 from beam_topics.model.reporting.mixtures import Limits
@@ -16,9 +14,7 @@ def page_of_store(
     store: ModelStore, shown: Shown, served: bool = False, newest: Newest | None = None
 ) -> str:
     """Return the page of a version as HTML."""
-    history, key = store.with_models(shown.manifest), shown.manifest.key
-    sources = Sources(history, shown, store.get_snapshot)
-    if newest is not None:
-        now = newest.stories(key), newest.rows(key), newest.state(key)
-        sources = replace(sources, stories=now[0], rows=now[1], state=now[2])
-    return render(figures_of(sources, Limits.of(len(shown.topics))), "Topics", served)
+    history, limits = store.with_models(shown.manifest), Limits.of(len(shown.topics))
+    told = (newest or Newest()).told(shown, history, limits.name)
+    sources = Sources(history, shown, store.get_snapshot, told=told)
+    return render(figures_of(sources, limits), "Topics", served)

@@ -13,14 +13,16 @@ const LINES = ["--line-1", "--line-2", "--line-3", "--line-4", "--line-5", "--li
  *   show    turns a value into text
  *   ranks   whether small values are at the top
  *   open    the first place of the unfinished period, which is dashed
+ *   chosen  the first and the last place that are marked
+ *   choose  takes the first and the last place of a drag
  */
-function timeChart({ title, time, curves, show, ranks = false, open = time.length }) {
+function timeChart({ title, time, curves, show, ranks = false, open = time.length, chosen = null, choose = null }) {
   const note = open < time.length ? ` ${unfinished()}` : "";
   const box = h("div.chart", { role: "img", "aria-label": `${title}.${note} The figures are in the table below.` });
   const legend = curves.length > 1 && h("ul.legend", { "aria-hidden": "true" }, curves.map((curve, n) =>
     h("li", {}, s("svg", { viewBox: "0 0 20 10" }, s(`path.stroke-${n + 1}`, { d: "M0 5H20" })), foreign(curve.name))));
   const readout = h("p.readout", { "aria-hidden": "true" }, "\u00a0");
-  const chart = { box, title, time, curves, show, ranks, open, readout, plot: null };
+  const chart = { box, title, time, curves, show, ranks, open, chosen, choose, readout, plot: null };
   drawn.add(chart);
   new ResizeObserver(() => draw(chart)).observe(box);
   return h("figure", {}, h("figcaption", {}, title, note && ".", note), legend, box, readout, asTable(title + (note && "." + note), time, curves, show));
@@ -51,7 +53,7 @@ function options(chart, width) {
     width, height: chart.ranks ? 300 : 240,
     tzDate: seconds => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, y: false },
+    cursor: { drag: { x: Boolean(chart.choose), y: false, setScale: false }, y: false },
     scales: { x: { time: true }, y: chart.ranks ? { dir: -1, distr: 3, log: 10, range: (u, min, max) => [1, Math.max(10, max)] }
       : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [{ ...axis, space: 64 }, { ...axis, size: 58, values: (u, splits) => splits.map(v => (v === null ? "" : chart.show(v))) }],
@@ -60,8 +62,22 @@ function options(chart, width) {
       points: { show: points, size: 5 },
       fill: n === 0 && !chart.ranks && chart.curves.length < 3 ? colour("--fill-1") : undefined,
     })))],
-    hooks: { setCursor: [u => tell(chart, u.cursor.idx)] },
+    hooks: { setCursor: [u => tell(chart, u.cursor.idx)], ready: [u => markChosen(chart, u)], setSelect: [u => dragged(chart, u)] },
   };
+}
+
+/* Mark the chosen places; a drag over other ones chooses them. */
+function markChosen({ chosen, time }, plot) {
+  if (!chosen) return;
+  const [left, right] = chosen.map(at => plot.valToPos(time[at] / 1000, "x"));
+  plot.setSelect({ left: left - 3, width: right - left + 6, top: 0, height: plot.over.clientHeight }, false);
+}
+
+function dragged({ choose, chosen }, plot) {
+  const { left, width } = plot.select;
+  if (!choose || !width) return;
+  const [from, to] = [left, left + width].map(at => plot.posToIdx(at));
+  if (from !== chosen[0] || to !== chosen[1]) choose(from, to);
 }
 
 function tell(chart, at) {

@@ -41,7 +41,27 @@ function openIn(all) {
 }
 
 /* Return a topic's share of what came in each period. */
-const coarseCourseOf = topic => D.periods.shares.map(shares => shares && shares[topic]);
+const coarseCourseOf = topic => D.periods.name.map((_, n) => sharesIn(n, n)?.[topic] ?? null);
+
+/* Return the name of the period of a time. */
+function periodOf(time) {
+  const iso = new Date(time).toISOString(), { unit } = D.periods;
+  return { day: iso.slice(0, 10), month: iso.slice(0, 7), year: iso.slice(0, 4), decade: `${iso.slice(0, 3)}0s`, century: `${iso.slice(0, 2)}00s (century)` }[unit];
+}
+
+/* Return the weighted mean of the shares of topics over the parts that a test accepts; null where nothing came. */
+function meanShares(parts, weights, accepts) {
+  const some = parts.map((shares, n) => [shares, weights[n], n]).filter(([shares, weight, n]) => shares && weight && accepts(n));
+  const total = some.reduce((sum, [, weight]) => sum + weight, 0);
+  return total ? some[0][0].map((_, z) => some.reduce((sum, [shares, weight]) => sum + weight * shares[z], 0) / total) : null;
+}
+
+/* Return the shares of topics from one period to another: of documents by their times where they are labelled, else of what came. */
+function sharesIn(from, to) {
+  const { labelled: l, periods: p } = D;
+  return l ? meanShares(l.shares, l.documents, n => l.name[n] >= p.name[from] && l.name[n] <= p.name[to])
+    : meanShares(p.shares, p.tokens, n => n >= from && n <= to);
+}
 
 /* Return the bursts that a test accepts, the newest first: places of period and topic, documents, expected. */
 const burstsOf = accepts => (D.labelled ? D.labelled.bursts.filter(([at, z]) => !D.topics.hidden[z] && accepts(at, z)).reverse() : []);

@@ -22,16 +22,18 @@ function nowParts() {
   const seen = rows => rows.filter(([z]) => !D.topics.hidden[z]), rising = seen(D.now.rising);
   const bursts = D.now.bursts.filter(([, z]) => !D.topics.hidden[z]).slice(0, 8);
   const day = D.now.end - D.now.start >= 864e5, when = at => (day ? date(at) : new Date(at).toISOString().slice(0, 16).replace("T", " "));
-  return [h("p.note", {}, `${plural(D.now.documents, "document")} from ${when(D.now.start)} to ${when(D.now.end)}.`),
+  return [h("p.note", {}, `${plural(D.now.documents, "document")} from ${when(D.now.start)} to ${when(D.now.end)}. ${CHANCE}`),
     h("div.columns", {},
-      h("div", {}, h("h3", {}, "Above expectation"), rising.length ? h("ul.events", {}, rising.map(([z, documents, expected]) => h("li", {}, topicLink(z), against(documents, expected))))
+      h("div", {}, h("h3", {}, "Above expectation"), rising.length ? h("ul.events", {}, rising.map(([z, ...figures]) => h("li", {}, topicLink(z), against(...figures))))
         : h("p", {}, D.now.judged ? "No topic has more documents than those before explain." : "Too few windows came before this one.")),
-      h("div", {}, h("h3", {}, "Bursts of the last windows"), bursts.length ? h("ul.events", {}, bursts.map(([start, z, documents, expected, ids]) => h("li", {}, h("time", {}, when(start)), " ", topicLink(z), against(documents, expected),
+      h("div", {}, h("h3", {}, "Bursts of the last windows"), bursts.length ? h("ul.events", {}, bursts.map(([start, z, documents, expected, p, ids]) => h("li", {}, h("time", {}, when(start)), " ", topicLink(z), against(documents, expected, p),
         ids.map((id, n) => [n ? ", " : ": ", namedDocument(id)])))) : h("p", {}, "There are none."))),
     D.stories && [h("h3", {}, "Stories"), storyList()]];
 }
 
-const against = (documents, expected) => ` about ${whole(documents)} documents, ${whole(expected)} expected`;
+const against = (documents, expected, p) => ` about ${whole(documents)} documents, ${whole(expected)} expected (p ${p < 1e-4 ? "< .0001" : `= ${p.toPrecision(1)}`})`;
+
+const CHANCE = "p is the probability of so many documents or more by chance.";
 
 /* Return a link to a document that the page has, else its id. */
 function namedDocument(id) {
@@ -84,19 +86,20 @@ function hiddenTopics() {
 }
 
 function burstList(bursts) {
-  if (!bursts.length) return h("p", {}, "No period has more documents of a topic than those before explain.");
+  if (!bursts.length) return h("p", {}, "No period with six or more before it has more documents of a topic than those explain.");
   const period = name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name);
-  return h("ul.events", {}, bursts.map(([at, z, documents, expected]) => h("li", {}, period(D.labelled.name[at]), " ", topicLink(z),
-    against(documents, expected))));
+  return h("ul.events", { title: CHANCE }, bursts.map(([at, z, ...figures]) => h("li", {}, period(D.labelled.name[at]), " ", topicLink(z),
+    against(...figures))));
 }
 
 /* Stories are of the last window of event time, those with most documents in it first. */
 function storyList() {
   if (!D.stories.length) return h("p", {}, "No two documents tell one story.");
-  return [h("p.note", {}, `Documents that share rare words, and came before ${date(D.stories[0].end)}. The id is that of the first document.`),
+  return [h("p.note", {}, `Documents that share rare words, and came before ${date(D.stories[0].end)}.`),
     h("ul.events", {}, D.stories.map(one => h("li", {}, h("time", {}, date(one.first)), " ", foreign(one.words.slice(0, 6).join(" ")),
-      `: ${plural(one.documents, "document")}, ${whole(one.came)} in the last window, from `, foreign(one.id),
-      one.topics.filter(z => !D.topics.hidden[z]).map((z, n) => [n ? ", " : "; ", topicLink(z)]))))];
+      `: ${plural(one.documents, "document")}, ${whole(one.came)} in the last window; `,
+      [...new Set([one.id, ...one.ids])].map((id, n) => [n ? ", " : "", namedDocument(id)]), "; in ",
+      one.topics.filter(z => !D.topics.hidden[z]).map((z, n) => [n ? "; " : "", topicLink(z)]))))];
 }
 
 function eventList(events) {

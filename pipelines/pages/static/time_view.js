@@ -1,28 +1,52 @@
-/* One period of the calendar: what came, what was new, and what happened. */
+/* One or more periods of the calendar: what came, what was new, and what happened. */
 "use strict";
+
+const timeRoute = (from, to = from) => `time/${encodeURIComponent([...new Set([D.periods.name[from], D.periods.name[to]])].join(".."))}`;
 
 function timeView(name) {
   const p = D.periods, last = p.name.length - 1;
-  const n = name === "" ? last : p.name.indexOf(name);
-  if (n < 0) return missing(p.unit, name);
-  const choice = h("select", { id: "period", onchange: event => { location.hash = `#/time/${encodeURIComponent(event.target.value)}`; } },
-    p.name.map((one, at) => h("option", { selected: at === n }, one)));
-  const labelled = D.labelled ? D.labelled.name.indexOf(p.name[n]) : -1;
+  const [from, to] = name === "" ? [last, last] : [name.split("..")[0], name.split("..").at(-1)].map(one => p.name.indexOf(one));
+  if (from < 0 || to < from) return missing(p.unit, name);
+  const within = time => periodOf(time) >= p.name[from] && periodOf(time) <= p.name[to], l = D.labelled, length = to - from + 1;
+  const isIn = n => l.name[n] >= p.name[from] && l.name[n] <= p.name[to];
+  const steps = [[from - length, from - 1, "← "], [to + 1, to + length, ""]].map(([a, b, before]) => [Math.max(0, a), Math.min(last, b), before]).filter(([a, b]) => a <= b);
   return [
-    h("h1", {}, `What came in ${p.name[n]}${n === last && p.unfinished ? `, unfinished: up to ${date(p.time[n])}` : ""}`),
-    h("p.steps", {}, h("label", { for: "period" }, `${p.unit[0].toUpperCase()}${p.unit.slice(1)} `), choice,
-      n > 0 && link(`time/${encodeURIComponent(p.name[n - 1])}`, "← " + p.name[n - 1]), n < last && link(`time/${encodeURIComponent(p.name[n + 1])}`, p.name[n + 1] + " →")),
-    h("p.lead", {}, `${plural(p.versions[n], "version")} of the model, up to ${date(p.time[n])}`,
-      labelled >= 0 ? `; ${plural(D.labelled.documents[labelled], "document")} labelled.` : "."),
-    section("New words", newWords(n)),
-    section("Topics", periodTable(n)),
-    labelled >= 0 && section("Bursts", burstList(burstsOf(at => at === labelled))),
-    section("Events", eventList(D.events.filter(event => event.time <= p.time[n] && (n === 0 || event.time > p.time[n - 1])))),
+    h("h1", {}, `What came in ${p.name[from]}${from < to ? ` to ${p.name[to]}` : ""}${to === last && p.unfinished ? `, unfinished: up to ${date(p.time[to])}` : ""}`),
+    p.name.length > 1 && brush(from, to),
+    h("p.steps", {}, choice("From", from, at => [at, Math.max(at, to)]), choice("To", to, at => [Math.min(at, from), at]),
+      steps.map(([a, b, before]) => link(timeRoute(a, b), before + p.name[a] + (a < b ? ` to ${p.name[b]}` : "") + (before ? "" : " →")))),
+    h("p.lead", {}, `${plural(p.versions.slice(from, to + 1).reduce((a, b) => a + b, 0), "version")} of the model, up to ${date(p.time[to])}`,
+      l ? `; ${plural(l.documents.filter((_, n) => isIn(n)).reduce((a, b) => a + b, 0), "document")} labelled.` : ".", asTheyCame()),
+    section("New words", newWords(p.new.slice(from, to + 1).flat().sort((a, b) => b[2] - a[2]))),
+    section("Topics", periodTable(from, to)),
+    D.now?.groups && section("Groups", groupTable(p.name[from], p.name[to])),
+    l && section("Bursts", burstList(burstsOf(isIn))),
+    D.documents && section("Documents", documentTable(D.documents.id.map((_, n) => n).filter(n => within(D.documents.time[n])), 10)),
+    section("Events", eventList(D.events.filter(event => event.time <= p.time[to] && (from === 0 || event.time > p.time[from - 1])))),
   ];
 }
 
-function newWords(n) {
-  const found = D.periods.new[n].filter(([z]) => !D.topics.hidden[z]);
+/* Return a choice of a period, which goes to the periods that it makes of one. */
+function choice(name, chosen, periods) {
+  const id = name.toLowerCase();
+  return [h("label", { for: id }, `${name} `), h("select", { id, onchange: event => { location.hash = `#/${timeRoute(...periods(event.target.selectedIndex))}`; } },
+    D.periods.name.map((one, at) => h("option", { selected: at === chosen }, one)))];
+}
+
+/* Return the course of the largest topics, in which a drag chooses periods. */
+function brush(from, to) {
+  const largest = [...TOPICS].sort((a, b) => D.topics.share[b] - D.topics.share[a] || a - b).slice(0, LINES.length);
+  return timeChart({ title: "Shares of the largest topics; drag to choose periods", time: D.periods.time, show: percent, open: openIn(D.periods.time),
+    curves: largest.map(z => ({ name: D.topics.name[z], values: coarseCourseOf(z) })),
+    chosen: [from, to], choose: (a, b) => { location.hash = `#/${timeRoute(a, b)}`; } });
+}
+
+/* Say of documents which several versions labelled that their shares are of those versions. */
+const asTheyCame = () => (D.labelled?.versions.length > 1
+  ? ` ${D.labelled.versions.length} versions labelled them as they came, so a topic has no document from before its birth; infer labels all anew.` : "");
+
+function newWords(all) {
+  const found = all.filter(([z]) => !D.topics.hidden[z]);
   if (!found.length) return h("p", {}, "No word is new by the test.");
   const items = found.map(one => h("li", {}, newWord(one), ", ", topicLink(one[0])));
   return [h("p.note", {}, "Half of all tokens of a new word or more came with one version, and its share there is at least ten times its share in all that came before, by a test (level .01 for all words of a version)."),
@@ -33,14 +57,24 @@ function newWord([, word, came, had, time, first]) {
   return [h("span.entered", {}, foreign(word)), ` ${whole(came)} up to ${date(time)}, ${had ? `${whole(had)} before, the first by ${date(first)}` : "none before"}`];
 }
 
-function periodTable(n) {
-  const shares = D.periods.shares[n], before = n > 0 ? D.periods.shares[n - 1] : null;
+function periodTable(from, to) {
+  const shares = sharesIn(from, to), before = from > 0 ? sharesIn(Math.max(0, 2 * from - to - 1), from - 1) : null;
   if (!shares) return h("p", {}, "What came was not counted.");
   const ratio = z => (before ? Math.max(shares[z], 1e-3) / Math.max(before[z], 1e-3) : 1);
-  const rows = TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), cell(percent(shares[z]), shares[z]), cell(bar(shares[z]), shares[z]),
+  const rows = TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), cell(percent(shares[z]), shares[z]), cell(sparkline(coarseCourseOf(z))),
     cell(before ? percent(before[z]) : "–", before ? before[z] : 0), cell(before ? times(ratio(z)) : "–", ratio(z))]);
   const by = before ? 4 : 1;
   rows.sort((a, b) => b[by].value - a[by].value);
-  return table({ caption: "Share of the tokens that came, and of those of the period before", sorted: by, rows,
+  return table({ caption: `${D.labelled ? "Mean share of the documents" : "Share of the tokens that came"}, and that of as many periods before`, sorted: by, rows,
     columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }, { name: "Before", number: true }, { name: "Change", number: true }] });
+}
+
+/* Topics by groups of documents, from the rows of trends. */
+function groupTable(first, last) {
+  const g = D.now.groups, isIn = (at, n) => g.period[at][n] >= first && g.period[at][n] <= last;
+  const columns = g.name.map((name, at) => [name || "(none)", meanShares(g.shares[at], g.documents[at], n => isIn(at, n))]).filter(([, shares]) => shares);
+  if (!columns.length) return h("p", {}, "The rows of trends have no document of this time.");
+  return table({ caption: `Mean share of the documents of each group${g.all > g.name.length ? `, the largest ${g.name.length} of ${g.all}` : ""}`,
+    columns: [{ name: "Topic" }, ...columns.map(([name]) => ({ name, number: true }))],
+    rows: TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), ...columns.map(([, shares]) => cell(percent(shares[z]), shares[z]))]) });
 }

@@ -14,7 +14,7 @@ function topicView(id) {
     h("p.lead", {}, t.parts[topic].length > 1 ? `Topics ${t.parts[topic].join(", ")}, shown as one, ` : `Topic ${t.id[topic]}, `, kindMark(t.kind[topic]), `. ${percent(t.share[topic])} of all tokens; ${percent(t.recent[topic])} of what came since ${date(t.since)}`,
       t.before[topic] === null ? "." : `, ${percent(t.before[topic])} before that.`, mark(topic)),
     section("Words", wordLists(topic)),
-    section("Course", courseChart(topic), rankChart(topic), labelledTable(topic)),
+    section("Course", courseChart(topic), labelledTable(topic), rankChart(topic)),
     D.labelled && section("Bursts", burstList(burstsOf((_, z) => z === topic))),
     section("Typical documents", typical(topic)),
     section("Near topics", h("ul.plain", {}, t.near[topic].map(([z, far]) => h("li", {}, topicLink(z), ` ${percent(t.share[z])}`,
@@ -57,10 +57,11 @@ function labelledTable(topic) {
   const l = D.labelled;
   if (!l) return null;
   const named = l.name.map(name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name));
-  return table({ caption: `Mean share of the documents that were labelled, by ${D.periods.unit}${D.periods.unfinished ? `; ${D.periods.name.at(-1)} is unfinished` : ""}`, most: 12,
+  const most = l.shares.reduce((best, shares, n) => (shares[topic] > l.shares[best][topic] ? n : best), 0);
+  return [h("p.note", {}, `Largest in ${l.name[most]}, ${percent(l.shares[most][topic])} of ${plural(l.documents[most], "document")}.`, asTheyCame()), table({ caption: `Mean share of the documents that were labelled, by ${D.periods.unit}${D.periods.unfinished ? `; ${D.periods.name.at(-1)} is unfinished` : ""}`, most: 12,
     columns: [{ name: D.periods.unit }, { name: "Documents", number: true }, { name: "Mean share", number: true }, { name: "" }],
     rows: l.name.map((name, n) => [cell(named[n], name), cell(whole(l.documents[n]), l.documents[n]),
-      cell(percent(l.shares[n][topic]), l.shares[n][topic]), cell(bar(l.shares[n][topic]), l.shares[n][topic])]).reverse() });
+      cell(percent(l.shares[n][topic]), l.shares[n][topic]), cell(bar(l.shares[n][topic]), l.shares[n][topic])]).reverse() })];
 }
 
 function rankChart(topic) {

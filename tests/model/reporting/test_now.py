@@ -30,11 +30,12 @@ def test_the_last_window_has_what_rises_and_its_bursts(tmp_path, shown):
     newest = Newest()
     taken(newest, trends_of(tmp_path))
     rows = newest.rows("")
-    found = now_of(rows, shown, 50)
+    found = now_of(rows, shown, 50, "month")
     (burst,) = bursts_of(whole_rows(rows))
     assert (found["start"], found["end"]) == (19 * DAY // 1000, 20 * DAY // 1000)
     assert found["documents"] == 100 and found["judged"]
-    assert found["rising"] == [[1, 60.0, round(burst.expected, 1)]]
+    p = float(f"{burst.probability:.2g}")
+    assert found["rising"] == [[1, 60.0, round(burst.expected, 1), p]] and found["groups"] is None
     id = f"{HOSTILE[0]} 19"[:49]
     ((start, *told, ids),) = found["bursts"]
     assert (start, told) == (found["start"], found["rising"][0]) and ids[0].startswith(id[:40])
@@ -43,10 +44,37 @@ def test_the_last_window_has_what_rises_and_its_bursts(tmp_path, shown):
 def test_too_few_windows_are_not_judged(tmp_path, shown):
     newest = Newest()
     taken(newest, trends_of(tmp_path, windows=5))
-    found = now_of(newest.rows(""), shown, 50)
+    found = now_of(newest.rows(""), shown, 50, "month")
     assert not found["judged"] and not found["rising"] and not found["bursts"]
-    assert now_of([], shown, 50) is None
-    assert now_of(newest.rows("other"), shown, 50) is None
+    assert now_of([], shown, 50, "month") is None
+    assert now_of(newest.rows("other"), shown, 50, "month") is None
+
+
+def test_groups_have_their_shares_by_period(tmp_path, shown):
+    newest = Newest()
+    taken(newest, trends_of(tmp_path, windows=40, group=HOSTILE[0]))
+    taken(newest, trends_of(tmp_path, windows=5, start=35, group="b", burst=3))
+    found = now_of(newest.rows(""), shown, 50, "month")["groups"]
+    assert found["name"] == [HOSTILE[0], "b"] and found["all"] == 2
+    assert found["period"] == [["1970-01", "1970-02"], ["1970-02"]]
+    assert found["documents"] == [[3100, 900], [500]]
+    # Of five windows the last has .6 of its documents, and topic 3 of the others .17 and .15.
+    assert found["shares"][1][0][3] == pytest.approx((2 * 0.17 + 2 * 0.15 + 0.6) / 5, abs=1e-4)
+    assert found["shares"][0][0][1] == pytest.approx((15 * 0.15 + 16 * 0.17) / 31, abs=1e-4)
+
+
+def test_documents_of_bursts_and_stories_are_told(tmp_path, shown):
+    newest = Newest()
+    for path in (trends_of(tmp_path), stories_of(tmp_path)):
+        path = path or tmp_path / "stories-1.jsonl"
+        taken(newest, path)
+    told = newest.told(shown, [shown.manifest], 500)
+    assert told.documents == {
+        f"{HOSTILE[0]} 19",
+        f"{HOSTILE[1]} 1",
+        f"{HOSTILE[1]} 2",
+        f"{HOSTILE[4]} 4",
+    }
 
 
 def test_files_in_any_order_give_the_same(tmp_path, shown):
@@ -56,7 +84,7 @@ def test_files_in_any_order_give_the_same(tmp_path, shown):
         newest = Newest()
         for path in order:
             taken(newest, path)
-        found.append(now_of(newest.rows(""), shown, 50))
+        found.append(now_of(newest.rows(""), shown, 50, "month"))
     assert found[0] == found[1] == found[2] and found[0]["bursts"]
 
 

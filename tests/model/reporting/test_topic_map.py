@@ -46,5 +46,7 @@ def test_equal_topics_have_one_place():
 
 def test_the_nearest_topics_come_first():
     apart = np.array([[0, 0.5, 0.2], [0.5, 0, 0.5], [0.2, 0.5, 0]])
-    assert figures.nearest(apart, 0, 5) == [(2, 0.2), (1, 0.5)]
-    assert figures.nearest(apart, 1, 1) == [(0, 0.5)]
+    assert figures.nearest(apart, 0, 5, np.arange(3)) == [(2, 0.2), (1, 0.5)]
+    assert figures.nearest(apart, 1, 1, np.arange(3)) == [(0, 0.5)]
+    # Topics without a token are near to none.
+    assert figures.nearest(apart, 0, 5, np.array([0, 1])) == [(1, 0.5)]

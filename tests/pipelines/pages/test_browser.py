@@ -123,7 +123,8 @@ def test_now_tells_the_last_window_with_links_and_fits(browser, address, width, 
     section = page.locator(NOW)
     assert "100 documents from 1970-01-20 to 1970-01-21." in section.inner_text()
     rising = section.locator("h3:text-is('Above expectation') ~ ul li")
-    assert rising.count() == 1 and "about 60 documents, 16 expected" in rising.inner_text()
+    assert "about 60 documents, 16 expected (p < .0001)" in rising.inner_text()
+    assert rising.count() == 1
     burst = section.locator("h3:text-is('Bursts of the last windows') ~ ul li")
     told = burst.inner_text()
     assert told.startswith("1970-01-20 ") and f": {HOSTILE[0]} 19" in told
@@ -138,11 +139,15 @@ def test_now_tells_the_last_window_with_links_and_fits(browser, address, width, 
 
 
 def test_stories_of_the_last_window_are_told_as_text(tab):
-    told = tab().locator(f"{NOW} h3:text-is('Stories') ~ ul li")
+    page = tab()
+    told = page.locator(f"{NOW} h3:text-is('Stories') ~ ul li")
     assert told.count() == 2
     first = told.nth(0).inner_text()
     assert first.startswith(f"1970-01-03 {HOSTILE[0]} flood: 30 documents, 9 in the last window")
-    assert HOSTILE[1] in first and told.nth(0).locator("a").count() == 1
+    assert HOSTILE[1] in first and told.nth(0).locator("a").count() == 2
+    told.nth(0).locator("a").first.click()
+    page.wait_for_url(lambda url: urlparse(url).fragment.startswith("/document/"))
+    assert f"{HOSTILE[4]} 4" in page.inner_text("main .lead")
 
 
 MISSING = ["topic/99", "word/x", "time/3000", "nothing", "constructor", "%zz"]
@@ -279,13 +284,65 @@ def test_search_finds_by_keyboard(tab):
 
 def test_a_period_tells_what_was_new(tab):
     page = tab("time")
-    page.select_option("#period", index=0)
-    page.wait_for_url(lambda url: urlparse(url).fragment.startswith("/time/"))
+    page.select_option("#from", index=0)
+    page.wait_for_url(lambda url: urlparse(url).fragment == "/time/1970-01..1970-06")
+    page.select_option("#to", index=0)
+    page.wait_for_url(lambda url: urlparse(url).fragment == "/time/1970-01")
     new = page.locator("main section >> nth=0")
     new.filter(has_text=f"{HOSTILE[0]} 9 up to 1970-01-31, none before").wait_for()
-    page.select_option("#period", index=1)
+    page.select_option("#to", index=1)
+    page.select_option("#from", index=1)
     later = "9 up to 1970-03-02, 1 before, the first by 1970-01-31"
     new.filter(has_text=f"{HOSTILE[0]} {later}").wait_for()
+
+
+def test_a_drag_chooses_the_periods_of_all_sections(tab, address):
+    """The first half of the chart is dragged over; its periods filter shares and documents."""
+    store = ModelStore(str(Path(unquote(urlparse(address).path)).parent / "models"))
+    page = tab("time")
+    box = page.locator(".chart .u-over").bounding_box()
+    page.mouse.move(box["x"] + 1, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 60, steps=4)
+    page.mouse.up()
+    page.wait_for_url(lambda url: urlparse(url).fragment == "/time/1970-01..1970-03")
+    rows = [row for row in mixture_rows(store) if row["timestamp"] < "1970-04"]
+    assert f"{len(rows)} documents labelled" in page.inner_text("main .lead")
+    shown = columns(page, "Mean share of the documents, and that of as many periods before")
+    found = dict(zip(shown["Topic"], map(number, shown["Share"]), strict=True))
+    wanted = np.mean([shares_of(row) for row in rows], axis=0)
+    assert sorted(found.values()) == pytest.approx(sorted(wanted), abs=0.0051)
+    page.locator("main button.more").click()
+    dates = columns(page, "Documents in this report; a heading sorts")["Date"]
+    assert len(dates) == len(rows) and max(dates) < "1970-04"
+    page.reload()
+    selected = page.locator(".chart .u-select").bounding_box()
+    assert selected["width"] > 0.3 * box["width"]
+
+
+def test_groups_of_documents_are_told_as_text(browser, tmp_path):
+    page = browser.new_page()
+    trends_of(tmp_path / "trends", windows=200, group=HOSTILE[0])
+    page.goto(f"{page_at(tmp_path).as_uri()}#/time/1970-01")
+    table = page.locator("main table", has_text="Mean share of the documents of each group")
+    heads = table.locator("thead th").all_inner_texts()
+    assert set(heads) == {"Topic", HOSTILE[0], "(none)"}
+    cells = table.locator("tbody tr").nth(0).locator("td").all_inner_texts()
+    assert number(cells[heads.index(HOSTILE[0])]) == pytest.approx(0.16, abs=0.0051)
+    page.close()
+
+
+def test_documents_are_filtered_by_all_words_of_a_box(tab):
+    page = tab("documents")
+    rows = page.locator("main tbody tr")
+    every = rows.count()
+    page.fill("#filter", "1970-03 SCRIPT")
+    page.locator("output[for=filter]", has_text="document").wait_for()
+    dates = page.locator("main tbody tr td:first-child").all_inner_texts()
+    assert 0 < len(dates) < every and all(one.startswith("1970-03") for one in dates)
+    page.fill("#filter", "no such words")
+    page.locator("output[for=filter]", has_text="0 documents").wait_for()
+    assert rows.count() == 0
 
 
 _DASHES = """
