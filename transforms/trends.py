@@ -28,8 +28,7 @@ Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KE
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindow
@@ -86,9 +85,9 @@ class _Count(beam.DoFn):
 class _AddUp(SummingDoFn):
     """Add up the tables of a model key, and emit rows when a window closes."""
 
-    def __init__(self, window_micros: int, streams: bool, runs: Mapping[str, int]) -> None:
+    def __init__(self, window_micros: int, streams: bool, runs: Mapping[str, int] | None) -> None:
         super().__init__(window_micros, streams)
-        self._runs = dict(runs)
+        self._runs = dict(runs or {})
 
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         name = key.decode()
@@ -113,7 +112,11 @@ def rows_of(
     """
     ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
     for record in table.records():
-        row = {"key": key, "window_end": ends[record["window_start"]], "part": to_iso(part)}
+        row: dict[str, Any] = {
+            "key": key,
+            "window_end": ends[record["window_start"]],
+            "part": to_iso(part),
+        }
         row |= {"run": run} if run else {}
         yield wire.canonical_json({**record, **row}).encode()
 
@@ -135,7 +138,7 @@ class AddUpTrends(ByPeriod):
         *,
         streams: bool,
         by: By = "all",
-        runs: Mapping[str, int] = MappingProxyType({}),
+        runs: Mapping[str, int] | None = None,
     ) -> None:
         count = "Count", beam.ParDo(_Count(window_micros, by))
         super().__init__(count, "Add up", _AddUp(window_micros, streams, runs), bytes)

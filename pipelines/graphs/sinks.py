@@ -8,7 +8,6 @@ the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import OptionError
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     import apache_beam as beam
 
     from beam_topics.transforms.send import Messages
-
-
-NO_RUNS: Mapping[str, int] = MappingProxyType({})
 
 
 def shared_by_sinks(options: Options) -> tuple[str, ...]:
@@ -67,7 +63,7 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
 
 
 def write_mixtures(
-    blocks: beam.PCollection, options: Options, streams: bool, runs: Mapping[str, int] = NO_RUNS
+    blocks: beam.PCollection, options: Options, streams: bool, runs: Mapping[str, int] | None = None
 ) -> beam.PCollection | None:
     """Write mixtures (bytes of MixtureBlock) to ``--output``, and trends to where they are wanted.
 
@@ -102,7 +98,7 @@ def _sink(options: Options, streams: bool) -> beam.PTransform:
 
 
 def _write_trends(
-    blocks: beam.PCollection, options: Options, streams: bool, runs: Mapping[str, int]
+    blocks: beam.PCollection, options: Options, streams: bool, runs: Mapping[str, int] | None
 ) -> beam.PCollection | None:
     """Write the trends of mixtures, if they are wanted."""
     wanted = settings_of(options, TrendSettings)
