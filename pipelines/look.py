@@ -63,18 +63,14 @@ def look(options: Options) -> None:
 
 def field_table(profile: Profile) -> Table:
     """Make a table of the fields."""
-    from rich.table import Table
+    from rich.table import Column
     from rich.text import Text
 
-    from beam_topics.pipelines.cli.terminal import plain
+    from beam_topics.pipelines.cli.terminal import figures, plain, table_of
 
-    table = Table(show_edge=False)
-    table.add_column("field", overflow="fold")
-    table.add_column("role")
-    table.add_column("type")
-    for column in ("filled", "different"):
-        table.add_column(column, justify="right")
-    table.add_column("example", overflow="ellipsis", no_wrap=True, ratio=1)
+    field = Column("field", overflow="fold")
+    example = Column("example", overflow="ellipsis", no_wrap=True, ratio=1)
+    table = table_of(field, "role", "type", *figures("filled", "different"), example)
     below = [one for one in profile.fields if is_path(one.name) and not one.role]
     hidden = sorted(below, key=lambda one: -one.words * one.filled)[_MOST_PATHS:]
     for one in (one for one in profile.fields if one not in hidden):

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
+from rich.table import Column
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore, Entry
@@ -28,7 +28,7 @@ from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.stored import opened
-from beam_topics.pipelines.cli.terminal import console, plain, titled
+from beam_topics.pipelines.cli.terminal import console, figures, plain, table_of, titled
 
 GROUPS = (
     group.StoreOptions,
@@ -143,10 +143,8 @@ def _table(
 ) -> Any:
     """Return a table of all topics with their names, their marks and what the catalogue says."""
     roots = catalogue.roots(ids)
-    table = Table(show_edge=False)
-    table.add_column("topic", justify="right")
-    for column in ("name", "by words", ""):
-        table.add_column(column, overflow="fold")
+    texts = [Column(title, overflow="fold") for title in ("name", "by words", "")]
+    table = table_of(*figures("topic"), *texts)
     for topic, root, by_words in zip(ids, roots, words, strict=True):
         entry = catalogue.of(topic)
         marks = _marks(entry, topic, root, marked.get(topic, ""))

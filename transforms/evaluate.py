@@ -11,8 +11,7 @@ come from the manifest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import apache_beam as beam
 
@@ -29,25 +28,13 @@ _LEARNED = ("documents", "tokens", "words")
 _AS_THEY_ARE = ("sequence", "event_time", "ess", "in_sample_nmi", "prequential_perplexity")
 
 
-@dataclass(frozen=True)
-class EvaluationPlan:
-    """What to compute for each version.
-
-    Attributes:
-        store: The root of the model store.
-        words: Words whose rank in each topic is reported.
-    """
-
-    store: str
-    words: tuple[str, ...] = ()
-
-
 def figures_of(
     version: bytes,
     documents: Iterable[bytes],
     reference: Iterable[bytes],
     training: Iterable[bytes],
-    plan: EvaluationPlan,
+    store: str,
+    words: Sequence[str] = (),
 ) -> str:
     """Return all figures of one version as one line of JSON.
 
@@ -56,10 +43,11 @@ def figures_of(
         documents: The held-out documents, as bytes of blocks in any order.
         reference: The documents of the reference corpus, in the same form.
         training: The documents that the classifier is trained with, in the same form.
-        plan: What to compute.
+        store: The root of the model store.
+        words: Words whose rank in each topic is reported.
     """
     manifest = Manifest.from_json(version)
-    snapshot = ModelStore(plan.store).get_snapshot(manifest)
+    snapshot = ModelStore(store).get_snapshot(manifest)
     ids = manifest.ids(snapshot.topic_count)
     held_out, known, labelled = (_in_order(part) for part in (documents, reference, training))
     figures = {
@@ -70,7 +58,7 @@ def figures_of(
         **evaluate(snapshot, held_out),
         **coherence_figures(snapshot, snapshot.joined(known), ids),
         **classification_figures(snapshot, labelled, held_out),
-        "ranks": ranks_of(snapshot, plan.words, ids),
+        "ranks": ranks_of(snapshot, words, ids),
     }
     return wire.canonical_json(figures)
 
@@ -85,7 +73,8 @@ class Evaluate(beam.PTransform):
     """Score versions on documents; gives one line of JSON for each version.
 
     Args:
-        plan: What to compute.
+        store: The root of the model store.
+        words: Words whose rank in each topic is reported.
         documents: The held-out documents, a PCollection of the bytes of blocks.
         reference: The reference corpus in the same form, or None.
         training: The documents that a classifier is trained with, in the same form, or None.
@@ -93,15 +82,17 @@ class Evaluate(beam.PTransform):
 
     def __init__(
         self,
-        plan: EvaluationPlan,
+        store: str,
+        words: Sequence[str],
         documents: beam.PCollection,
         reference: beam.PCollection | None = None,
         training: beam.PCollection | None = None,
     ) -> None:
         super().__init__()
-        self._plan, self._beside = plan, (documents, reference, training)
+        self._settings, self._beside = (store, words), (documents, reference, training)
 
     def expand(self, versions: beam.PCollection) -> beam.PCollection:
         beside = [[] if part is None else beam.pvalue.AsList(part) for part in self._beside]
         spread = versions | "In parallel" >> beam.Reshuffle().with_output_types(bytes)
-        return spread | "Score" >> beam.Map(figures_of, *beside, self._plan).with_output_types(str)
+        score = beam.Map(figures_of, *beside, *self._settings)
+        return spread | "Score" >> score.with_output_types(str)

@@ -47,16 +47,12 @@ from beam_topics.transforms.shared import (
     Refusals,
     StatefulDoFn,
     TimerSchedule,
+    part_key,
     timer_time,
 )
 
 _DOCUMENTS, _REFERENCE = b"d", b"r"
-_SHARD_BYTES, _END_BYTES = 4, 8
-
-
-def shard_key(key: bytes, shard: int) -> bytes:
-    """Return the Beam key of one shard of a model key."""
-    return shard.to_bytes(_SHARD_BYTES, "big") + key
+_END_BYTES = 8
 
 
 def shard_of(document_id: str, shards: int) -> int:
@@ -80,18 +76,18 @@ def documents_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tu
         rows.setdefault(shard_of(name, shards), []).append(row)
     block = Block(**columns_of(minibatch))
     for shard, part in rows.items():
-        yield shard_key(key, shard), _DOCUMENTS + end + block.take(part).to_bytes()
+        yield part_key(key, shard), _DOCUMENTS + end + block.take(part).to_bytes()
 
 
 def references_by_shard(element: tuple[bytes, bytes], shards: int) -> Iterator[tuple[bytes, bytes]]:
     """Yield a reference for every shard of its key."""
     key, data = element
     for shard in range(shards):
-        yield shard_key(key, shard), _REFERENCE + data
+        yield part_key(key, shard), _REFERENCE + data
 
 
 class LabelDoFn(StatefulDoFn[LabelHead]):
-    """Label documents with versions; keyed by :func:`shard_key`."""
+    """Label documents with versions; keyed by :func:`~beam_topics.transforms.shared.part_key`."""
 
     STAGE = "labelled"
     PENDING = BagStateSpec("pending", BytesCoder())

@@ -43,9 +43,16 @@ from beam_topics.model.learner_log.log import (
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.progress import Outcome, ProgressLog
 from beam_topics.model.publishing.choice import Candidate
-from beam_topics.transforms.shared import END_OF_STREAM, NAMESPACE, StatefulDoFn, timer_time
+from beam_topics.transforms.shared import (
+    END_OF_STREAM,
+    NAMESPACE,
+    PART_BYTES,
+    StatefulDoFn,
+    key_and_part,
+    part_key,
+    timer_time,
+)
 
-_ISLAND_BYTES = 4
 # A session keeps nothing between calls. With more keys than this, all sessions are made again.
 _MAX_SESSIONS = 1000
 # Counters that are fields of an Outcome, and those that are sums over the infos of its steps.
@@ -73,16 +80,6 @@ class Run:
     time: Timestamp
     links: list[bytes] = field(default_factory=list)
     size: int = 0
-
-
-def island_key(key: bytes, island: int) -> bytes:
-    """Return the Beam key of one island of a model key."""
-    return island.to_bytes(_ISLAND_BYTES, "big") + key
-
-
-def split_island_key(data: bytes) -> tuple[str, int]:
-    """Return the model key and the island; the inverse of :func:`island_key`."""
-    return data[_ISLAND_BYTES:].decode(), int.from_bytes(data[:_ISLAND_BYTES], "big")
 
 
 class RunsDoFn(beam.DoFn):
@@ -120,11 +117,11 @@ class RunsDoFn(beam.DoFn):
     def _to_islands(self, key: bytes, run: Run) -> Iterator[WindowedValue]:
         data = run_to_bytes(run.links)
         for island in range(self._islands):
-            yield WindowedValue((island_key(key, island), data), run.time, [GlobalWindow()])
+            yield WindowedValue((part_key(key, island), data), run.time, [GlobalWindow()])
 
 
 class LearnDoFn(StatefulDoFn[LearnerHead]):
-    """Learn minibatches in order; keyed by :func:`island_key`."""
+    """Learn minibatches in order; keyed by :func:`~beam_topics.transforms.shared.part_key`."""
 
     STAGE = "learned"
     LOG = BagStateSpec("log", BytesCoder())
@@ -162,14 +159,14 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
     ) -> Iterator[TimestampedValue]:
         """Learn the minibatches of a run whose turn it is."""
         name, data = element
-        key, island = split_island_key(name)
+        key, island = key_and_part(name)
         before = self.read_head(name, head)
         # An earlier job sent these candidates at times that are past, or at the end of its stream.
         # Neither time would hold the watermark for them.
         for candidate in self._unpublished:
             at = max(candidate.event_time, int(now.micros))
             again = replace(candidate, at=at).to_bytes()
-            yield TimestampedValue((name[_ISLAND_BYTES:], again), now)
+            yield TimestampedValue((name[PART_BYTES:], again), now)
         self._unpublished = []
         with INTERRUPTS.after():
             outcome = self._session(name).handle(before, run_from_bytes(data), log, gap)
@@ -180,14 +177,14 @@ class LearnDoFn(StatefulDoFn[LearnerHead]):
             self._progress(key, island, step)
         for candidate in outcome.candidates:
             yield TimestampedValue(
-                (name[_ISLAND_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
+                (name[PART_BYTES:], candidate.to_bytes()), Timestamp(micros=candidate.at)
             )
 
     def _session(self, name: bytes) -> Session:
         if name not in self._sessions:
             if len(self._sessions) >= _MAX_SESSIONS:
                 self._sessions.clear()
-            self._sessions[name] = Session(self._options, *split_island_key(name))
+            self._sessions[name] = Session(self._options, *key_and_part(name))
         return self._sessions[name]
 
 

@@ -75,9 +75,9 @@ def mixture_message(data: bytes) -> tuple[bytes, bytes]:
 
 
 def row_message(names: Sequence[str], data: bytes) -> tuple[bytes, bytes]:
-    """Return the key and the value of the message of a row, which some of its fields name."""
+    """Return the key and the value of the message of a row, named by those fields that it has."""
     row = json.loads(data)
-    return wire.canonical_json([row[name] for name in names]).encode(), data
+    return wire.canonical_json([row[name] for name in names if name in row]).encode(), data
 
 
 MIXTURES = Messages(mixture_message, "mixture", "--output")
@@ -114,14 +114,11 @@ class KafkaSinkDoFn(beam.DoFn):
         key, value = self._messages.message_of(element)
         try:
             self._produce(key, value)
-        except BufferError as error:
-            raise self._not_taken(
-                f"the {self._messages.noun} {key.decode()} was",
-                f"the client's buffer is full, and {_SILENCE}",
-            ) from error
-        except (client_library().KafkaException, ValueError) as error:
+        except (BufferError, client_library().KafkaException, ValueError) as error:
+            full = f"the client's buffer is full, and {_SILENCE}"
+            why = full if isinstance(error, BufferError) else str(error)
             which = f"the {self._messages.noun} {key.decode()} was"
-            raise self._not_taken(which, str(error)) from error
+            raise self._not_taken(which, why) from error
         self._producer.poll(0)
         self._count += 1
         yield from ()

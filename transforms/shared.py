@@ -284,6 +284,20 @@ class StatefulDoFn(beam.DoFn, Generic[H]):
         return max(self._budget, 1)
 
 
+# The bytes before the model key in the Beam key of a part of its work.
+PART_BYTES = 4
+
+
+def part_key(key: bytes, part: int) -> bytes:
+    """Return the Beam key of one island or shard of a model key."""
+    return part.to_bytes(PART_BYTES, "big") + key
+
+
+def key_and_part(data: bytes) -> tuple[str, int]:
+    """Return the model key and the part; the inverse of :func:`part_key`."""
+    return data[PART_BYTES:].decode(), int.from_bytes(data[:PART_BYTES], "big")
+
+
 def due_of(head: PendingHead, micros: int, period: int) -> int:
     """Return when a record is due.
 

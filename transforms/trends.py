@@ -16,9 +16,10 @@ documents without a known word: they have no topic, and count in the ``documents
 
 ``part`` is ``window_end``, unless mixtures came after their window had been closed: they are in
 another part of it, which is named after the window that was open then. A row is named by (key,
-window_start, group, topic, part). Parts add up: documents and tokens as they are, mean shares
+window_start, group, topic, part, run). Parts add up: documents and tokens as they are, mean shares
 weighted by documents (:func:`beam_topics.model.reporting.trends.whole_rows`). A job that does not
-stream writes one part of each window. Each part has a bound of its own.
+stream writes one part of each window. Each part has a bound of its own. A run that adds documents
+writes ``run``, the minibatch of the key after which it began; its rows add up with those before.
 
 Rows go to files or to Kafka (:mod:`beam_topics.transforms.send`), at least once.
 Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KEY`.
@@ -26,8 +27,8 @@ Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KE
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindow
@@ -84,15 +85,22 @@ class _Count(beam.DoFn):
 class _AddUp(SummingDoFn):
     """Add up the tables of a model key, and emit rows when a window closes."""
 
+    def __init__(self, window_micros: int, streams: bool, runs: Mapping[str, int] | None) -> None:
+        super().__init__(window_micros, streams)
+        self._runs = dict(runs or {})
+
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
+        name = key.decode()
         for table in added_up(records):
-            yield from rows_of(table, key.decode(), end, self._period)
+            yield from rows_of(table, name, end, self._period, self._runs.get(name, 0))
 
     def added_up(self, records: list[bytes]) -> Iterable[bytes]:
         return [table.to_bytes() for table in added_up(records)]
 
 
-def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[bytes]:
+def rows_of(
+    table: Trends, key: str, part: int, window_micros: int, run: int = 0
+) -> Iterator[bytes]:
     """Yield the rows of a table as JSON.
 
     Args:
@@ -100,10 +108,16 @@ def rows_of(table: Trends, key: str, part: int, window_micros: int) -> Iterator[
         key: The model key.
         part: The end of the window that closes, in microseconds.
         window_micros: The length of a window.
+        run: The minibatch after which a run that adds documents began; 0 for any other run.
     """
     ends = {to_iso(start): to_iso(start + window_micros) for start, _ in table.cells}
     for record in table.records():
-        row = {"key": key, "window_end": ends[record["window_start"]], "part": to_iso(part)}
+        row: dict[str, Any] = {
+            "key": key,
+            "window_end": ends[record["window_start"]],
+            "part": to_iso(part),
+        }
+        row |= {"run": run} if run else {}
         yield wire.canonical_json({**record, **row}).encode()
 
 
@@ -115,8 +129,16 @@ class AddUpTrends(ByPeriod):
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
         by: By what documents are grouped.
+        runs: By model key, the minibatch after which a run that adds documents began.
     """
 
-    def __init__(self, window_micros: int, *, streams: bool, by: By = "all") -> None:
+    def __init__(
+        self,
+        window_micros: int,
+        *,
+        streams: bool,
+        by: By = "all",
+        runs: Mapping[str, int] | None = None,
+    ) -> None:
         count = "Count", beam.ParDo(_Count(window_micros, by))
-        super().__init__(count, "Add up", _AddUp(window_micros, streams), bytes)
+        super().__init__(count, "Add up", _AddUp(window_micros, streams, runs), bytes)

@@ -64,7 +64,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.documents.document import Document
 from beam_topics.model.documents.pending import PendingHead
-from beam_topics.model.errors import FULL_DISK, OptionError, OutputError, one_of
+from beam_topics.model.errors import FULL_DISK, OutputError, one_of
 from beam_topics.model.publishing.local_files import write_beside
 from beam_topics.model.reporting.encoding import (
     MARKER_BYTES,
@@ -73,9 +73,9 @@ from beam_topics.model.reporting.encoding import (
     documents_to_avro,
     joined_name,
     json_lines,
-    mixture_count,
     mixtures_to_avro,
     mixtures_to_json_lines,
+    record_count,
 )
 from beam_topics.model.times import DURATION_UNITS, to_compact_iso
 from beam_topics.transforms.shared import NAMESPACE, ByPeriod, PeriodDoFn
@@ -202,8 +202,8 @@ class GrowingFile:
 
 
 class _WriteBatches(beam.DoFn):
-    def __init__(self, file: GrowingFile, name: str, count: Callable[[bytes], int]) -> None:
-        self._file, self._count = file, count
+    def __init__(self, file: GrowingFile, name: str) -> None:
+        self._file = file
         self._written = Metrics.counter(NAMESPACE, f"{name.replace('-', '_')}_written")
         self._begin()
 
@@ -220,7 +220,7 @@ class _WriteBatches(beam.DoFn):
 
     def process(self, element: bytes) -> Iterator[str]:
         self._batch.append(element)
-        self._records += self._count(element)
+        self._records += record_count(element)
         self._part += len(element)
         self._size += len(element)
         if self._size >= FLUSH_BYTES:
@@ -240,10 +240,6 @@ class _WriteBatches(beam.DoFn):
         return path
 
 
-def _one(record: bytes) -> int:
-    return 1
-
-
 class WriteRecords(beam.PTransform):
     """Write bytes to files ``<prefix>/<name>-<content><ending>``; gives their paths.
 
@@ -252,20 +248,11 @@ class WriteRecords(beam.PTransform):
         name: The beginning of the file names. It names the counter too.
         ending: The end of the file names.
         encode: A function that makes the bytes of a file from a batch in any order.
-        count: A function that tells how many records the counter counts for an element.
     """
 
-    def __init__(
-        self,
-        prefix: str,
-        name: str,
-        ending: str,
-        encode: Encoder,
-        *,
-        count: Callable[[bytes], int] = _one,
-    ) -> None:
+    def __init__(self, prefix: str, name: str, ending: str, encode: Encoder) -> None:
         super().__init__()
-        self._fn = _WriteBatches(GrowingFile(prefix, name, ending, encode), name, count)
+        self._fn = _WriteBatches(GrowingFile(prefix, name, ending, encode), name)
 
     def expand(self, records: beam.PCollection) -> beam.PCollection:
         windowed = records | "Global" >> beam.WindowInto(GlobalWindows())
@@ -296,8 +283,7 @@ class WriteMixtures(WriteRecords):
     """
 
     def __init__(self, prefix: str, output_format: str = "jsonl") -> None:
-        encode = mixture_encoder(output_format)
-        super().__init__(prefix, "mixtures", f".{output_format}", encode, count=mixture_count)
+        super().__init__(prefix, "mixtures", f".{output_format}", mixture_encoder(output_format))
 
 
 class WriteDeadLetters(WriteRecords):
@@ -357,18 +343,11 @@ class WriteByPeriod(ByPeriod):
         period: The length of a period of event time in microseconds.
         streams: Whether periods close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
-
-    Raises:
-        OptionError: The period is not above 0.
     """
 
     def __init__(
         self, prefix: str, name: str, ending: str, encode: Encoder, period: int, *, streams: bool
     ) -> None:
-        if period <= 0:
-            raise OptionError(
-                "--file_period", period, "a length of time above 0", "Give for example 1h."
-            )
         step = WriteByPeriodDoFn(prefix, name, ending, encode, period, streams=streams)
         super().__init__(("Shard", beam.Map(_sharded)), "Gather", step, str)
 

@@ -207,14 +207,13 @@ class ClassifierStore:
             f"field digest of {name}", unseal(self._blobs.read(path), name).get("digest")
         )
 
-    def find(self, key: str, version: str, method: str, option: str = "--method") -> str:
+    def find(self, key: str, version: str, method: str) -> str:
         """Return the digest of the newest classifier for a method that needs one.
 
         Args:
             key: The model key.
             version: The model version.
             method: The name of the method.
-            option: The option that named the method, for the message.
 
         Raises:
             OptionError: The version has no classifier.
@@ -225,7 +224,8 @@ class ClassifierStore:
                 f"a method without a classifier: there is none for version {version} of key {key!r}"
                 f" in {self.root}"
             )
-            raise OptionError(option, method, allowed, "Fit one first: beam-topics fit_classifier.")
+            remedy = "Fit one first: beam-topics fit_classifier."
+            raise OptionError("--method", method, allowed, remedy)
         return digest
 
     def get(self, key: str, digest: str) -> Classifier:

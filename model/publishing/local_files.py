@@ -28,6 +28,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from beam_topics.model.errors import FULL_DISK, DamagedDataError, OptionError, OutputError
 from beam_topics.model.publishing.blobs import Blobs, Stamp
@@ -57,8 +58,11 @@ class LocalBlobs:
         with self._explained():
             if not place.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
-            if not os.access(place, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+            # Rights do not say it: nobody can write into /proc.
+            try:
+                TemporaryFile(dir=place).close()
+            except OSError as error:
+                raise PermissionError(error.errno, error.strerror, str(place)) from error
 
     def read(self, path: str, most: int | None = None) -> bytes:
         with self._explained():

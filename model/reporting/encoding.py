@@ -52,39 +52,30 @@ _SHARE = {
     ],
 }
 
-MIXTURE_SCHEMA = fastavro.parse_schema(
-    {
-        "type": "record",
-        "name": "TopicMixture",
-        "namespace": "beam_topics",
-        "fields": [
-            {"name": "key", "type": "string"},
-            {"name": "id", "type": "string"},
-            {"name": "timestamp", "type": _TIME},
-            {"name": "model_version", "type": "string"},
-            {"name": "method", "type": "string"},
-            {"name": "topic", "type": ["null", "long"]},
-            {"name": "topics", "type": {"type": "array", "items": _SHARE}},
-            {"name": "none", "type": ["null", "double"]},
-            {"name": "words_known", "type": "long"},
-            {"name": "tokens", "type": "long"},
-        ],
-    }
-)
 
-DOCUMENT_SCHEMA = fastavro.parse_schema(
-    {
-        "type": "record",
-        "name": "Document",
-        "namespace": "beam_topics",
-        "fields": [
-            {"name": "id", "type": "string"},
-            {"name": "timestamp", "type": _TIME},
-            {"name": "text", "type": "string"},
-            {"name": "label", "type": ["null", "string"]},
-            {"name": "key", "type": "string"},
-        ],
-    }
+def _schema(name: str, **types: Any) -> Any:
+    """Return the schema of a record, by the types of its fields."""
+    fields = [{"name": field, "type": kind} for field, kind in types.items()]
+    return fastavro.parse_schema(
+        {"type": "record", "name": name, "namespace": "beam_topics", "fields": fields}
+    )
+
+
+MIXTURE_SCHEMA = _schema(
+    "TopicMixture",
+    key="string",
+    id="string",
+    timestamp=_TIME,
+    model_version="string",
+    method="string",
+    topic=["null", "long"],
+    topics={"type": "array", "items": _SHARE},
+    none=["null", "double"],
+    words_known="long",
+    tokens="long",
+)
+DOCUMENT_SCHEMA = _schema(
+    "Document", id="string", timestamp=_TIME, text="string", label=["null", "string"], key="string"
 )
 
 
@@ -206,8 +197,8 @@ def _fields_in(record: bytes) -> Iterable[dict[str, Any]]:
     return [mixture_fields(TopicMixture.from_bytes(record))]
 
 
-def mixture_count(record: bytes) -> int:
-    """Return the number of mixtures of TopicMixture or MixtureBlock bytes."""
+def record_count(record: bytes) -> int:
+    """Return the number of mixtures of MixtureBlock bytes; 1 for any other record."""
     if not record.startswith(MixtureBlock.MAGIC):
         return 1
     return len(wire.header_of(MixtureBlock.MAGIC, record)["ids"])

@@ -44,13 +44,14 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.times import parse_time, to_iso
 
-# The fields that name a row.
-TREND_KEY = ("key", "window_start", "group", "topic", "part")
+# The fields that name a row; ``run`` is absent in rows of a run that adds no documents.
+TREND_KEY = ("key", "window_start", "group", "topic", "part", "run")
+_PLACE = TREND_KEY[:4]
 # What reading a row may raise.
 WRONG_ROW = (ValueError, KeyError, TypeError, AttributeError, RecursionError, DamagedDataError)
 # Figures of a row, with what they may be.
 _FIGURES = (("documents", 1, 2.0**64), ("tokens", 0, checks.HUGE), ("mean_share", 0, 2))
-_TAKES = "--trends takes what infer or stream wrote."
+_TAKES = "Rows of trends are what --trends of infer or stream wrote."
 _TIMES = ("window_start", "window_end", "part")
 
 
@@ -92,7 +93,7 @@ def read_rows(
 
 
 def _read(row: Mapping[str, Any]) -> dict[str, Any]:
-    found = _with_times(row, parse_time)
+    found = {**_with_times(row, parse_time), "run": checks.whole("run", row.get("run", 0))}
     for what, low, high in _FIGURES:
         checks.number(what, found[what], low, high)
     _ = None if found["topic"] is None else checks.whole("topic", found["topic"])
@@ -104,15 +105,15 @@ def _read(row: Mapping[str, Any]) -> dict[str, Any]:
 def whole_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one row for each key, window, group and topic, in this order.
 
-    Times are in microseconds. Repeated rows count once, and parts are added up: the rows have no
-    part, and the best of the typical documents of their parts.
+    Times are in microseconds. Repeated rows count once, and parts and runs are added up: the rows
+    have neither, and the best of the typical documents of their parts.
     """
     parts = {tuple(row[name] for name in TREND_KEY): row for row in rows}
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in sorted(parts.values(), key=_row_order):
-        place = tuple(row[name] for name in TREND_KEY[:-1])
+        place = tuple(row[name] for name in _PLACE)
         if place not in found:
-            found[place] = {name: value for name, value in row.items() if name != "part"}
+            found[place] = {n: value for n, value in row.items() if n not in ("part", "run")}
             continue
         whole = found[place]
         documents = whole["documents"] + row["documents"]

@@ -183,13 +183,13 @@ def number(name: str, value: object, low: float, high: float) -> float:
     return float(value)
 
 
-def hexadecimal(name: str, value: object, digits: int = 64) -> str:
-    """Return a string of ``digits`` lowercase hexadecimal digits; refuse every other value.
+def hexadecimal(name: str, value: object) -> str:
+    """Return a string of 64 lowercase hexadecimal digits; refuse every other value.
 
     Such a string is safe in a path.
     """
-    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
-        refuse(name, repr(value), f"{digits} lowercase hexadecimal digits")
+    if not isinstance(value, str) or not re.fullmatch("[0-9a-f]{64}", value):
+        refuse(name, repr(value), "64 lowercase hexadecimal digits")
     return value
 
 

@@ -416,7 +416,7 @@ def unseal(data: bytes, name: str) -> dict[str, Any]:
     if isinstance(values, dict):
         digest = values.pop(_FIELD, None)
         if isinstance(digest, str) and (
-            _digest_of_rest(data, digest) == digest or _digest(values) == digest
+            _digest_of_rest(data, digest) == digest or _digest_of(canonical_json(values)) == digest
         ):
             return values
     raise DamagedDataError(damaged)
@@ -429,10 +429,6 @@ def _digest_of_rest(data: bytes, digest: str) -> str | None:
     """
     before, found, after = data.removesuffix(b"\n").rpartition(f',"{_FIELD}":"{digest}"'.encode())
     return hashlib.sha256(before + after).hexdigest() if found else None
-
-
-def _digest(values: dict[str, Any]) -> str:
-    return _digest_of(canonical_json(values))
 
 
 def _digest_of(text: str) -> str:

@@ -259,11 +259,10 @@ def _refuse_unknown(
         near = difflib.get_close_matches(flag, flags, 1, 0.8)
         # Flink and others have options of their own, which only their job server knows.
         if is_local(runner) or near or not flag.startswith("--"):
-            hint = (
-                f"Did you mean {near[0]}?"
-                if near
-                else f"{shown(prog)} --help=all shows all options."
-            )
+            # An option whose last word this is comes before one that is spelt alike.
+            near = [one for one in flags if one.endswith(f"_{flag[2:]}")] or near
+            hint = f"{shown(prog)} --help=all shows all options."
+            hint = f"Did you mean {near[0]}?" if near else hint
             raise UsageError(f"{given}: there is no such option here. {hint}")
 
 

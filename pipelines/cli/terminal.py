@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console, Group
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from beam_topics.model.evaluation.coherence import MIXED, Judged
@@ -71,6 +71,21 @@ def thin(values: Sequence[Any], most: int) -> list[Any]:
     return [values[i] for i in np.unique(np.linspace(0, len(values) - 1, most).round().astype(int))]
 
 
+def table_of(*columns: str | Column) -> Table:
+    """Return an empty table without an edge."""
+    return Table(*columns, show_edge=False)
+
+
+def figures(*titles: str) -> list[Column]:
+    """Return columns of numbers."""
+    return [Column(title, justify="right") for title in titles]
+
+
+def wide(title: str) -> Column:
+    """Return a column of text that takes the rest of a row."""
+    return Column(title, overflow="fold", ratio=1)
+
+
 def titled(title: str, table: Table) -> Group:
     """Return a table under its title, which may be longer than a row.
 
@@ -96,11 +111,8 @@ def topic_table(
     A topic that has a name in ``names``, by id, has it before its words, and its mark after them.
     ``hidden`` says of each topic whether it is left out.
     """
-    table = Table(show_edge=False)
-    table.add_column("topic", justify="right")
-    table.add_column("share", justify="right")
-    table.add_column(plain(curve_title), no_wrap=True)
-    table.add_column("words", overflow="fold", ratio=1)
+    curve = Column(plain(curve_title), no_wrap=True)
+    table = table_of(*figures("topic", "share"), curve, wide("words"))
     share, top = topic_shares(snapshot), snapshot.top_words(words)
     listed = [topic for topic in range(snapshot.topic_count) if not (hidden and hidden[topic])]
     for topic in sorted(listed, key=lambda t: (-share[t], t)):
@@ -118,9 +130,7 @@ def topic_table(
 
 def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Group:
     """Make a table of figures; None is shown as a dash."""
-    table = Table(show_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right", overflow="fold")
+    table = table_of(*(Column(title, justify="right", overflow="fold") for title in columns))
     for row in rows:
         table.add_row(*(plain(_figure(value)) for value in row))
     return titled(title, table)
@@ -128,10 +138,7 @@ def figure_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 
 def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
     """Make a table of the words that entered and left the first words of topics, with ranks."""
-    table = Table(show_edge=False)
-    table.add_column("topic", justify="right")
-    for column in ("entered", "left"):
-        table.add_column(column, overflow="fold", ratio=1)
+    table = table_of(*figures("topic"), wide("entered"), wide("left"))
     for topic in changed:
         words = (
             " ".join(f"{word} {_figure(rank)}" for word, rank in topic[way].items())
@@ -143,18 +150,15 @@ def change_table(title: str, changed: Iterable[Mapping[str, Any]]) -> Group:
 
 def coherence_table(row: Mapping[str, Any]) -> Group:
     """Make a table of the coherence of each topic of a version, with the mixed ones first."""
-    table = Table(show_edge=False)
-    for column in ("topic", "NPMI", "never", "across"):
-        table.add_column(column, justify="right")
-    table.add_column("words", overflow="fold", ratio=1)
+    table = table_of(*figures("topic", "NPMI", "never", "across"), wide("words"))
     topics = row["topics"]
     across = [math.inf if topic["across"] is None else topic["across"] for topic in topics]
     for number in sorted(range(len(topics)), key=lambda n: (across[n], n)):
         topic, mixed = topics[number], across[number] <= MIXED
-        figures = (_figure(topic[figure]) for figure in ("npmi", "never", "across"))
+        measured = (_figure(topic[figure]) for figure in ("npmi", "never", "across"))
         words = " ".join(topic["characteristic" if mixed else "words"])
         name = str(topic["topic"]) + ("*" if mixed else " ")
-        table.add_row(name, *figures, plain(words))
+        table.add_row(name, *measured, plain(words))
     title = f"version {row['version']}: {row['mixed']} of {len(topics)} topics are judged mixed"
     return titled(title, table)
 
@@ -165,10 +169,7 @@ def mixed_table(judged: Sequence[Judged], ids: Sequence[int], documents: int) ->
     Returns:
         The table; only its title where no topic is mixed.
     """
-    table = Table(show_edge=False)
-    table.add_column("topic", justify="right")
-    table.add_column("across", justify="right")
-    table.add_column("characteristic words", overflow="fold", ratio=1)
+    table = table_of(*figures("topic", "across"), wide("characteristic words"))
     mixed = [(one.across, topic) for topic, one in enumerate(judged) if one.mixed]
     for across, topic in sorted(mixed):
         table.add_row(str(ids[topic]), _figure(across), plain(" ".join(judged[topic].words)))
@@ -181,17 +182,13 @@ def rank_table(words: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Group
 
     The curve is high where the rank is high.
     """
-    table = Table(show_edge=False)
-    for column in ("word", "topic", "first", "best", "now", "over the stream"):
-        table.add_column(
-            column, justify="left" if column in ("word", "over the stream") else "right"
-        )
+    table = table_of("word", *figures("topic", "first", "best", "now"), "over the stream")
     for word in words:
         topic, ranks = rank_trace(word, rows)
         known = [rank for rank in ranks if rank is not None]
         heights = [math.nan if rank is None else 1 / math.log2(1 + rank) for rank in ranks]
-        figures = (topic, known[0], min(known), ranks[-1]) if known else (None,) * 4
-        table.add_row(plain(word), *map(_figure, figures), Text(sparkline(heights), style="cyan"))
+        found = (topic, known[0], min(known), ranks[-1]) if known else (None,) * 4
+        table.add_row(plain(word), *map(_figure, found), Text(sparkline(heights), style="cyan"))
     return titled("ranks of words", table)
 
 

@@ -8,8 +8,8 @@ A parser raises ``argparse.ArgumentTypeError`` for a text of another form.
 Publication(kind='windows', every=4)
 >>> speed("3600x")
 3600.0
->>> choices(("flat", "urn"), urn="by spelling")
-'flat or urn (by spelling)'
+>>> choices(("flat", "urn"))
+'flat or urn'
 """
 
 from __future__ import annotations
@@ -157,10 +157,9 @@ def switch(text: str) -> bool:
     return text == "true"
 
 
-def choices(allowed: Sequence[str], **notes: str) -> str:
+def choices(allowed: Sequence[str]) -> str:
     """Return the values of an option as a phrase for a help text."""
-    named = [f"{value} ({notes[value]})" if value in notes else value for value in allowed]
-    return f"{', '.join(named[:-1])} or {named[-1]}" if named[1:] else named[0]
+    return f"{', '.join(allowed[:-1])} or {allowed[-1]}" if allowed[1:] else allowed[0]
 
 
 def written(value: Any) -> str:

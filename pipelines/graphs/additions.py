@@ -94,16 +94,19 @@ def is_keyed(options: Options, learning: LearnOptions) -> bool:
     return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
 
 
-def additions_began(options: Options) -> int | None:
-    """Return the minibatch after which a run adds its documents.
+def additions_began(options: Options) -> dict[str, int]:
+    """Return by model key the minibatch after which a run adds its documents.
 
-    None stands for a run that adds none, or for a store with a model for each key.
+    It is empty for a run that adds none.
     """
     learning = learn_options_of(options)
     store, run = learning.opened(), learning.run
-    if not run.add_documents or is_keyed(options, learning) or not store.has_checkpoints(""):
-        return None
-    return store.resume_point("", run.start, learning.settings.islands)[0].sequence
+    keys = store.keys() if run.add_documents else []
+    return {
+        key: store.resume_point(key, run.start, learning.settings.islands)[0].sequence
+        for key in keys
+        if store.has_checkpoints(key)
+    }
 
 
 def print_start(store: ModelStore, entry: CheckpointEntry, point: str) -> None:

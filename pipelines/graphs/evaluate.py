@@ -30,7 +30,7 @@ from beam_topics.pipelines.graphs.execute import run
 from beam_topics.pipelines.graphs.outputs import write_dead_letters
 from beam_topics.pipelines.graphs.runners import LOCAL_RUNNER
 from beam_topics.pipelines.graphs.sources.files import files_of_model
-from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan
+from beam_topics.transforms.evaluate import Evaluate
 
 _COLUMNS = {
     "up to": "day",
@@ -77,11 +77,10 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         read.append(documents)
         dead.append(unread)
     write_dead_letters(dead, options)
-    plan = EvaluationPlan(store.root, given.words)
     lines = (
         pipeline
         | "Versions" >> beam.Create([version.to_json() for version in versions])
-        | "Evaluate" >> Evaluate(plan, *read)
+        | "Evaluate" >> Evaluate(store.root, given.words, *read)
     )
     # One file, --json.
     _ = lines | "Write" >> beam.io.WriteToText(

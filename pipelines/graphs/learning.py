@@ -16,7 +16,7 @@ from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.settings_from_options import (
     learn_options_of,
 )
-from beam_topics.pipelines.graphs.additions import check_store
+from beam_topics.pipelines.graphs.additions import additions_began, check_store
 from beam_topics.pipelines.graphs.models import serving_of
 from beam_topics.pipelines.graphs.outcomes import run_and_check
 from beam_topics.pipelines.graphs.outputs import (
@@ -86,7 +86,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     # beam-topics infer.
     known = Coverage(serving.window, retrain_below=None, streams=streams(options))
     report_coverage(inferred.tallies | "Coverage" >> known, options)
-    rows = write_mixtures(inferred.blocks, options, streams(options))
+    rows = write_mixtures(inferred.blocks, options, streams(options), additions_began(options))
     undelivered = write_events(learned.events, options, rows, inferred.blocks)
     dead = [unreadable, learned.dead_letters, labelled.dead_letters, *undelivered]
     write_dead_letters(dead, options)

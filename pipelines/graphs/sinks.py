@@ -7,6 +7,7 @@ the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import OptionError
@@ -62,15 +63,21 @@ def to_kafka(topic: str, options: Options, messages: Messages, option: str) -> b
 
 
 def write_mixtures(
-    blocks: beam.PCollection, options: Options, streams: bool
+    blocks: beam.PCollection, options: Options, streams: bool, runs: Mapping[str, int] | None = None
 ) -> beam.PCollection | None:
     """Write mixtures (bytes of MixtureBlock) to ``--output``, and trends to where they are wanted.
+
+    Args:
+        blocks: the mixtures.
+        options: the options.
+        streams: whether the job streams.
+        runs: by model key, the minibatch after which a run that adds documents began.
 
     Returns:
         The rows of trends; None where they are not wanted.
     """
     _ = blocks | "Write mixtures" >> _sink(options, streams)
-    return _write_trends(blocks, options, streams)
+    return _write_trends(blocks, options, streams, runs)
 
 
 def _sink(options: Options, streams: bool) -> beam.PTransform:
@@ -91,7 +98,7 @@ def _sink(options: Options, streams: bool) -> beam.PTransform:
 
 
 def _write_trends(
-    blocks: beam.PCollection, options: Options, streams: bool
+    blocks: beam.PCollection, options: Options, streams: bool, runs: Mapping[str, int] | None
 ) -> beam.PCollection | None:
     """Write the trends of mixtures, if they are wanted."""
     wanted = settings_of(options, TrendSettings)
@@ -104,7 +111,7 @@ def _write_trends(
     from beam_topics.transforms.trends import AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
-    added = AddUpTrends(wanted.window or DAY, streams=streams, by=wanted.by)
+    added = AddUpTrends(wanted.window or DAY, streams=streams, by=wanted.by, runs=runs)
     rows = blocks | "Trends" >> added
     if (topic := kafka_topic(wanted.trends)) is not None:
         _ = rows | "Send trends" >> to_kafka(topic, options, TRENDS, "--trends")

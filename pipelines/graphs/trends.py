@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rich.table import Table
+from rich.table import Column
 from rich.text import Text
 
 from beam_topics.model.errors import OptionError
@@ -16,7 +16,16 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import merged_rows, rows_of_file, whole_rows
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.stored import opened
-from beam_topics.pipelines.cli.terminal import console, day, plain, sparkline, titled
+from beam_topics.pipelines.cli.terminal import (
+    console,
+    day,
+    figures,
+    plain,
+    sparkline,
+    table_of,
+    titled,
+    wide,
+)
 from beam_topics.pipelines.graphs.labelled_files import stored_files
 from beam_topics.transforms.read import open_stored
 
@@ -65,11 +74,8 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], hidden: Sequ
     weights = np.array([sizes[start] for start in starts], np.float64)
     means = np.nan_to_num(shares).T @ weights / weights.sum()
     blocks = np.array_split(np.arange(len(starts)), min(_CURVE, len(starts)))
-    table = Table(show_edge=False)
-    table.add_column("topic", overflow="fold", ratio=1)
-    table.add_column("share", justify="right")
-    table.add_column("by window", no_wrap=True)
-    table.add_column("typical documents", overflow="fold", ratio=1)
+    windows = Column("by window", no_wrap=True)
+    table = table_of(wide("topic"), *figures("share"), windows, wide("typical documents"))
     large = [*(means[:-1] >= _LEAST_SHARE), True]
     listed = [z for z in range(len(names)) if large[z] and not hidden[z]]
     for topic in sorted(listed, key=lambda z: -means[z]):
@@ -88,12 +94,9 @@ def _table(rows: Sequence[Mapping[str, Any]], names: Sequence[str], hidden: Sequ
 
 
 def _burst_table(bursts: Sequence[Burst], names: Sequence[str]) -> Any:
-    table = Table(show_edge=False)
-    table.add_column("window")
-    table.add_column("topic", overflow="fold", ratio=1)
-    for column in ("documents", "expected", "probability"):
-        table.add_column(column, justify="right")
+    told = figures("documents", "expected", "probability")
+    table = table_of("window", wide("topic"), *told)
     for one in bursts:
-        figures = (f"{one.documents:,.0f}", f"{one.expected:,.1f}", f"{one.probability:.1e}")
-        table.add_row(day(one.start), plain(names[one.topic]), *figures)
+        counted = (f"{one.documents:,.0f}", f"{one.expected:,.1f}", f"{one.probability:.1e}")
+        table.add_row(day(one.start), plain(names[one.topic]), *counted)
     return titled("the last bursts" if bursts else "no bursts", table)

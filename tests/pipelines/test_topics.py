@@ -19,6 +19,12 @@ def run(store, *options):
     return topics.main([f"--model_store={store.root}", *options])
 
 
+def test_a_part_of_a_name_suggests_the_whole(store, capsys):
+    assert run(store, "--topic_ids=1", "--name=Health") == 2
+    told = "--name=Health: there is no such option here. Did you mean --topic_name?\n"
+    assert capsys.readouterr().err.endswith(told)
+
+
 def test_each_change_is_a_catalogue_that_can_be_rolled_back(store, capsys):
     assert run(store) == 0 and "catalogue none yet" in capsys.readouterr().out
     for options in (

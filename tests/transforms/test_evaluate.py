@@ -12,7 +12,7 @@ from beam_topics.model.evaluation.coherence import coherence_figures
 from beam_topics.model.evaluation.held_out import classification_figures, evaluate
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import ranks_of
-from beam_topics.transforms.evaluate import Evaluate, EvaluationPlan, figures_of
+from beam_topics.transforms.evaluate import Evaluate, figures_of
 
 DOCUMENTS = [
     Block.of_words(
@@ -50,7 +50,8 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
         return {
             "lines": lines
             | Evaluate(
-                EvaluationPlan(str(tmp_path), ("w3", "never")),
+                str(tmp_path),
+                ("w3", "never"),
                 documents,
                 reference,
                 training,
@@ -79,19 +80,17 @@ def test_every_version_is_scored_on_all_documents(tmp_path):
 
 def test_the_order_of_the_documents_is_of_no_account(tmp_path):
     manifest, _ = next(versions(tmp_path))
-    data, plan = (
-        [document.to_bytes() for document in DOCUMENTS],
-        EvaluationPlan(str(tmp_path)),
-    )
+    data = [document.to_bytes() for document in DOCUMENTS]
     one, other = (
-        figures_of(manifest.to_json(), part, part, part, plan) for part in (data, data[::-1])
+        figures_of(manifest.to_json(), part, part, part, str(tmp_path))
+        for part in (data, data[::-1])
     )
     assert one == other
 
 
 def test_without_other_documents_there_are_no_other_figures(tmp_path):
     manifest, _ = next(versions(tmp_path))
-    row = json.loads(figures_of(manifest.to_json(), [], [], [], EvaluationPlan(str(tmp_path))))
+    row = json.loads(figures_of(manifest.to_json(), [], [], [], str(tmp_path)))
     absent = ("pmi", "npmi", "mixed", "topics", "svm_accuracy", "nmi")
     assert [row[name] for name in absent] == [None] * 6
     assert row["ranks"] == {}

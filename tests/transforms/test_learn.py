@@ -40,9 +40,10 @@ from beam_topics.model.publishing.settings import Keep, PublishSettings, Rule
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import records_of, summary_of
 from beam_topics.transforms import shared
-from beam_topics.transforms.learn import Learn, RunsDoFn, island_key, split_island_key
+from beam_topics.transforms.learn import Learn, RunsDoFn
 from beam_topics.transforms.publish import Publish
 from beam_topics.transforms.sequence import Sequence
+from beam_topics.transforms.shared import key_and_part, part_key
 
 # The best chain is published whatever was published before.
 AT_ONCE = PublishSettings(margin=0, versions=1)
@@ -346,8 +347,8 @@ def test_no_pickle_between_steps_or_in_state(tmp_path):
                 ] == ["beam:coder:bytes:v1"] * 2
 
 
-def test_island_keys():
-    assert split_island_key(island_key("日本".encode(), 7)) == ("日本", 7)
+def test_keys_of_islands():
+    assert key_and_part(part_key("日本".encode(), 7)) == ("日本", 7)
 
 
 def sent(fn, elements):
@@ -358,7 +359,7 @@ def sent(fn, elements):
         outputs += fn.process((key, link.to_bytes()), Timestamp(micros=micros))
     outputs += fn.finish_bundle()
     return [
-        (*split_island_key(output.value[0]), run_from_bytes(output.value[1]), output.timestamp)
+        (*key_and_part(output.value[0]), run_from_bytes(output.value[1]), output.timestamp)
         for output in outputs
     ]
 

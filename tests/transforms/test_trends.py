@@ -67,7 +67,7 @@ def table(found, *flags, streams=False, late=0, labels=None, groups_of=None, **s
     held, _ = run(build, *flags)
     return sorted(
         (json.loads(data) for _, data in held["rows"]),
-        key=lambda row: [(row[name] is None, row[name]) for name in TREND_KEY],
+        key=lambda row: [(row[name] is None, row[name]) for name in TREND_KEY if name in row],
     )
 
 

@@ -164,7 +164,7 @@ def refuse():
 
 def test_the_writer_holds_one_part(tmp_path, monkeypatch):
     monkeypatch.setattr(write, "PART_BYTES", 1_000)
-    step = write._WriteBatches(growing(tmp_path), "rows", len)
+    step = write._WriteBatches(growing(tmp_path), "rows")
     step.start_bundle()
     held = []
     for n in range(5_000):

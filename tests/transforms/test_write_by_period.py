@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from beam_topics.model.documents.pending import ListBag
-from beam_topics.model.errors import OptionError
 from beam_topics.model.reporting.encoding import json_lines
 from beam_topics.transforms import write
 from beam_topics.transforms.shared import LAST_TIME
@@ -142,10 +141,3 @@ def test_whenever_timers_fire_and_workers_change_each_record_is_written_once(
         b"%03d" % number for number in range(len(moves))
     ]
     assert bag.elements == []
-
-
-def test_an_impossible_period():
-    with pytest.raises(
-        OptionError, match="--file_period: 0 was given; allowed is a length of time above 0"
-    ):
-        WriteByPeriod("a", "rows", ".jsonl", json_lines, 0, streams=False)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from beam_topics.model.errors import OptionError, one_of
+from beam_topics.model.errors import OptionError
 from beam_topics.model.files import check_regular
 from beam_topics.model.times import parse_time
 
@@ -57,7 +57,7 @@ class KafkaSettings:
             time. Others become dead letters.
 
     Raises:
-        OptionError: A value is not allowed.
+        OptionError: The start is not allowed.
     """
 
     servers: str
@@ -70,12 +70,6 @@ class KafkaSettings:
     max_future: int | None = None
 
     def __post_init__(self) -> None:
-        one_of("--until", self.until, get_args(Until))
-        if not self.idle_after > 0:
-            allowed, remedy = "a number of seconds above 0", "Give for example 60."
-            raise OptionError("--idle_after", self.idle_after, allowed, remedy)
-        if self.max_delay < 0:
-            raise OptionError("--max_delay", self.max_delay, "0 or more", "Give for example 30s.")
         if self.start not in ("earliest", "latest"):
             self.start_micros()
 

@@ -162,8 +162,7 @@ class ReplayArchive(beam.PTransform):
         in_blocks: Whether the documents of a bundle come in blocks, or each alone.
 
     Raises:
-        OptionError: The speed is not above 0, or times or ids are not to come from the fields of
-            the archive.
+        OptionError: Times or ids are not to come from the fields of the archive.
     """
 
     def __init__(
@@ -177,10 +176,6 @@ class ReplayArchive(beam.PTransform):
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
-        if speed is not None and not 0 < speed < float("inf"):
-            raise OptionError(
-                "--replay_speed", speed, "a number above 0", "Give 3600x for an hour in a second."
-            )
         for option, value, what in (
             ("--time_from", settings.time_from, "times"),
             ("--id_from", settings.parse.id_from, "ids"),

@@ -13,7 +13,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference import mixture_blocks
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, words_of
 from beam_topics.model.inference.mixtures import TopicMixture
-from beam_topics.model.reporting.encoding import mixture_count, mixtures_to_json_lines
+from beam_topics.model.reporting.encoding import mixtures_to_json_lines, record_count
 
 WHOLE = st.integers(-(2**62), 2**62)
 
@@ -42,8 +42,8 @@ def test_files_are_the_same_of_blocks_and_of_mixtures():
     ]
     singles = [one.to_bytes() for one in mixtures]
     assert mixtures_to_json_lines(blocks[::-1]) == mixtures_to_json_lines(singles)
-    assert [mixture_count(block) for block in blocks] == [3, 3, 1]
-    assert {mixture_count(one) for one in singles} == {1}
+    assert [record_count(block) for block in blocks] == [3, 3, 1]
+    assert {record_count(one) for one in singles} == {1}
     assert json.loads(mixtures_to_json_lines(blocks).splitlines()[0])["id"] == "d0"
 
 

@@ -3,11 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing import local_files
 from beam_topics.model.publishing.local_files import (
     OLD_SECONDS,
     PREFIX,
     LocalBlobs,
+    blobs_at,
     remove_leftovers,
     write_beside,
 )
@@ -67,6 +69,15 @@ def made(folder, name, age):
 
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder takes no file here")
+def test_a_folder_that_takes_no_file_is_refused_whatever_its_rights_say(tmp_path):
+    with pytest.raises(OptionError, match=r"--model_store: '/proc/no/models' was given") as error:
+        blobs_at("/proc/no/models").check_writable()
+    assert "allowed is a folder that this user may read and write" in str(error.value)
+    blobs_at(str(tmp_path / "a" / "models")).check_writable()
+    assert not list(tmp_path.iterdir())
 
 
 def test_only_what_is_temporary_and_a_day_older_is_removed(tmp_path):

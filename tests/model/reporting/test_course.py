@@ -304,7 +304,7 @@ def test_a_doubling_at_an_hour_is_found_within_a_daily_cycle():
 
 def row(day, topic, share, group=""):
     return {
-        "key": "k", "window_start": day * DAY, "window_end": (day + 1) * DAY, "part": 0,
+        "key": "k", "window_start": day * DAY, "window_end": (day + 1) * DAY, "part": 0, "run": 0,
         "group": group, "topic": topic, "documents": 100, "tokens": 1.0, "mean_share": share,
         "typical": [],
     }  # fmt: skip

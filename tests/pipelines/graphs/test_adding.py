@@ -10,6 +10,7 @@ import pytest
 
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import match_topics
+from beam_topics.model.reporting.trends import rows_of_file, whole_rows
 from beam_topics.pipelines import show, stream, train, versions
 
 DAY = 86_400
@@ -121,6 +122,20 @@ def test_a_stream_goes_on_likewise(trial):
     assert sorted(json.loads(line)["id"] for line in lines) == sorted(
         one["id"] for one in month(0) + month(1)
     )
+
+
+@pytest.mark.parametrize("flags", [[], ["--key_field=key"]])
+def test_two_runs_in_one_window_of_trends_add_up(trial, flags):
+    folder = trial.folder / "trends"
+    flags = [*flags, f"--trends={folder}", "--trends_window=60d"]
+    flags = [*flags, f"--output={trial.folder / 'mixtures'}"]
+    for number, more in ((0, []), (1, [ADD])):
+        status, told = trial.run(month(number, key="k"), *flags, *more, pipeline=stream)
+        assert status == 0, told
+    lines = [line for path in folder.glob("*.jsonl") for line in path.read_bytes().splitlines()]
+    # Three topics and none, of documents of two months.
+    whole = whole_rows(rows_of_file(lines, "trends"))
+    assert [row["documents"] for row in whole] == [180] * 4
 
 
 @pytest.mark.slow

@@ -733,25 +733,12 @@ def test_late_answers_to_a_bundle_that_failed_are_not_the_next_ones(sink):
         fn.finish_bundle()
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"until": "soon"}, "--until: 'soon' was given; allowed is one of end, forever"),
-        ({"idle_after": 0}, "--idle_after: 0 was given; allowed is a number of seconds above 0"),
-        ({"max_delay": -1}, "--max_delay: -1 was given; allowed is 0 or more"),
-        (
-            {"start": "yesterday"},
-            (
-                "--kafka_start: 'yesterday' was given; allowed is earliest, latest, or a time in"
-                " ISO 8601"
-            ),
-        ),
-    ],
-)
-def test_impossible_settings(changes, message):
+def test_an_impossible_start():
     with pytest.raises(OptionError) as error:
-        KafkaSettings("b:9", "posts", **changes)
-    assert message in str(error.value)
+        KafkaSettings("b:9", "posts", start="yesterday")
+    assert (
+        "--kafka_start: 'yesterday' was given; allowed is earliest, latest, or a time in ISO 8601"
+    ) in str(error.value)
 
 
 def test_client_properties_come_from_a_file(tmp_path):
