@@ -28,7 +28,7 @@ GROUPS = (
 REQUIRED = {"model_store": "models", "output": "mixtures", "dead_letters": "dead"}
 
 
-main = command("stream", __doc__, GROUPS, REQUIRED, later("learning.stream"))
+main = command("stream", __doc__, GROUPS, REQUIRED, later("stream.stream"))
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -101,6 +101,22 @@ class RunSettings(Record):
         """Where the run continues: "" for a new run, ``latest``, or the number of a checkpoint."""
         return self.resume_from or ("latest" if self.add_documents else "")
 
+    def check_streams(self, streams: bool) -> None:
+        """Refuse what only a job that streams can do.
+
+        Raises:
+            OptionError: ``silent_after`` is given, and the job does not stream.
+        """
+        if self.silent_after and not streams:
+            given, allowed = (
+                duration_text(self.silent_after),
+                "a length of time in a job that streams",
+            )
+            remedy = (
+                "Event time passes once in this job. Leave it out; --memory_mb bounds the memory."
+            )
+            raise OptionError("--silent_after", given, allowed, remedy)
+
     @property
     def learner_threads(self) -> int:
         """Return the number of threads of one learner in this process."""

@@ -7,23 +7,26 @@ from given import given_by
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reporting.webhook import SECRET
+from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts
 from beam_topics.pipelines.graphs.outputs import write_events
 
 
-def steps_of(*flags, trends=True):
+def steps_of(*flags):
     """The names of the steps, and the number of collections of dead letters."""
     options = given_by("--model_store=m", *flags)
     pipeline = beam.Pipeline(options=PipelineOptions([]))
     events = pipeline | "events" >> beam.Create([b""]) | "e" >> beam.Map(bytes)
-    rows = pipeline | "rows" >> beam.Create([b""]) | "r" >> beam.Map(bytes) if trends else None
-    dead = write_events(events, options, rows, events)
+    rows = pipeline | "rows" >> beam.Create([b""]) | "r" >> beam.Map(bytes)
+    dead = write_events(events, options)
+    if tells_bursts(options):
+        dead += write_bursts(rows, events, options)
     found = pipeline.to_runner_api().components.transforms.values()
     return {step.unique_name.partition("/")[0] for step in found}, len(dead)
 
 
 def test_bursts_are_events_where_trends_are_on():
     assert {"Bursts", "Write bursts", "Write events"} <= steps_of("--events=e", "--trends=t")[0]
-    assert "Bursts" not in steps_of("--events=e", trends=False)[0]
+    assert "Bursts" not in steps_of("--events=e")[0]
     assert "Bursts" not in steps_of()[0]
     # Cycles of shorter windows have too many of them.
     assert "Bursts" not in steps_of("--events=e", "--trends=t", "--trends_window=59s")[0]

@@ -1,0 +1,46 @@
+"""The graph of ``beam-topics stream``: documents are learned, and labelled beside it."""
+
+from __future__ import annotations
+
+import apache_beam as beam
+
+from beam_topics.model.inference.base import LabelSettings
+from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.settings_from_options import learner_settings_of
+from beam_topics.pipelines.graphs.additions import additions_began
+from beam_topics.pipelines.graphs.bursts import tells_bursts, write_bursts
+from beam_topics.pipelines.graphs.learning import read_and_learn
+from beam_topics.pipelines.graphs.models import serving_of
+from beam_topics.pipelines.graphs.outcomes import run_and_check
+from beam_topics.pipelines.graphs.outputs import report_coverage, write_dead_letters
+from beam_topics.pipelines.graphs.runners import streams
+from beam_topics.pipelines.graphs.sinks import write_mixtures
+from beam_topics.transforms.infer import Coverage, InferLabelled
+from beam_topics.transforms.label import Label
+
+
+def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
+    """Build the graph: read, sequence, learn, publish; label and infer beside it.
+
+    ``Label`` takes the numbered minibatches and the references to versions.
+    """
+    learned, dead = read_and_learn(pipeline, options)
+    serving = serving_of(options, learner_settings_of(options).topic_count)
+    serving.stories = tells_bursts(options)
+    given = settings_of(options, LabelSettings)
+    label = Label(given.before_first_model, given.label_with, streams=streams(options))
+    labelled = (learned.minibatches, learned.references) | "Label" >> label
+    inferred = labelled.documents | "Infer" >> InferLabelled(serving)
+    # The model is being trained: low coverage is no signal to train it, as it is in
+    # beam-topics infer.
+    known = Coverage(serving.window, retrain_below=None, streams=streams(options))
+    report_coverage(inferred.tallies | "Coverage" >> known, options)
+    rows = write_mixtures(inferred.blocks, options, streams(options), additions_began(options))
+    if tells_bursts(options):
+        dead += write_bursts(rows, inferred.blocks, options)
+    write_dead_letters([*dead, labelled.dead_letters], options)
+
+
+def stream(options: Options) -> None:
+    """Run the graph of ``beam-topics stream``, and check what it learned."""
+    run_and_check(build_stream, options)
