@@ -108,13 +108,10 @@ class RunSettings(Record):
             OptionError: ``silent_after`` is given, and the job does not stream.
         """
         if self.silent_after and not streams:
-            given, allowed = (
-                duration_text(self.silent_after),
-                "a length of time in a job that streams",
-            )
-            remedy = (
-                "Event time passes once in this job. Leave it out; --memory_mb bounds the memory."
-            )
+            given = duration_text(self.silent_after)
+            allowed = "a length of time in a job that streams"
+            once = "Event time passes once in this job."
+            remedy = f"{once} Leave it out; --memory_mb bounds the memory."
             raise OptionError("--silent_after", given, allowed, remedy)
 
     @property
