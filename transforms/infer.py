@@ -29,30 +29,15 @@ infers those of each model together: once :data:`MODEL_DOCUMENTS` of it wait, or
 that does not depend on the bundle. The models that it has read are kept in memory, up to a number
 of bytes, and the counter ``models_loaded`` says how often one was read. What comes out does not
 depend on the bundles, on the order of the documents, or on which models are in memory. All three
-tally the documents for :class:`Coverage`, which measures how much of each window's vocabulary a
-model knows:
-
-    tallies: (shard, bytes) -> reports: bytes (JSON), one for each key, version and window
-
-Windows are of event time. A document counts in the window in which it is labelled. In
-``beam-topics infer`` that is the window of its own time. ``beam-topics stream`` labels a document
-after its window has closed, so it counts in the window that is open then, and so does a late one.
-A report below ``retrain_below`` increments the counter ``retrain`` and is logged as a warning, the
-others as information. The tallies wait in state for the end of the window
-(:mod:`beam_topics.transforms.shared`), where they are added up.
-
-A document whose key has no model becomes a dead letter; :class:`Route` keeps the others.
+tally the documents for :class:`beam_topics.transforms.coverage.Coverage`.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, NamedTuple
-from zlib import crc32
 
 import apache_beam as beam
 import numpy as np
@@ -64,11 +49,9 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.arrays import LongArray
 from beam_topics.model.documents.block import Block, key_and_count, keyed
-from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference.base import (
     CLASSIFIER,
-    RETRAIN_BELOW,
     TRAINING,
     Gibbs3,
     Inference,
@@ -78,96 +61,16 @@ from beam_topics.model.inference.base import (
     inference_names,
 )
 from beam_topics.model.inference.classifier import ClassifierStore
-from beam_topics.model.inference.coverage import CoverageReport, Tally
+from beam_topics.model.inference.coverage import Tally
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.inference.mixture_blocks import MixtureBlock, inferred
 from beam_topics.model.inference.serving import ServedModel, Serving, Window, published_of
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
-from beam_topics.model.stored.wire import canonical_json
-from beam_topics.transforms.read import Documents, documents_of
-from beam_topics.transforms.shared import (
-    DEAD_LETTERS,
-    LAST_TIME,
-    NAMESPACE,
-    ByPeriod,
-    Refusals,
-    SummingDoFn,
-)
-
-LOGGER = "beam_topics.coverage"
-# The output of a step that infers, with its tallies.
-TALLIES = "tallies"
-# The state of a step costs some milliseconds for each Beam key and bundle. So the tallies of many
-# model keys share a Beam key.
-SHARDS = 16
-_SEPARATOR = b"\0"
-
-
-class _Report(SummingDoFn):
-    """Add up tallies, and emit a report for each key, version and window; keyed by shard."""
-
-    def __init__(self, window_micros: int, retrain_below: float | None, streams: bool) -> None:
-        super().__init__(window_micros, streams)
-        self._below = retrain_below
-        self._retrain = Metrics.counter(NAMESPACE, "retrain")
-        self._windows = Metrics.counter(NAMESPACE, "coverage_windows")
-
-    def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
-        for name, tally in sums(records):
-            model_key, version = json.loads(name)
-            report = CoverageReport(model_key, version, end - self._period, end, tally, self._below)
-            self._windows.inc()
-            if report.retrain:
-                self._retrain.inc()
-            level = logging.WARNING if report.retrain else logging.INFO
-            logging.getLogger(LOGGER).log(level, "%s", report.sentence(), extra={"report": report})
-            yield report.as_json().encode()
-
-    def is_smaller(self, records: list[bytes]) -> bool:
-        # Where most tallies are of models of their own, adding up makes few of them.
-        return len(records) >= 2 * len({record.partition(_SEPARATOR)[0] for record in records})
-
-    def added_up(self, records: list[bytes]) -> Iterable[bytes]:
-        if len(records) == 1:
-            return records
-        return [name + _SEPARATOR + tally.to_bytes() for name, tally in sums(records)]
-
-
-def sums(records: Iterable[bytes]) -> list[tuple[bytes, Tally]]:
-    """Return (name, sum of its tallies), sorted by name."""
-    found: dict[bytes, Tally] = {}
-    for record in records:
-        name, _, data = record.partition(_SEPARATOR)
-        tally = Tally.from_bytes(data)
-        if (before := found.setdefault(name, tally)) is not tally:
-            before.merge(tally)
-    return sorted(found.items(), key=lambda item: item[0])
-
-
-def sharded(key: str, version: str, tally: Tally) -> tuple[bytes, bytes]:
-    """Return the shard of a model key, and a tally behind the name of its model."""
-    name = canonical_json([key, version]).encode()
-    return b"%d" % (crc32(key.encode()) % SHARDS), name + _SEPARATOR + tally.to_bytes()
-
-
-class Coverage(ByPeriod):
-    """Report the coverage of each version and window, from tallies of bundles.
-
-    Args:
-        window_micros: The length of the windows in microseconds.
-        retrain_below: The coverage below which a report asks for retraining, as a share of the
-            distinct words. None turns the signal off.
-        streams: Whether windows close while the source is read, or all at its end. See
-            :class:`beam_topics.transforms.sequence.Sequence`.
-    """
-
-    def __init__(
-        self, window_micros: int, retrain_below: float | None = RETRAIN_BELOW, *, streams: bool
-    ) -> None:
-        super().__init__(None, "Report", _Report(window_micros, retrain_below, streams), bytes)
-
+from beam_topics.transforms.coverage import TALLIES, tagged_tallies
+from beam_topics.transforms.route import Route, without_model
+from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, Refusals
 
 _BATCH = 64
 
@@ -316,42 +219,6 @@ def check_alone(settings: InferenceSettings, purpose: str, remedy: str) -> None:
         )
 
 
-def without_model(data: bytes, keys: Sequence[str]) -> list[DeadLetter]:
-    """Return the dead letters of the documents of a block whose key has no model."""
-    block = Block.from_bytes(data)
-    known = ", ".join(map(repr, keys[:5])) + (", ..." if len(keys) > 5 else "")
-    detail = f"this run has no model for the key {block.key!r}, but for {known}"
-    rows = range(len(block))
-    return [block.dead_letter(row, "routing", UNKNOWN_KEY, detail) for row in rows]
-
-
-class _Route(beam.DoFn):
-    def __init__(self, keys: Sequence[str]) -> None:
-        self._keys = dict.fromkeys(keys)
-        self._refusals = Refusals((UNKNOWN_KEY,))
-
-    def process(self, element: bytes) -> Iterator[Any]:
-        if key_and_count(element)[0] in self._keys:
-            yield element
-        else:
-            yield from map(self._refusals.refuse, without_model(element, list(self._keys)))
-
-
-class Route(beam.PTransform):
-    """Keep the documents of some keys; gives :class:`beam_topics.transforms.read.Documents`.
-
-    Args:
-        keys: The keys that have a model.
-    """
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        super().__init__()
-        self._keys = tuple(keys)
-
-    def expand(self, documents: beam.PCollection) -> Documents:
-        return documents_of(documents, "Route", _Route(self._keys))
-
-
 BLOCKS = "blocks"
 # What an element of InferTogether holds.
 _NEW, _LEARNED = "New", "Learned"
@@ -495,14 +362,6 @@ def at_its_time(block: MixtureBlock) -> WindowedValue:
     """Return a block at the earliest time of its mixtures, so that each can have its own later."""
     first = Timestamp(micros=int(block.times.min()))
     return WindowedValue(block.to_bytes(), first, _WINDOWS)
-
-
-def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any]:
-    """Yield tallies as tagged outputs, each at the last moment of its window."""
-    for (key, version, window), tally in tallies.items():
-        last = Timestamp(micros=min((window + 1) * length - 1, LAST_TIME))
-        value = WindowedValue(sharded(key, version, tally), last, _WINDOWS)
-        yield beam.pvalue.TaggedOutput(TALLIES, value)
 
 
 class InferByKey(beam.PTransform):

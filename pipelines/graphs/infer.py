@@ -17,7 +17,7 @@ from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import write_mixtures
 from beam_topics.pipelines.graphs.sources import read_source, source_settings_of
 from beam_topics.pipelines.graphs.sources.files import read_files
-from beam_topics.transforms.infer import Coverage, InferByKey, InferTogether, check_training
+from beam_topics.transforms.infer import InferByKey, InferTogether, check_training
 
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:
@@ -49,8 +49,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
     infer = InferTogether(serving, models, learned) if together else by_key
     inferred = documents | "Infer" >> infer
     write_mixtures(inferred.blocks, options, streams(options))
-    known = Coverage(serving.window, streams=streams(options))
-    report_coverage(inferred.tallies | "Coverage" >> known, options)
+    report_coverage(inferred.tallies, serving.window, options, retrains=True)
     write_dead_letters([*dead, inferred.dead_letters], options)
 
 

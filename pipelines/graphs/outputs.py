@@ -75,8 +75,22 @@ def _write_lines(folder: str, name: str, options: Options) -> beam.PTransform:
     return WriteByPeriod(folder, name, ".jsonl", json_lines, period, streams=streams(options))
 
 
-def report_coverage(reports: beam.PCollection, options: Options) -> None:
-    """Write coverage reports into the folder ``--coverage``, if one is given."""
+def report_coverage(
+    tallies: beam.PCollection, window: int, options: Options, *, retrains: bool
+) -> None:
+    """Report the coverage of windows, and write it into the folder ``--coverage`` if it is given.
+
+    Args:
+        tallies: What the documents' words are known to.
+        window: The length of a window in microseconds.
+        options: The options of the run.
+        retrains: Whether a report of low coverage asks for retraining.
+    """
+    from beam_topics.model.inference.base import RETRAIN_BELOW
+    from beam_topics.transforms.coverage import Coverage
+
+    known = Coverage(window, RETRAIN_BELOW if retrains else None, streams=streams(options))
+    reports = tallies | "Coverage" >> known
     if (folder := settings_of(options, CoverageFileSettings).coverage) is not None:
         _ = reports | "Write coverage" >> json_files(folder, "coverage")
 

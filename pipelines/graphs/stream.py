@@ -15,7 +15,7 @@ from beam_topics.pipelines.graphs.outcomes import run_and_check
 from beam_topics.pipelines.graphs.outputs import report_coverage, write_dead_letters
 from beam_topics.pipelines.graphs.runners import streams
 from beam_topics.pipelines.graphs.sinks import write_mixtures
-from beam_topics.transforms.infer import Coverage, InferLabelled
+from beam_topics.transforms.infer import InferLabelled
 from beam_topics.transforms.label import Label
 
 
@@ -33,8 +33,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     inferred = labelled.documents | "Infer" >> InferLabelled(serving)
     # The model is being trained: low coverage is no signal to train it, as it is in
     # beam-topics infer.
-    known = Coverage(serving.window, retrain_below=None, streams=streams(options))
-    report_coverage(inferred.tallies | "Coverage" >> known, options)
+    report_coverage(inferred.tallies, serving.window, options, retrains=False)
     rows = write_mixtures(inferred.blocks, options, streams(options), additions_began(options))
     if tells_bursts(options):
         dead += write_bursts(rows, inferred.blocks, options)

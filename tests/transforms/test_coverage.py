@@ -14,8 +14,8 @@ from beam_topics.model.inference.base import RETRAIN_BELOW
 from beam_topics.model.inference.coverage import Tally, tally_documents
 from beam_topics.model.inference.features import numbered
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.transforms import infer, shared
-from beam_topics.transforms.infer import LOGGER, Coverage, sums, tagged_tallies
+from beam_topics.transforms import coverage, shared
+from beam_topics.transforms.coverage import LOGGER, Coverage, sums, tagged_tallies
 
 DAY = 86_400_000_000
 
@@ -123,7 +123,7 @@ def test_many_open_windows_are_not_added_up_again_and_again(store, monkeypatch):
     """What a bounded run holds: a year of windows, all open to the end."""
     calls = []
     monkeypatch.setattr(shared, "MAX_SUMMANDS", 3)
-    monkeypatch.setattr(infer._Report, "compact", lambda self, *arguments: calls.append(1))
+    monkeypatch.setattr(coverage._Report, "compact", lambda self, *arguments: calls.append(1))
     rows, _ = reports(
         [document(day, "a b") for day in range(365)], store.root, {"": store.latest("").version}
     )

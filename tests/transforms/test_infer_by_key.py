@@ -26,7 +26,8 @@ from beam_topics.model.inference.serving import (
 from beam_topics.model.publishing.snapshots import ModelFile
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.transforms import infer
-from beam_topics.transforms.infer import EachMixture, InferByKey, InferLabelled, InferTogether, sums
+from beam_topics.transforms.coverage import sums
+from beam_topics.transforms.infer import EachMixture, InferByKey, InferLabelled, InferTogether
 
 SETTINGS = inferring(sweeps=3)
 DAY = 86_400_000_000
