@@ -33,7 +33,7 @@ from beam_topics.model.reading.inner import inner_records
 from beam_topics.model.reading.lines import cut_lines
 from beam_topics.model.reading.parsing import Table, parse_object, place_id
 from beam_topics.model.reading.paths import value_of
-from beam_topics.model.reading.plain_records import document_decoder
+from beam_topics.model.reading.plain_records import found_by, json_reader
 from beam_topics.model.reading.settings import ReadSettings
 
 Record = Mapping[str, Any]
@@ -69,14 +69,11 @@ class JsonFile(Table):
             yield from [item] if isinstance(item, DeadLetter) else self._records_of(*item)
 
     def found(self, settings: ReadSettings) -> Iterator[tuple[str, Record] | Document | DeadLetter]:
-        document_of = document_decoder(settings)
-        for item in self._items():
-            if isinstance(item, DeadLetter):
-                yield item
-            elif (document := document_of(*item)) is not None:
-                yield document
-            else:
+        for item in found_by(json_reader(settings), self._items()):
+            if isinstance(item, tuple):
                 yield from self._records_of(*item)
+            else:
+                yield item
 
     def _items(self) -> Iterator[tuple[str, bytes] | DeadLetter]:
         # A record that holds records may be the whole file.

@@ -46,7 +46,7 @@ from beam_topics.model.reading.parsing import (
     dead_letter,
     too_large,
 )
-from beam_topics.model.reading.plain_records import row_reader
+from beam_topics.model.reading.plain_records import found_by, row_reader
 from beam_topics.model.reading.settings import ReadSettings
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
@@ -270,12 +270,8 @@ class CsvFile(Table):
     def found(
         self, settings: ReadSettings
     ) -> Iterator[tuple[str, dict[str, Any]] | Document | DeadLetter]:
-        document_of = row_reader(settings, self.names)
-        for item in self._items():
-            if isinstance(item, DeadLetter):
-                yield item
-            else:
-                yield document_of(*item) or (item[0], self._record(item[1]))
+        for item in found_by(row_reader(settings, self.names), self._items()):
+            yield (item[0], self._record(item[1])) if isinstance(item, tuple) else item
 
     def _record(self, row: Sequence[str]) -> dict[str, Any]:
         return {name: value or None for name, value in zip(self.names, row, strict=True)}
