@@ -33,6 +33,7 @@ import hashlib
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import chain, groupby, islice
 from typing import NamedTuple
 
@@ -56,8 +57,9 @@ REPEATS = COPY, REPLACED, REPEATED_ID = "copy", "replaced", "repeated_id"
 # The bytes that the timers of one bundle emit, about. The limit bounds the size of a bundle. The
 # rest follows in the next one, at the same event times.
 FIRING_BYTES = 32 << 20
-# Windows are joined until they have so many documents; more of them take no less time.
-_TOGETHER = 1024
+# Windows of several blocks are joined until they have so many documents. So many blocks are kept
+# for the next windows.
+_TOGETHER, _READ = 1024, 8
 # No window ends later.
 _LAST = 2**63 - 1
 # The largest share of added documents that may be older than the last window that was learned.
@@ -272,47 +274,62 @@ class _Window(NamedTuple):
 def _together(
     mirror: Mirror, time: int, settings: SequenceSettings
 ) -> Iterator[tuple[Block, list[_Window]]]:
-    """Yield the windows that end by ``time``, those of some thousand documents with one block.
+    """Yield the windows that end by ``time``, several with one block of their documents.
 
-    A block that waits for several of them is read once.
+    They are those of one waiting block, or the next ones of some thousand documents.
     """
-    dues, first, documents = mirror.due_by(time), 0, 0
+    read = lru_cache(_READ)(lambda entry: Block.for_sequence(entry.payload))
     own: dict[Entry, LongArray] = {}
-    for place, due in enumerate(dues):
-        for entry in mirror.entries_at(due):
+    group: list[int] = []
+    alone, documents = None, 0
+    for due in mirror.due_by(time):
+        entries = mirror.entries_at(due)
+        only = entries[0] if len(entries) == 1 else None
+        if group and (only is not alone or documents >= _TOGETHER):
+            yield _joined(group, own, read, settings.on_repeat)
+            own = {entry: ends for entry, ends in own.items() if entry.dues[-1] >= due}
+            group, documents = [], 0
+        alone = only
+        group.append(due)
+        for entry in entries:
             if entry not in own:
                 own[entry] = _ends_of(entry, settings)
             documents += int((own[entry] == due).sum())
-        if documents >= _TOGETHER or place == len(dues) - 1:
-            yield _joined(dues[first : place + 1], own, settings.on_repeat)
-            first, documents = place + 1, 0
-            own = {entry: ends for entry, ends in own.items() if entry.dues[-1] > due}
+    if group:
+        yield _joined(group, own, read, settings.on_repeat)
 
 
 def _joined(
-    dues: Sequence[int], own: Mapping[Entry, LongArray], on_repeat: str
+    dues: Sequence[int],
+    own: Mapping[Entry, LongArray],
+    read: Callable[[Entry], Block],
+    on_repeat: str,
 ) -> tuple[Block, list[_Window]]:
-    """Return windows that follow one another, and a block of their documents.
+    """Return windows that follow one another, and a block with their documents.
 
     Args:
         dues: The ends of the windows, ascending.
         own: The entries that have documents of them, with the ends of all their documents.
+        read: The block of an entry.
         on_repeat: As of :func:`split_repeated_ids`.
     """
-    here = [(ends >= dues[0]) & (ends <= dues[-1]) for ends in own.values()]
-    documents = Block.joined(
-        [
-            Block.for_sequence(entry.payload).take(np.flatnonzero(chosen))
-            for entry, chosen in zip(own, here, strict=True)
-            if chosen.any()
-        ]
-    )
-    ends = np.concatenate([one[chosen] for one, chosen in zip(own.values(), here, strict=True)])
+    found = [
+        (entry, ends, rows)
+        for entry, ends in own.items()
+        if len(rows := np.flatnonzero((ends >= dues[0]) & (ends <= dues[-1])))
+    ]
+    if len(found) == 1:
+        entry, ends, rows = found[0]
+        documents, ends = read(entry), ends[rows]
+    else:
+        documents = Block.joined([read(entry).take(rows) for entry, _, rows in found])
+        ends = np.concatenate([ends[rows] for _, ends, rows in found])
+        rows = np.arange(len(ends))
     order = np.argsort(ends, kind="stable")
-    rows = np.split(order, np.searchsorted(ends[order], dues[:-1], "right"))
+    parts = np.split(rows[order], np.searchsorted(ends[order], dues[:-1], "right"))
     return documents, [
         _Window(due, *split_repeated_ids(documents, part, on_repeat))
-        for due, part in zip(dues, rows, strict=True)
+        for due, part in zip(dues, parts, strict=True)
     ]
 
 
