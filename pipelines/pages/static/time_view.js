@@ -49,7 +49,7 @@ function newWords(all) {
   const found = all.filter(([z]) => !D.topics.hidden[z]);
   if (!found.length) return h("p", {}, "No word is new by the test.");
   const items = found.map(one => h("li", {}, newWord(one), ", ", topicLink(one[0])));
-  return [h("p.note", {}, "Half of all tokens of a new word or more came with one version, and its share there is at least ten times its share in all that came before, by a test (level .01 for all words of a version)."),
+  return [h("p.note", {}, "Half of all tokens of a new word or more came with one version, and its share there is at least ten times its share in all that came before, by a test in which a document counts a word once (level .01 for all words of a version)."),
     folded(items, 12, "ul.plain")];
 }
 
