@@ -125,7 +125,7 @@ def offer(
         events=[event.to_json() for event in events],
         base="",
         times=head.times,
-        word_documents=_word_documents(of, head, state, snapshot),
+        word_documents=_word_documents(of, head, state, summary.documents, snapshot),
     )
     after = _offered(replace(head, counted=counted, arrived=b""), summary, candidate)
     return after, replace(candidate, base=head.base)
@@ -151,11 +151,11 @@ def _put(of: Replayer, snapshot: Snapshot) -> str:
 
 
 def _word_documents(
-    of: Replayer, head: LearnerHead, state: object, snapshot: Snapshot
+    of: Replayer, head: LearnerHead, state: object, documents: int, snapshot: Snapshot
 ) -> dict[str, int] | None:
     """Return the words that may be new, with the number of documents at hand that have each.
 
-    These came since the last candidate. A word that may be new has half of all its tokens in them.
+    These came since the last candidate; ``documents`` have come in all. A word that may be new has half of all its tokens in them.
     The first thousand words are named, by the number of documents.
     """
     last = Candidate.from_bytes(head.candidates[-1]) if head.candidates else None
@@ -164,13 +164,13 @@ def _word_documents(
     held = of.learner.held(state, last.documents)
     if not held:
         return None
-    documents = Counter(word for words in held for word in set(words))
     tokens = Counter(word for words in held for word in words)
-    words = [word for word in documents if documents[word] >= LEAST_NEW]
-    all_tokens = snapshot.rows([snapshot.row_of(word) for word in words]).sum(axis=1).tolist()
-    came = (of.learner.summary(state).documents - last.documents) / len(held)
-    new = [word for word, n in zip(words, all_tokens, strict=True) if 2 * came * tokens[word] >= n]
-    return {w: documents[w] for w in sorted(new, key=lambda w: (-documents[w], w))[:_MOST_WORDS]}
+    own = Counter(word for words in held for word in set(words))
+    words = sorted(word for word in own if own[word] >= LEAST_NEW)
+    in_all = snapshot.rows([snapshot.row_of(word) for word in words]).sum(axis=1).tolist()
+    scale = 2 * (documents - last.documents) / len(held)
+    new = [word for word, n in zip(words, in_all, strict=True) if scale * tokens[word] >= n]
+    return {word: own[word] for word in sorted(new, key=own.__getitem__)[::-1][:_MOST_WORDS]}
 
 
 def _has_learned(head: LearnerHead, summary: Summary) -> bool:

@@ -28,7 +28,7 @@ from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.publishing.version_events import events_of, line_of
+from beam_topics.model.publishing.version_events import line_of, newest_events
 from beam_topics.model.reporting.course import (
     DAY,
     HOUR,
@@ -461,7 +461,7 @@ def bursts_of_periods(
 
 
 def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[dict[str, Any]]:
-    found = [
+    return [
         {
             "time": min(event.time, manifest.until) // _MILLISECOND,
             "kind": event.kind,
@@ -469,10 +469,8 @@ def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[d
             "topics": shown.groups_of(event.topics),
             "line": shortened(line_of(manifest, event), 2000),
         }
-        for manifest in history
-        for event in events_of(manifest)
+        for manifest, event in newest_events(history, limits.events)
     ]
-    return found[-limits.events :]
 
 
 def _stories(sources: Sources, limits: Limits) -> list[dict[str, Any]] | None:

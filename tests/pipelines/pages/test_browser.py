@@ -150,6 +150,11 @@ def test_stories_of_the_last_window_are_told_as_text(tab):
     assert f"{HOSTILE[4]} 4" in page.inner_text("main .lead")
 
 
+def test_the_overview_tells_of_topics_before_new_words(tab):
+    told = tab().locator("main section", has_text="All events").locator("ul.events li .tag")
+    assert told.all_inner_texts() == ["change"] * 3 + ["words changed"]
+
+
 MISSING = ["topic/99", "word/x", "time/3000", "nothing", "constructor", "%zz"]
 
 
