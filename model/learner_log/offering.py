@@ -155,8 +155,8 @@ def _word_documents(
 ) -> dict[str, int] | None:
     """Return the words that may be new, with the number of documents at hand that have each.
 
-    These came since the last candidate; ``documents`` have come in all. A word that may be new has half of all its tokens in them.
-    The first thousand words are named, by the number of documents.
+    These came since the last candidate; ``documents`` have come in all. A word that may be new has
+    half of all its tokens in them. The first thousand are named, by the number of documents.
     """
     last = Candidate.from_bytes(head.candidates[-1]) if head.candidates else None
     if last is None or not isinstance(of.learner, HoldsDocuments):
@@ -167,7 +167,7 @@ def _word_documents(
     tokens = Counter(word for words in held for word in words)
     own = Counter(word for words in held for word in set(words))
     words = sorted(word for word in own if own[word] >= LEAST_NEW)
-    in_all = snapshot.rows([snapshot.row_of(word) for word in words]).sum(axis=1).tolist()
+    in_all = snapshot.rows(snapshot.rows_of(words)).sum(axis=1).tolist()
     scale = 2 * (documents - last.documents) / len(held)
     new = [word for word, n in zip(words, in_all, strict=True) if scale * tokens[word] >= n]
     return {word: own[word] for word in sorted(new, key=own.__getitem__)[::-1][:_MOST_WORDS]}
