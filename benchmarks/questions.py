@@ -206,7 +206,8 @@ class Page:
         """Return the shares of a subject's topic by month, as its view tells them."""
         route = f"topic/{self.data['topics']['id'][self.topics[subject]]}"
         rows = self.rows(self.at(route, "Course"), "Mean share of the documents that were")
-        return {row[0]: number(row[2]) for row in rows}
+        # The share by the newest version, of a sample, stands behind that of all and its bar.
+        return {row[0]: number(row[4 if len(row) > 4 else 2]) for row in rows}
 
 
 Answer = tuple[Any, Any, bool]

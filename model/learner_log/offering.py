@@ -15,21 +15,25 @@ that candidate.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 from beam_topics.model.arrays import FloatArray
 from beam_topics.model.learner_log.head import LearnerHead
 from beam_topics.model.learner_log.options import LearnOptions
 from beam_topics.model.learner_log.restoring import Replayer
-from beam_topics.model.learners.base import Learner, LearnerSettings, Summary
+from beam_topics.model.learners.base import HoldsDocuments, Learner, LearnerSettings, Summary
 from beam_topics.model.publishing.choice import Candidate, Standing, choose
 from beam_topics.model.publishing.events import Event, events_from_json, renumbered
 from beam_topics.model.publishing.held import CANDIDATES
-from beam_topics.model.publishing.succession import match_topics
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.publishing.succession import LEAST_NEW, match_topics
 from beam_topics.model.stored import checks, wire
 
 # What a candidate takes over from a summary.
 _FIGURES = ("documents", "tokens", "words", "log_evidence", "ess", "in_sample_nmi")
+# Words whose documents a candidate counts.
+_MOST_WORDS = 1000
 
 
 def count_arrivals(
@@ -97,6 +101,7 @@ def offer(
     counted, arrived = count_arrivals(head, learner, state, options.settings, waiting=True)
     tokens, documents = arrived[number]
     events = _events_of_chain(head, learner, state, number, chains)
+    snapshot = _snapshot(of, head, state, _names(chains)[number])
     candidate = Candidate(
         key=of.key,
         island=of.island,
@@ -104,7 +109,7 @@ def offer(
         previous=head.offered,
         event_time=head.window_end,
         at=at,
-        snapshot=_put_model(of, head, state, _names(chains)[number]),
+        snapshot=_put(of, snapshot),
         chain=head.chain.hex(),
         fingerprint=head.fingerprint.hex(),
         witness=head.witness.hex(),
@@ -120,14 +125,14 @@ def offer(
         events=[event.to_json() for event in events],
         base="",
         times=head.times,
+        word_documents=_word_documents(of, head, state, summary.documents, snapshot),
     )
     after = _offered(replace(head, counted=counted, arrived=b""), summary, candidate)
     return after, replace(candidate, base=head.base)
 
 
-def _put_model(of: Replayer, head: LearnerHead, state: object, chain: int | None) -> str:
-    """Write the model of a learner and return its digest."""
-    snapshot = replace(
+def _snapshot(of: Replayer, head: LearnerHead, state: object, chain: int | None) -> Snapshot:
+    return replace(
         of.learner.snapshot(state, chain),
         key=of.key,
         sequence=head.sequence,
@@ -135,10 +140,37 @@ def _put_model(of: Replayer, head: LearnerHead, state: object, chain: int | None
         fingerprint=head.fingerprint.hex(),
         tokeniser=of.options.tokeniser,
     )
+
+
+def _put(of: Replayer, snapshot: Snapshot) -> str:
+    """Write a model and return its digest."""
     digest = of.store.put_snapshot(snapshot)
     # The publisher needs it next, and mostly runs in the same process.
     CANDIDATES.put((of.store.root, of.key, digest), snapshot)
     return digest
+
+
+def _word_documents(
+    of: Replayer, head: LearnerHead, state: object, documents: int, snapshot: Snapshot
+) -> dict[str, int] | None:
+    """Return the words that may be new, with the number of documents at hand that have each.
+
+    These came since the last candidate; ``documents`` have come in all. A word that may be new has
+    half of all its tokens in them. The first thousand are named, by the number of documents.
+    """
+    last = Candidate.from_bytes(head.candidates[-1]) if head.candidates else None
+    if last is None or not isinstance(of.learner, HoldsDocuments):
+        return None
+    held = of.learner.held(state, last.documents)
+    if not held:
+        return None
+    tokens = Counter(word for words in held for word in words)
+    own = Counter(word for words in held for word in set(words))
+    words = sorted(word for word in own if own[word] >= LEAST_NEW)
+    in_all = snapshot.rows(snapshot.rows_of(words)).sum(axis=1).tolist()
+    scale = 2 * (documents - last.documents) / len(held)
+    new = [word for word, n in zip(words, in_all, strict=True) if scale * tokens[word] >= n]
+    return {word: own[word] for word in sorted(new, key=own.__getitem__)[::-1][:_MOST_WORDS]}
 
 
 def _has_learned(head: LearnerHead, summary: Summary) -> bool:

@@ -347,8 +347,13 @@ class GoesOn(Protocol):
 class HoldsDocuments(Protocol):
     """What a learner has in addition whose state holds documents."""
 
-    def held(self, state: Any) -> list[list[str]]:
-        """Return the known words of the documents that can be visited again."""
+    def held(self, state: Any, after: int = 0) -> list[list[str]]:
+        """Return the known words of the documents that can be visited again.
+
+        Args:
+            state: the state.
+            after: documents before which fewer came are left out.
+        """
 
     def erase(self, state: Any, arrivals: Any, came: int) -> int | None:
         """Take documents that are at hand out of the state, with their tokens in all counts.

@@ -151,10 +151,11 @@ class PaperLearner:
         held = sum(tokens.nbytes for tokens, _ in waiting) + state.history.nbytes()
         return rows + sample + held + particles.totals.nbytes + state.vocabulary.nbytes()
 
-    def held(self, state: PaperState) -> list[list[str]]:
+    def held(self, state: PaperState, after: int = 0) -> list[list[str]]:
         words, history = tuple(state.vocabulary.words), state.history
-        documents = [history.words_of(int(slot)) for slot in history.slots()]
-        documents += [tokens for tokens, _ in state.waiting or []]
+        newest = [slot for slot in history.slots().tolist() if history.arrival[slot] >= after]
+        documents = [history.words_of(slot) for slot in newest]
+        documents += [tokens for tokens, _ in (state.waiting or [])[after:]]
         return [[words[word] for word in tokens.tolist()] for tokens in documents]
 
     def erase(self, state: PaperState, arrivals: npt.NDArray[np.int64], came: int) -> int | None:

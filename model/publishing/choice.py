@@ -165,6 +165,9 @@ class Candidate:
         events: As :class:`beam_topics.model.publishing.events.Event`, with the topic numbers of the
             snapshot.
         base: The newest version of the store when the run of the learner began, "" for none.
+        word_documents: The words that may be new, and how many of the documents since the previous
+            offer that the learner has at hand have each
+            (:mod:`beam_topics.model.publishing.succession`); None where it has none at hand.
     """
 
     key: str
@@ -194,6 +197,7 @@ class Candidate:
     events: list[dict[str, Any]]
     base: str
     times: tuple[int, ...] = ()
+    word_documents: dict[str, int] | None = None
 
     MAGIC = b"BTk1"
 
@@ -218,6 +222,8 @@ class Candidate:
         events_from_json(found.events, "events of a candidate")
         for name in ("topic_tokens", "topic_documents"):
             checks.measures(f"{name} of a candidate", np.array(getattr(found, name), np.float64))
+        for documents in (found.word_documents or {}).values():
+            checks.whole("word_documents of a candidate", documents)
         for text in (found.evidence, found.posterior):
             Scaled.from_hex(text)
         return found

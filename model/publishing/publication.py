@@ -201,7 +201,7 @@ class Publisher:
             islands=self._options.settings.islands,
             settings=self._options.manifest_settings,
             topic_order=topics.order,
-            new_words=topics.new_words(),
+            new_words=topics.new_words(best.word_documents),
             posterior=best.log_posterior(),
             release=__version__,
             publish_every=dict([self._options.run.publish_every]),

@@ -34,7 +34,9 @@ since the parent. The word is *new* if k is at least K, if its share k / n is at
 times K / N, and if it is larger by an exact test of two Poisson counts. Of K + k tokens that are
 spread alike over N + n, k or more are among the n with the probability I_q(k, K + 1) of a binomial
 distribution with q = n / (N + n). It has to be below :data:`LEVEL`, divided by the number of words
-of the version. So less than one version in a hundred has a word that is new by chance. Topics are
+of the version. So less than one version in a hundred has a word that is new by chance. A document
+counts a word once: where the learner has documents at hand, k is there at most the number of those
+that came since the parent and have the word, and this is :data:`LEAST_NEW` or more. Topics are
 counted together because a learner draws topics of the past again: a word that moves from one topic
 to another is not new. The counts are those of the models. A word that left the vocabulary counts as
 one that never came, and the documents by which ``gibbs`` judges births come when it learns them.
@@ -190,8 +192,8 @@ def place_of(topic: int, ids: Sequence[int]) -> int | None:
 
 TOP_WORDS = 10
 LEVEL = 0.01
-# The least factor by which the share of a new word grows.
-NEW = 10.0
+# The least factor by which the share of a new word grows, and the least documents that have it.
+NEW, LEAST_NEW = 10.0, 3
 
 # For each word, its rank by the id of the topic, which is a text as in JSON.
 Ranks = dict[str, dict[str, int]]
@@ -244,8 +246,16 @@ def changes(before: Snapshot, after: Snapshot, count: int = TOP_WORDS) -> list[d
     return found
 
 
-def new_words(before: Snapshot, after: Snapshot) -> list[dict[str, Any]]:
+def new_words(
+    before: Snapshot, after: Snapshot, documents: Mapping[str, int] | None = None
+) -> list[dict[str, Any]]:
     """Return the new words of a version by the topic that has most of their tokens.
+
+    Args:
+        before: The model of the parent.
+        after: The model of the version.
+        documents: The words that may be new, with the documents that came with each; None if
+            documents were not counted.
 
     Returns:
         For each topic with such words: ``topic``; at most :data:`TOP_WORDS` ``words``, those first
@@ -263,7 +273,11 @@ def new_words(before: Snapshot, after: Snapshot) -> list[dict[str, Any]]:
     came = np.clip(now - had, 0.0, n)
     least = np.maximum(had, NEW * had * n / past) if past else had
     grew = np.flatnonzero((came > 0) & (came >= least))
-    chance = betainc(came[grew], had[grew] + 1, n / (past + n))
+    counted = came[grew]
+    if documents is not None:
+        own = np.array([documents.get(after.words[row], 0) for row in grew.tolist()])
+        grew, counted = grew[own > 0], np.minimum(counted, own)[own > 0]
+    chance = betainc(counted, had[grew] + 1, n / (past + n))
     found: dict[int, dict[str, Any]] = {}
     for row in sorted(
         grew[chance < LEVEL / len(now)].tolist(), key=lambda row: (-came[row], after.words[row])
@@ -350,12 +364,12 @@ class Succession:
         """Return counts of the candidate's topics by the places of the version."""
         return [counts[topic] for topic in self.order or range(len(counts))]
 
-    def new_words(self) -> list[dict[str, Any]]:
-        """Return the new words of topics by id."""
+    def new_words(self, documents: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+        """Return the new words of topics by id; ``documents`` as in :func:`new_words`."""
         if self.before is None:
             return []
         ids = self.turnover.ids
-        found = new_words(self.before, self.after)
+        found = new_words(self.before, self.after, documents)
         return [{**one, "topic": ids[one["topic"]]} for one in found]
 
     def events(self, candidate: Candidate) -> list[dict[str, Any]]:

@@ -58,6 +58,13 @@ def events_of(manifest: Manifest) -> list[Event]:
     return found
 
 
+def newest_events(history: Sequence[Manifest], most: int) -> list[tuple[Manifest, Event]]:
+    """Return the last events of versions, in their order; those of new words are left out first."""
+    found = [(manifest, event) for manifest in history for event in events_of(manifest)]
+    order = sorted(range(len(found)), key=lambda n: (found[n][1].kind != WORDS_CHANGED, n))
+    return [found[n] for n in sorted(order[-most:])]
+
+
 def _with_documents(manifest: Manifest, event: Event) -> Event | None:
     """Return an event; of births those of topics that enough documents hold, or None."""
     counts = manifest.topic_documents

@@ -129,12 +129,14 @@ class Period:
         name: The name, for example ``2013``.
         versions: The numbers of its versions in the history.
         tokens: float64[T], the tokens of each topic that came; all 0 where it is not known.
+        until: The time of the last of them; without one, the end of the period, in microseconds.
         elsewhere: The tokens that came to topics that died later.
     """
 
     name: str
     versions: list[int]
     tokens: FloatArray
+    until: int = 0
     elsewhere: float = 0.0
 
     @property
@@ -150,7 +152,11 @@ def calendar_unit(history: Sequence[Manifest]) -> str:
 
 
 def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: int) -> list[Period]:
-    """Return the periods that have versions, in their order, by what came to the T topics."""
+    """Return the periods in their order, by what came to the T topics.
+
+    Those between the first and the last that no version ends in are there, too, unless there are
+    more than :data:`MOST_PERIODS` of them.
+    """
     # A window that ends at midnight belongs to the day before.
     times = [manifest.until - (not manifest.times) for manifest in history]
     unit = calendar_unit(history)
@@ -159,10 +165,25 @@ def periods(history: Sequence[Manifest], came: Sequence[Came | None], topics: in
         name = period_of(time, unit)
         period = found.setdefault(name, Period(name, [], np.zeros(topics)))
         period.versions.append(number)
+        period.until = history[number].until
         if (arrived := came[number]) is not None:
             period.tokens += arrived.tokens
             period.elsewhere += arrived.elsewhere
-    return list(found.values())
+    for name, end in _between(min(times), max(times), unit).items():
+        found.setdefault(name, Period(name, [], np.zeros(topics), end))
+    return [found[name] for name in sorted(found)]
+
+
+def _between(first: int, last: int, unit: str) -> dict[str, int]:
+    """Return the last microseconds of the periods from one time to another; none of too many."""
+    found: dict[str, int] = {}
+    # A period is at most two days longer than its usual length.
+    step = _LENGTHS[unit] + (unit != "day") * 2 * DAY
+    start = period_start(first, unit)
+    while start <= last and len(found) <= MOST_PERIODS:
+        name, start = period_of(start, unit), period_start(start + step, unit)
+        found[name] = start - 1
+    return found if start > last else {}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from beam_topics.model.arrays import FloatArray, LongArray
 from beam_topics.model.publishing.catalogue import Came
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.snapshot import Snapshot
-from beam_topics.model.publishing.version_events import events_of, line_of
+from beam_topics.model.publishing.version_events import line_of, newest_events
 from beam_topics.model.reporting.course import (
     DAY,
     HOUR,
@@ -390,7 +390,7 @@ def _periods(
         "unit": unit,
         "name": [period.name for period in found],
         "versions": [len(period.versions) for period in found],
-        "time": _times(history, [period.versions[-1] for period in found]),
+        "time": [period.until // _MILLISECOND for period in found],
         # An hour later a day would be over, and a day later a longer period.
         "unfinished": period_of(history[-1].until + slack, unit) == found[-1].name,
         "tokens": [float(period.tokens.sum()) + period.elsewhere for period in found],
@@ -431,12 +431,18 @@ def _labelled(sources: Sources) -> dict[str, Any] | None:
     starts = [start for start, _ in sorted(trends.cells)]
     cells = [cell for _, cell in sorted(trends.cells.items())]
     shares = [cell.mean_shares() for cell in cells]
+    again = [labelled.again and labelled.again.cells.get((start, "")) for start in starts]
     return {
         "name": [period_of(start, unit) for start in starts],
         "documents": [cell.documents for cell in cells],
         "tokens": [cell.tokens for cell in cells],
         "known": [cell.words_known for cell in cells],
         "shares": shares,
+        "again": labelled.again
+        and {
+            "documents": [cell.documents if cell else 0 for cell in again],
+            "shares": [cell and cell.mean_shares() for cell in again],
+        },
         "repeated": labelled.repeated,
         "foreign": labelled.foreign,
         "without": sum(cell.none for cell in cells),
@@ -461,7 +467,7 @@ def bursts_of_periods(
 
 
 def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[dict[str, Any]]:
-    found = [
+    return [
         {
             "time": min(event.time, manifest.until) // _MILLISECOND,
             "kind": event.kind,
@@ -469,10 +475,8 @@ def _events(history: Sequence[Manifest], shown: Shown, limits: Limits) -> list[d
             "topics": shown.groups_of(event.topics),
             "line": shortened(line_of(manifest, event), 2000),
         }
-        for manifest in history
-        for event in events_of(manifest)
+        for manifest, event in newest_events(history, limits.events)
     ]
-    return found[-limits.events :]
 
 
 def _stories(sources: Sources, limits: Limits) -> list[dict[str, Any]] | None:

@@ -133,6 +133,8 @@ class Labelled:
         foreign: Rows of versions that are not among the known ones.
         judged: Documents whose rows say whether topics explain them.
         unexplained: Those of them that probably no topic explains.
+        again: Those of the sample that the version of the report labelled, by period; None where
+            none was labelled again.
     """
 
     trends: Trends
@@ -144,11 +146,46 @@ class Labelled:
     foreign: int = 0
     judged: int = 0
     unexplained: int = 0
+    again: Trends | None = None
 
     @property
     def documents(self) -> int:
         """The number of documents."""
         return self.versions.total()
+
+    def take(
+        self,
+        again: Mapping[bytes, Mixture],
+        version: str,
+        limits: Limits,
+        period: Callable[[int], int],
+    ) -> None:
+        """Put mixtures of one version in the place of others, and keep as much as a report holds.
+
+        Args:
+            again: The mixtures by the digests of their documents; empty for none. With them,
+                documents are typical by the version, where it labelled some of the topic.
+            version: The version.
+            limits: How much a report holds.
+            period: As for :func:`read_mixtures`.
+        """
+        self.named, sample, *topics = (
+            [again.get(mixture.digest, mixture) for mixture in some]
+            for some in (self.named, self.sample, *self.typical)
+        )
+        sampled = [mixture for mixture in sample if again and mixture.version == version]
+        for topic, some in enumerate(topics):
+            own = [m for m in some if m.version == version] + [m for m in sampled if m.words_known]
+            unique = {m.digest: m for m in own if again}.values() or some
+            best = sorted(unique, key=lambda m: _fit(m, topic), reverse=True)
+            self.typical[topic] = best[: limits.typical]
+        kept = {m.digest for m in sorted(sample, key=lambda m: m.digest)[: limits.sample]}
+        self.sample = [mixture for mixture in sample if mixture.digest in kept]
+        if again:
+            self.again = Trends(len(topics))
+            for one in sampled:
+                start, shares = period(one.timestamp), one.proportions
+                self.again.add(start, "", shares, tokens=one.tokens, words_known=one.words_known)
 
 
 def read_mixtures(

@@ -10,21 +10,15 @@ from beam_topics.model.files import read_text
 from beam_topics.model.publishing.manifest import Manifest
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.figures import Sources, figures_of
-from beam_topics.model.reporting.mixtures import Limits, shortened, shown, texts_of
+from beam_topics.model.reporting.mixtures import Limits, shortened
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.looking import PROFILE_FILE
 from beam_topics.pipelines.cli.options import OutputFileSettings
-from beam_topics.pipelines.cli.settings_from_options import read_settings_of
 from beam_topics.pipelines.cli.stored import opened
 from beam_topics.pipelines.cli.terminal import console, plain
-from beam_topics.pipelines.graphs.labelled_files import (
-    check_documents,
-    documents_of,
-    labelled_of,
-    newest_of,
-    refused_in,
-)
+from beam_topics.pipelines.graphs.labelled_files import check_documents, newest_of, refused_in
+from beam_topics.pipelines.graphs.page_documents import documents_on_page
 from beam_topics.pipelines.pages.page import check_installed, render
 from beam_topics.transforms.write import write_file
 
@@ -54,22 +48,14 @@ def page_of(store: ModelStore, manifest: Manifest, options: Options) -> bytes:
     dead_letters = settings_of(options, OutputFileSettings).dead_letters or None
     check_documents(options.documents, options.mixtures)
     history = store.with_models(manifest)
-    view = Shown.stored(store, manifest)
+    snapshot = store.get_snapshot(manifest)
+    view = Shown.stored(store, manifest, snapshot)
     limits = Limits.of(len(view.topics))
     told = newest_of(options.rows).told(view, history, limits.name)
-    labelled = options.mixtures and labelled_of(
-        options.mixtures,
-        history,
-        view,
-        typical=limits.typical,
-        sample=limits.sample,
-        named=told.documents,
-    )
-    texts = None
-    if options.documents is not None and labelled is not None:
-        wanted = {mixture.digest for mixture in shown(labelled)}
-        found = documents_of(options.documents, read_settings_of(options), manifest)
-        texts = texts_of(found, wanted, limits)
+    labelled, texts = None, None
+    if options.mixtures:
+        ids = told.documents
+        labelled, texts = documents_on_page(options, history, view, snapshot, ids)
     sources = Sources(
         history,
         view,

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from reported import documents_of, mixture_rows, published, stories_of, written
+from reported import documents_of, mixture_rows, published, shares_of, stories_of, written
 
 from beam_topics.model.documents.document import DeadLetter
-from beam_topics.pipelines import report
+from beam_topics.pipelines import infer, report
 
 pytest.importorskip("jinja2")
 
@@ -68,6 +68,39 @@ def test_equal_runs_write_equal_pages(run, tmp_path):
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
     made(run, tmp_path / "a.html")
     assert (tmp_path / "a.html").read_bytes() != (tmp_path / "b.html").read_bytes()
+
+
+def test_documents_with_texts_are_labelled_by_the_version_that_is_shown(tmp_path):
+    """To the mixtures of ``infer``; without texts, or a known word in them, they stay."""
+    words, output = [f"w{chr(97 + n)}" for n in range(12)], tmp_path / "anew"
+    rows = mixture_rows(published(tmp_path / "models", words=words))
+    rows = [{**row, "id": "d" + row["timestamp"]} for row in rows]
+    written(tmp_path / "mixtures", rows)
+    texts = [" ".join(words[n % 12 :] * 3) if n else "strange" for n in range(len(rows))]
+    texts = {row["id"]: text for row, text in zip(rows, texts, strict=True)}
+    lines = [{"id": row["id"], "timestamp": row["timestamp"], "text": texts[row["id"]]}
+             for row in rows]  # fmt: skip
+    source = tmp_path / "documents.jsonl"
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    given = f"--input={source}", f"--output={output}", f"--dead_letters={tmp_path / 'dead'}"
+    assert infer.main([f"--model_store={tmp_path / 'models'}", *given]) == 0
+    lines = "".join(path.read_text(encoding="utf-8") for path in output.glob("*")).split("\n")
+    found = [json.loads(line) for line in lines if line]
+    wanted = {one["id"]: shares_of(one) for one in found}
+    came = {row["id"]: row["model_version"] for row in rows}
+    mixtures = f"--mixtures={tmp_path / 'mixtures'}"
+    page = made(tmp_path, tmp_path / "r.html", mixtures, f"--documents={source}")
+    shown, newest = page["documents"], found[0]["model_version"]
+    for id, version, mixture in zip(shown["id"], shown["version"], shown["mixture"], strict=True):
+        if texts[id] != "strange" and came[id] != newest:
+            assert version == newest
+            assert all(share == pytest.approx(wanted[id][z], abs=6e-4) for z, share in mixture)
+    (strange,) = (id for id, text in texts.items() if text == "strange")
+    assert set(shown["version"]) == {newest, came[strange]} and came[strange] != newest
+    again = page["labelled"]["again"]
+    assert sum(again["documents"]) >= 59 and len(again["shares"]) == len(page["labelled"]["shares"])
+    page = made(tmp_path, tmp_path / "r.html", mixtures)
+    assert page["labelled"]["again"] is None and len(set(page["documents"]["version"])) == 6
 
 
 def test_an_earlier_version_has_its_own_page(run, tmp_path):

@@ -162,9 +162,10 @@ class GibbsLearner:
         )
         return own + labels + sum(live.nbytes for live in models)
 
-    def held(self, state: GibbsState) -> list[list[str]]:
+    def held(self, state: GibbsState, after: int = 0) -> list[list[str]]:
         words, live = list(state.vocabulary.words), state.live
-        ends = live.offsets[: live.documents + 1].tolist()
+        newest = after if state.is_archive else int(np.searchsorted(state.marks, after))
+        ends = live.offsets[newest : live.documents + 1].tolist()
         numbers: Sequence[int] = live.words[: live.tokens].tolist()
         return [
             [words[w] for w in numbers[first:last]]

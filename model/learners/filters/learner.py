@@ -162,8 +162,9 @@ class FilteredLearner:
             snapshot = one.published(snapshot)
         return snapshot
 
-    def held(self, state: FilteredState) -> list[list[str]]:
-        return self._inner.held(state.state) if isinstance(self._inner, HoldsDocuments) else []
+    def held(self, state: FilteredState, after: int = 0) -> list[list[str]]:
+        inner = self._inner
+        return inner.held(state.state, after) if isinstance(inner, HoldsDocuments) else []
 
     def erase(self, state: FilteredState, arrivals: Any, came: int) -> int | None:
         for one in state.filters:

@@ -58,7 +58,7 @@ function options(chart, width) {
       : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
     axes: [{ ...axis, space: 64 }, { ...axis, size: 58, values: (u, splits) => splits.map(v => (v === null ? "" : chart.show(v))) }],
     series: [{}, ...(isOpen(chart) ? [undefined, [3, 4]] : [undefined]).flatMap(dash => chart.curves.map((curve, n) => ({
-      stroke: colour(LINES[n % LINES.length]), width: 2, spanGaps: true, dash,
+      stroke: colour(LINES[n % LINES.length]), width: 2, spanGaps: chart.ranks, dash,
       points: { show: points, size: 5 },
       fill: n === 0 && !chart.ranks && chart.curves.length < 3 ? colour("--fill-1") : undefined,
     })))],
@@ -113,11 +113,19 @@ const theme = () => (matchMedia("print").matches ? "light" : document.documentEl
 function sparkline(values) {
   const most = Math.max(1e-9, ...values.map(v => v ?? 0));
   const x = n => (values.length > 1 ? (100 * n) / (values.length - 1) : 50).toFixed(1);
-  const points = values.map((v, n) => (v === null || v === undefined ? null : `${x(n)},${(22 - (20 * v) / most).toFixed(1)}`)).filter(Boolean);
-  return s("svg.spark", { viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" },
-    points.length > 0 && s("polygon", { points: `${points[0].split(",")[0]},22 ${points.join(" ")} ${points[points.length - 1].split(",")[0]},22` }),
-    D.periods.unfinished && s("polyline.open", { points: points.slice(-2).join(" ") }),
-    s("polyline", { points: (D.periods.unfinished ? points.slice(0, -1) : points).join(" ") }));
+  const point = n => `${x(n)},${(22 - (20 * values[n]) / most).toFixed(1)}`;
+  // A period without a value is a gap between two parts.
+  const parts = values.reduce((found, v, n) => {
+    if (v === null || v === undefined) found.push([]);
+    else found.at(-1).push(n);
+    return found;
+  }, [[]]).filter(part => part.length);
+  const open = n => D.periods.unfinished && n === values.length - 1;
+  const line = (kind, places) => places.length > 1 && s(kind, { points: places.map(point).join(" ") });
+  return s("svg.spark", { viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" }, parts.map(part => [
+    s("polygon", { points: `${x(part[0])},22 ${part.map(point).join(" ")} ${x(part.at(-1))},22` }),
+    open(part.at(-1)) && line("polyline.open", part.slice(-2)),
+    line("polyline", part.filter(n => !open(n)))]));
 }
 
 /* Return a bar for a share of 0 to 1. */

@@ -13,7 +13,7 @@ function overview() {
     section("Topics", topicTable(), hiddenTopics()),
     !D.now && D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),
     !D.now && D.stories && section("Stories", storyList()),
-    section("Events", eventList([...D.events].reverse().slice(0, 8)), D.events.length > 8 && h("p", {}, link("health", "All events"))),
+    section("Events", eventList(firstEvents()), D.events.length > firstEvents().length && h("p", {}, link("health", "All events"))),
   ];
 }
 
@@ -100,6 +100,12 @@ function storyList() {
       `: ${plural(one.documents, "document")}, ${whole(one.came)} in the last window; `,
       [...new Set([one.id, ...one.ids])].map((id, n) => [n ? ", " : "", namedDocument(id)]), "; in ",
       one.topics.filter(z => !D.topics.hidden[z]).map((z, n) => [n ? "; " : "", topicLink(z)]))))];
+}
+
+/* The last events, those of topics first; new words have their place in Time, so one line tells of them. */
+function firstEvents() {
+  const newest = [...D.events].reverse(), isOfWords = event => event.kind === "words_changed";
+  return [...newest.filter(event => !isOfWords(event)).slice(0, 7), ...newest.filter(isOfWords).slice(0, 1)];
 }
 
 function eventList(events) {

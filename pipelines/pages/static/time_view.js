@@ -43,13 +43,13 @@ function brush(from, to) {
 
 /* Say of documents which several versions labelled that their shares are of those versions. */
 const asTheyCame = () => (D.labelled?.versions.length > 1
-  ? ` ${D.labelled.versions.length} versions labelled them as they came, so a topic has no document from before its birth; infer labels all anew.` : "");
+  ? ` ${D.labelled.versions.length} versions labelled them as they came, so a topic has no document from before its birth; ${D.labelled.again ? "the page of a topic has a sample that the newest one labelled" : "infer labels all anew"}.` : "");
 
 function newWords(all) {
   const found = all.filter(([z]) => !D.topics.hidden[z]);
   if (!found.length) return h("p", {}, "No word is new by the test.");
   const items = found.map(one => h("li", {}, newWord(one), ", ", topicLink(one[0])));
-  return [h("p.note", {}, "Half of all tokens of a new word or more came with one version, and its share there is at least ten times its share in all that came before, by a test (level .01 for all words of a version)."),
+  return [h("p.note", {}, "Half of all tokens of a new word or more came with one version, and its share there is at least ten times its share in all that came before, by a test in which a document counts a word once (level .01 for all words of a version)."),
     folded(items, 12, "ul.plain")];
 }
 
@@ -59,7 +59,7 @@ function newWord([, word, came, had, time, first]) {
 
 function periodTable(from, to) {
   const shares = sharesIn(from, to), before = from > 0 ? sharesIn(Math.max(0, 2 * from - to - 1), from - 1) : null;
-  if (!shares) return h("p", {}, "What came was not counted.");
+  if (!shares) return h("p", {}, D.periods.versions.slice(from, to + 1).some(Boolean) ? "What came was not counted." : "No version ends in this time.");
   const ratio = z => (before ? Math.max(shares[z], 1e-3) / Math.max(before[z], 1e-3) : 1);
   const rows = TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), cell(percent(shares[z]), shares[z]), cell(sparkline(coarseCourseOf(z))),
     cell(before ? percent(before[z]) : "–", before ? before[z] : 0), cell(before ? times(ratio(z)) : "–", ratio(z))]);

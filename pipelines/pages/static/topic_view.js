@@ -57,11 +57,13 @@ function labelledTable(topic) {
   const l = D.labelled;
   if (!l) return null;
   const named = l.name.map(name => (D.periods.name.includes(name) ? link(`time/${encodeURIComponent(name)}`, name) : name));
+  const again = n => l.again?.shares[n]?.[topic] ?? 0, sampled = l.again?.documents.reduce((a, b) => a + b, 0);
   const most = l.shares.reduce((best, shares, n) => (shares[topic] > l.shares[best][topic] ? n : best), 0);
-  return [h("p.note", {}, `Largest in ${l.name[most]}, ${percent(l.shares[most][topic])} of ${plural(l.documents[most], "document")}.`, asTheyCame()), table({ caption: `Mean share of the documents that were labelled, by ${D.periods.unit}${D.periods.unfinished ? `; ${D.periods.name.at(-1)} is unfinished` : ""}`, most: 12,
-    columns: [{ name: D.periods.unit }, { name: "Documents", number: true }, { name: "Mean share", number: true }, { name: "" }],
+  return [h("p.note", {}, `Largest in ${l.name[most]}, ${percent(l.shares[most][topic])} of ${plural(l.documents[most], "document")}.`, l.again ? ` ${l.versions.length} versions labelled the documents as they came, so a topic has none from before its birth. The newest one labelled a sample of ${whole(sampled)} again.` : asTheyCame()), table({ caption: `Mean share of the documents that were labelled, by ${D.periods.unit}${D.periods.unfinished ? `; ${D.periods.name.at(-1)} is unfinished` : ""}`, most: 12,
+    columns: [{ name: D.periods.unit }, { name: "Documents", number: true }, { name: "Mean share", number: true }, { name: "" }, ...(l.again ? [{ name: "Newest version", number: true }, { name: "" }] : [])],
     rows: l.name.map((name, n) => [cell(named[n], name), cell(whole(l.documents[n]), l.documents[n]),
-      cell(percent(l.shares[n][topic]), l.shares[n][topic]), cell(bar(l.shares[n][topic]), l.shares[n][topic])]).reverse() })];
+      cell(percent(l.shares[n][topic]), l.shares[n][topic]), cell(bar(l.shares[n][topic]), l.shares[n][topic]),
+      ...(l.again ? [cell(l.again.documents[n] ? percent(again(n)) : "–", again(n)), cell(bar(again(n)), again(n))] : [])]).reverse() })];
 }
 
 function rankChart(topic) {

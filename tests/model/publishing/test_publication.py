@@ -236,7 +236,7 @@ def test_topics_keep_their_numbers_when_another_island_wins(tmp_path):
 
 def test_the_manifest_says_which_words_are_new(tmp_path, monkeypatch):
     new = {"topic": 1, "words": ["w"], "came": [9.0], "had": [0.0]}
-    monkeypatch.setattr(succession, "new_words", lambda before, after: [new])
+    monkeypatch.setattr(succession, "new_words", lambda before, after, documents: [new])
     (offers,) = candidates_of(tmp_path, 1)
     first, *others = [one for _, one in Receiver(tmp_path, 1).send(*offers).versions]
     assert first.new_words == [] and others

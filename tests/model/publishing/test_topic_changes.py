@@ -53,7 +53,7 @@ def test_the_topic_where_a_word_stands_highest(ranks, topic):
     assert topic_of(ranks) == topic
 
 
-def grown(past, came, tokens_past, tokens_came):
+def grown(past, came, tokens_past, tokens_came, documents=None):
     """New words of a model in which a word had ``past`` tokens, and ``came`` more came."""
     before = snapshot_of([[0, 0], [past, 0], [tokens_past - past, 0]], words=("up", "old", "rest"))
     word = "old" if past else "up"
@@ -64,7 +64,7 @@ def grown(past, came, tokens_past, tokens_came):
     rows = [[counts["rest"], 0], [counts["old"] // 2, counts["old"] - counts["old"] // 2]]
     rows.append([counts["up"], 0])
     after = snapshot_of(rows, words=("rest", "old", "up"))
-    return new_words(before, after)
+    return new_words(before, after, documents)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,16 @@ def test_a_word_is_new_by_a_test_against_the_whole_past(
     assert [(one["words"], one["came"], one["had"]) for one in told] == [
         ([word], [came], [past]) for word in found
     ]
+
+
+@pytest.mark.parametrize(
+    ("documents", "is_new"),
+    [(None, True), ({"up": 9}, True), ({"up": 3}, True), ({"up": 2}, False), ({}, False)],
+)
+def test_a_document_counts_a_word_once(documents, is_new):
+    # In the level for 3 words: (100 / 1100) ** 3 is 7.5e-4, and ** 2 8.3e-3.
+    told = grown(0, 9, 1000, 100, documents)
+    assert [one["words"] + one["came"] for one in told] == [["up", 9]] * is_new
 
 
 def test_the_words_of_which_most_came_are_named_first_and_few_of_a_topic():

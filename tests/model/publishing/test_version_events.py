@@ -15,6 +15,7 @@ from beam_topics.model.publishing.events import (
 from beam_topics.model.publishing.version_events import (
     events_of,
     line_of,
+    newest_events,
     records_of,
     summary_of,
     text_of,
@@ -63,6 +64,14 @@ def test_what_follows_from_the_manifest():
     assert (words.kind, words.topics) == ("words_changed", [0, 2])
     assert (words.documents, words.tokens) == (2, 7.5)
     assert words.words == [["n1", "n2", "n3", "n4", "n5"], ["n1"]]
+
+
+def test_new_words_are_left_out_first():
+    versions = [version(new_words=[new(0, 1)]), version(events=[TOLD.to_json()])]
+    versions += [version(new_words=[new(0, 1)])] * 2
+    for most, left in ((4, [0, 1, 2, 3]), (3, [1, 2, 3]), (2, [1, 3]), (1, [1])):
+        found = newest_events(versions, most)
+        assert [one for one, _ in found] == [versions[at] for at in left]
 
 
 def test_a_record_is_told_in_a_line():

@@ -95,6 +95,29 @@ def test_periods_hold_what_came_in_them():
     assert found[0].shares == [0.4, 0.6] and found[1].shares is None
 
 
+def test_periods_without_a_version_are_there_and_empty():
+    """Months of which two have no version, and days with one that is far from all others."""
+    history = history_of([[2.0]] * 3, 30 * DAY, first=20 * DAY)
+    found = periods_of([*history, *history_of([[1.0]], first=170 * DAY)], 1)
+    assert [(p.name[5:], p.versions, p.shares is None) for p in found] == [
+        ("01", [0], False), ("02", [1], False), ("03", [2], False),
+        ("04", [], True), ("05", [], True), ("06", [3], False),
+    ]  # fmt: skip
+    assert [p.until for p in found[2:4]] == [80 * DAY, parse_time("1970-05-01") - 1]
+    days = periods_of([*history_of([[1.0]] * 9, DAY), *history_of([[1.0]], first=70_000 * DAY)], 1)
+    assert len(days) == 10
+
+
+@pytest.mark.parametrize("unit", ["day", "month", "year", "decade", "century"])
+def test_no_period_is_passed_over(unit):
+    length = course._LENGTHS[unit]
+    for start in map(parse_time, ("0001-03-01", "1999-12-30", "5000-02-28")):
+        found = course._between(start, start + 40 * length, unit)
+        assert 40 <= len(found) <= 42 and sorted(found) == list(found)
+        for name, end in found.items():
+            assert period_of(end, unit) == name != period_of(end + 1, unit)
+
+
 def test_a_window_that_ends_at_midnight_belongs_to_the_period_before():
     (found,) = periods_of(history_of([[1.0]], first=parse_time("2014-01-01")), 1)
     assert found.name == "2013-12-31"

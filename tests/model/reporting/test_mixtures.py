@@ -1,6 +1,7 @@
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,13 @@ from reported import DAY, mixture_rows, published, shares_of
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
-from beam_topics.model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
+from beam_topics.model.reporting.mixtures import (
+    Limits,
+    mixture_of,
+    read_mixtures,
+    rows_of_file,
+    shown,
+)
 from beam_topics.model.times import parse_time, to_iso
 
 PERIOD = 30 * DAY
@@ -195,3 +202,34 @@ def test_a_damaged_file_is_named(content):
 def test_times_before_1970_are_read(rows):
     row = {**rows[0], "timestamp": to_iso(-5_000_000)}
     assert mixture_of("here", json.loads(json.dumps(row)), PLACES).timestamp == -5_000_000
+
+
+def test_mixtures_of_one_version_take_the_place_of_others(rows):
+    found = read(rows, typical=6, sample=30)
+    newest = max(found.versions)
+    again = {
+        m.digest: replace(m, version=newest, proportions=m.proportions[::-1].copy())
+        for m in shown(found)[::2]
+    }
+    before = {m.digest: m for m in shown(found)}
+    found.take(again, newest, Limits(typical=2, sample=8), lambda micros: micros // PERIOD * PERIOD)
+    assert len(found.sample) == 8 and found.sample == [again.get(m.digest, m) for m in found.sample]
+    kept = sorted(m.digest for m in found.sample)
+    assert kept == sorted(m.digest for m in read(rows, sample=8).sample)
+    new = [again.get(d, m) for d, m in before.items()]
+    for topic, chosen in enumerate(found.typical):
+        assert {m.version for m in chosen} == {newest} and len(chosen) == 2
+        shares = [m.proportions[topic] for m in chosen]
+        assert shares == sorted(shares, reverse=True)
+    sampled = {m.digest for m in read(rows, sample=30).sample}
+    counted = [m for m in new if m.digest in sampled and m.version == newest]
+    assert sum(cell.documents for cell in found.again.cells.values()) == len(counted)
+
+
+def test_without_another_mixture_documents_stay(rows):
+    found, wanted = read(rows, typical=6, sample=30), read(rows, typical=2, sample=8)
+    found.take({}, "none", Limits(typical=2, sample=8), lambda micros: 0)
+    for ours, theirs in zip(found.typical, wanted.typical, strict=True):
+        assert [m.digest for m in ours] == [m.digest for m in theirs]
+    assert [m.digest for m in found.sample] == [m.digest for m in wanted.sample]
+    assert found.again is None

@@ -150,6 +150,11 @@ def test_stories_of_the_last_window_are_told_as_text(tab):
     assert f"{HOSTILE[4]} 4" in page.inner_text("main .lead")
 
 
+def test_the_overview_tells_of_topics_before_new_words(tab):
+    told = tab().locator("main section", has_text="All events").locator("ul.events li .tag")
+    assert told.all_inner_texts() == ["change"] * 3 + ["words changed"]
+
+
 MISSING = ["topic/99", "word/x", "time/3000", "nothing", "constructor", "%zz"]
 
 
@@ -290,8 +295,8 @@ def test_a_period_tells_what_was_new(tab):
     page.wait_for_url(lambda url: urlparse(url).fragment == "/time/1970-01")
     new = page.locator("main section >> nth=0")
     new.filter(has_text=f"{HOSTILE[0]} 9 up to 1970-01-31, none before").wait_for()
-    page.select_option("#to", index=1)
-    page.select_option("#from", index=1)
+    page.select_option("#to", "1970-03")
+    page.select_option("#from", "1970-03")
     later = "9 up to 1970-03-02, 1 before, the first by 1970-01-31"
     new.filter(has_text=f"{HOSTILE[0]} {later}").wait_for()
 

@@ -71,9 +71,11 @@ def test_the_sample_is_bounded_and_counts_have_everything():
     state = learned(STREAM, minibatches_of(DOCUMENTS, 10))
     assert state.live.documents == len(state.labels) == len(state.marks) == 30
     assert state.live.totals.sum() == state.tokens == sum(len(d.tokens) for d in DOCUMENTS)
-    assert learner_for(STREAM).held(state) == [
-        [DOCUMENTS[d].words[i] for i in DOCUMENTS[d].tokens] for d in state.marks
-    ]
+    held = [[DOCUMENTS[d].words[i] for i in DOCUMENTS[d].tokens] for d in state.marks]
+    assert learner_for(STREAM).held(state) == held
+    late = int(state.marks[20])
+    assert learner_for(STREAM).held(state, late) == held[20:]
+    assert learner_for(STREAM).held(state, late + 1) == held[21:]
 
 
 def test_several_minibatches_in_one_call_are_steps_and_all_of_them_arrive():

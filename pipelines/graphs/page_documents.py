@@ -1,0 +1,62 @@
+"""The documents of ``beam-topics report``: their mixtures and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from beam_topics.model.errors import OptionError
+from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.snapshot import Snapshot
+from beam_topics.model.reporting.anew import Anew
+from beam_topics.model.reporting.course import calendar_unit, period_start
+from beam_topics.model.reporting.mixtures import Labelled, Limits, Mixture, Text, shown, texts_of
+from beam_topics.model.reporting.shown import Shown
+from beam_topics.pipelines.cli.groups import Options
+from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.graphs.labelled_files import documents_of, labelled_of
+
+# The documents among which the version that is shown finds its typical ones, and the sample that it
+# labels, as multiples of what a page holds.
+_CANDIDATES, _SAMPLES = 3, 5
+
+
+def documents_on_page(
+    options: Options,
+    history: Sequence[Manifest],
+    view: Shown,
+    snapshot: Snapshot,
+    named: Collection[str],
+) -> tuple[Labelled, Mapping[bytes, Text] | None]:
+    """Return what the mixtures say, and the texts of documents if they are given.
+
+    Args:
+        options: With ``mixtures`` and ``documents``.
+        history: The versions up to the one that is shown.
+        view: The version that is shown.
+        snapshot: Its model.
+        named: The ids of documents that are kept.
+    """
+    limits, unit = Limits.of(len(view.topics)), calendar_unit(history)
+    with_texts = options.documents is not None
+    labelled = labelled_of(
+        options.mixtures,
+        history,
+        view,
+        typical=limits.typical * (_CANDIDATES if with_texts else 1),
+        sample=limits.sample * (_SAMPLES if with_texts else 1),
+        named=named,
+    )
+    if not with_texts:
+        return labelled, None
+    items = documents_of(options.documents, read_settings_of(options), view.manifest)
+    again: Mapping[bytes, Mixture] = {}
+    try:
+        anew = Anew(labelled, view, snapshot)
+        items, again = anew.passing(items), anew.found
+    except OptionError:
+        # A function or a package cuts the words of the model, and is not at hand.
+        pass
+    texts = texts_of(items, {mixture.digest for mixture in shown(labelled)}, limits)
+    version = view.manifest.version
+    labelled.take(again, version, limits, lambda micros: period_start(micros, unit))
+    return labelled, texts
