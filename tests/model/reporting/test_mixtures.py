@@ -9,7 +9,7 @@ from reported import DAY, mixture_rows, published, shares_of
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reporting.encoding import mixtures_to_avro, mixtures_to_json_lines
-from beam_topics.model.reporting.mixtures import mixture_of, read_mixtures, rows_of_file
+from beam_topics.model.reporting.mixtures import Limits, mixture_of, read_mixtures, rows_of_file
 from beam_topics.model.times import parse_time, to_iso
 
 PERIOD = 30 * DAY
@@ -195,3 +195,9 @@ def test_a_damaged_file_is_named(content):
 def test_times_before_1970_are_read(rows):
     row = {**rows[0], "timestamp": to_iso(-5_000_000)}
     assert mixture_of("here", json.loads(json.dumps(row)), PLACES).timestamp == -5_000_000
+
+
+def test_more_topics_have_less_room_each():
+    assert Limits.of(0) == Limits.of(50) == Limits()
+    assert Limits.of(100) == Limits(words=15, ranked=4, typical=5, points=100)
+    assert Limits.of(10_000) == Limits(words=10, ranked=3, typical=3, points=50)
