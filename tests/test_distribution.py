@@ -21,7 +21,7 @@ CSV = "headline,date\n" + "".join(
 )
 FIT = """
 import beam_topics
-model = beam_topics.TopicModel(topics=2, initial="none").fit(["a ship", "a harbour"] * 20)
+model = beam_topics.TopicModel(topics=2).fit(["a ship", "a harbour"] * 20)
 print(beam_topics.__file__, model.top_words(1))
 """
 

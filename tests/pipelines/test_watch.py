@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,10 @@ def children_of(process):
 
 @pytest.mark.slow
 def test_an_interrupt_names_one_command_which_goes_on(folder):
+    days = [f"{date(2025, 1, 1) + timedelta(day)}" for day in range(1000)]
+    with (folder / "data.csv").open("a") as file:
+        # Training takes minutes, and is interrupted soon.
+        file.writelines(f"{day} {n},{day},flour oven bread\n" for day in days for n in range(10))
     with watching("--topics=3", "--publish_every=1d") as (process, address, lines):
         told(lines, address)
         with httpx.stream("GET", f"{address}/follow", timeout=300) as following:

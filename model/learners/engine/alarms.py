@@ -47,7 +47,7 @@ def is_alarm(nursery: Nursery, fit: float, tokens: int, documents: int) -> bool:
         return False
     known, level = nursery.levels, fit / tokens
     nursery.levels = [*known, level][-2 * KNOWN - 1 :]
-    if len(known) < KNOWN or nursery.most == 0:
+    if len(known) < KNOWN:
         return False
     spread = float(np.std(np.diff(known)))
     return level < float(np.mean(known[-KNOWN:])) - max(FALL, SPREAD * spread)

@@ -28,7 +28,7 @@ from beam_topics.model.stored import checks, wire
 MAGIC = b"BTGb"
 _NAME = "births of a saved learner"
 _FIRST, _OF_PAST, _OF_CANDIDATE = 4, 4, 4
-_MOST, _MOST_COUNT = 1e15, 2**31 - 1
+_MOST = 1e15
 
 
 def nursery_to_bytes(nursery: Nursery) -> bytes:
@@ -92,8 +92,7 @@ def load_nursery(nursery: Nursery, live: State, marks: Array, seen: int, data: b
     _load_facts(nursery, header, seen)
     _load_endings(nursery, header, live.topics, blobs[3])
     _load_twins(nursery, header, live.topics, seen)
-    nursery.waiting = _at_hand("waiting documents", unpack_numbers(blobs[0]), marks)
-    _check_waiting(nursery, live, marks)
+    _load_waiting(nursery, unpack_numbers(blobs[0]), live, marks)
     nursery.uses = np.array([_words(blob, live.size) for blob in blobs[1:3]])
     pasts = checks.whole(
         f"pasts of {_NAME}", checks.field(header, "pasts"), 0, nursery.law.pasts + 1
@@ -165,23 +164,20 @@ def _load_twins(nursery: Nursery, header: dict[str, Any], topics: int, seen: int
     nursery.apart = {(x, y): checks.whole(name, at, 0, seen + 1) for x, y, at in apart}
 
 
-def _at_hand(what: str, found: Array, marks: Array) -> Array:
-    """Return documents, by how many came before; all are at hand."""
-    checks.ascending(f"{what} of {_NAME}", found, strictly=True)
-    _all_at_hand(what, found, marks)
-    return found
-
-
 def _all_at_hand(what: str, found: Array, marks: Array) -> None:
     if not np.isin(found, marks).all():
         checks.refuse(f"{what} of {_NAME}", "others", "documents at hand")
 
 
-def _check_waiting(nursery: Nursery, live: State, marks: Array) -> None:
-    """Refuse tokens without topics that do not wait, and others that do."""
-    waits = np.repeat(np.isin(marks, nursery.waiting), np.diff(live.offsets[: live.documents + 1]))
+def _load_waiting(nursery: Nursery, found: Array, live: State, marks: Array) -> None:
+    """Set the documents that wait; their tokens have no topics, and all others do."""
+    name = f"waiting documents of {_NAME}"
+    checks.ascending(name, found, strictly=True)
+    _all_at_hand("waiting documents", found, marks)
+    waits = np.repeat(np.isin(marks, found), np.diff(live.offsets[: live.documents + 1]))
     if ((live.z[: live.tokens] == NONE) != waits).any():
-        checks.refuse(f"waiting documents of {_NAME}", "topics", "none, and others have topics")
+        checks.refuse(name, "topics", "none, and others have topics")
+    nursery.waiting = found
 
 
 def _words(blob: bytes, size: int) -> Array:
@@ -210,7 +206,7 @@ def _load_past(header: dict[str, Any], k: int, live: State, seen: int, blobs: li
     checks.sized(name, topics, int(lengths.sum()))
     checks.sized(name, counts, len(topics))
     checks.within(name, topics, 0, width)
-    checks.within(name, counts, 1, _MOST_COUNT)
+    checks.within(name, counts, 1, 2**31)
     words = np.repeat(np.arange(len(base)), lengths)
     checks.ascending(name, words * width + topics, strictly=True)
     table = np.zeros((len(base), width), np.int32)

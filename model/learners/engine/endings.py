@@ -3,9 +3,10 @@
 A document is *about* a topic if more than .4 of its tokens have it. Posts of other groups hold a
 topic with less, a quarter as often as its own group does, so a smaller share never tells of an end.
 Documents that wait are not counted. r is the rate of such documents, with a half-life of 1,700
-documents. A topic is *settled* once 1,700 were counted, some 3,400 of the stream after its birth: a
-young model dissolves some of its first topics, and r then is what is left of them. A topic is
-*known* if ten of these documents are about it: what fewer documents hold is not told.
+documents. A topic is *settled* once its documents count as 1,700 with this half-life, some 3,800 of
+the stream after its birth: a young model dissolves some of its first topics, and r then is what is
+left of them. A topic is *known* if ten of these documents are about it: what fewer documents hold
+is not told.
 
 H0 of a known topic: its rate is at least r / 2. A document that is about it adds ln(1/6) to a sum,
 and any other adds

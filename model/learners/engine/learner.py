@@ -185,10 +185,8 @@ def _step(state: GibbsState, minibatch: Minibatch) -> StepInfo:
         # The number of the first document is its place, whatever the model of it.
         state.arrived += counts_of(state.live, int(arrived[0]), state.settings.topic_count)
     state.keep_sample(len(minibatch))
-    state.scored, state.log_evidence = (
-        state.scored + learned.tokens,
-        state.log_evidence + learned.fit,
-    )
+    state.scored += learned.tokens
+    state.log_evidence += learned.fit
     return StepInfo(
         documents=len(minibatch),
         tokens=len(minibatch.tokens),

@@ -129,6 +129,7 @@ class Nursery:
         """Return the memory of the arrays."""
         pasts = self.pasts + [candidate.past for candidate in self.pending]
         own = self.uses.nbytes + self.waiting.nbytes + self.endings.figures.nbytes
+        own += sum(candidate.counts.nbytes for candidate in self.pending)
         return own + sum(past.counts.nbytes + past.base.nbytes for past in pasts)
 
 

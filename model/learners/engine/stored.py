@@ -111,11 +111,8 @@ def _load_topics(state: GibbsState, header: dict[str, Any], count: int) -> None:
 
 
 def _load_words(state: GibbsState, data: bytes, use: Array) -> None:
-    words, vocabulary, wanted = (
-        wire.words_from_bytes(data),
-        state.vocabulary,
-        state.settings.vocabulary,
-    )
+    words, vocabulary = wire.words_from_bytes(data), state.vocabulary
+    wanted = state.settings.vocabulary
     checks.distinct("words of a saved learner", words)
     if wanted.is_open:
         checks.whole("words of a saved learner", len(words), 0, wanted.size + 1)

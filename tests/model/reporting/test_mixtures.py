@@ -233,3 +233,9 @@ def test_without_another_mixture_documents_stay(rows):
         assert [m.digest for m in ours] == [m.digest for m in theirs]
     assert [m.digest for m in found.sample] == [m.digest for m in wanted.sample]
     assert found.again is None
+
+
+def test_more_topics_have_less_room_each():
+    assert Limits.of(0) == Limits.of(50) == Limits()
+    assert Limits.of(100) == Limits(words=15, ranked=4, typical=5, points=100)
+    assert Limits.of(10_000) == Limits(words=10, ranked=3, typical=3, points=50)

@@ -23,7 +23,7 @@ SHAPE, RATE = 1.0, 0.001
 
 
 @kernel
-def gamma(shape, draws, particle, index):
+def gamma(shape, draws, thing, index):
     """Draw from Gamma(shape, 1) for shape >= 1, and return (the value, the next index).
 
     With d = shape - 1/3 and a standard normal x, d (1 + x / sqrt(9 d))^3 has nearly this
@@ -34,18 +34,15 @@ def gamma(shape, draws, particle, index):
         radius = math.sqrt(
             -2.0
             * math.log(
-                1.0
-                - uniform(index, draws.key0, draws.key1, particle, draws.sequence, draws.purpose)
+                1.0 - uniform(index, draws.key0, draws.key1, thing, draws.sequence, draws.purpose)
             )
         )
         angle = (
             2.0
             * math.pi
-            * uniform(index + 1, draws.key0, draws.key1, particle, draws.sequence, draws.purpose)
+            * uniform(index + 1, draws.key0, draws.key1, thing, draws.sequence, draws.purpose)
         )
-        u = 1.0 - uniform(
-            index + 2, draws.key0, draws.key1, particle, draws.sequence, draws.purpose
-        )
+        u = 1.0 - uniform(index + 2, draws.key0, draws.key1, thing, draws.sequence, draws.purpose)
         index += 3
         x = radius * math.cos(angle)
         cube = (1.0 + x / math.sqrt(9.0 * d)) ** 3
@@ -54,21 +51,21 @@ def gamma(shape, draws, particle, index):
 
 
 @kernel
-def log_beta(first, second, draws, particle, index):
+def log_beta(first, second, draws, index):
     """Draw x from Beta(first, second), both >= 1, and return (ln x, the next index)."""
-    one, index = gamma(first, draws, particle, index)
-    other, index = gamma(second, draws, particle, index)
+    one, index = gamma(first, draws, 0, index)
+    other, index = gamma(second, draws, 0, index)
     return math.log(one / (one + other)), index
 
 
 @kernel
-def draw_concentration(a, tokens, tables, draws, particle):
+def draw_concentration(a, tokens, tables, draws):
     """Draw a given int64[T] tokens and tables, n_t and k_t."""
     logs, shape, index = 0.0, SHAPE, 0
     for t in range(len(tokens)):
         if tokens[t] > 1:
-            log, index = log_beta(a + 1.0, tokens[t] - 1.0, draws, particle, index)
+            log, index = log_beta(a + 1.0, tokens[t] - 1.0, draws, index)
             logs += log
         # The first table of each topic is certain and carries no information.
         shape += max(tables[t] - 1, 0)
-    return gamma(shape, draws, particle, index)[0] / (RATE - logs)
+    return gamma(shape, draws, 0, index)[0] / (RATE - logs)

@@ -161,5 +161,5 @@ def draw_strengths(a, totals, of_topics, a0, everyone, opened, names):
     key0, key1, epoch = names
     above = Draws(key0, key1, epoch, BASE_STRENGTH)
     counts = np.array([everyone, opened])
-    new_a0 = draw_concentration(a0, counts[:1], counts[1:], above, 0)
-    return draw_concentration(a, totals, of_topics, Draws(key0, key1, epoch, STRENGTH), 0), new_a0
+    new_a0 = draw_concentration(a0, counts[:1], counts[1:], above)
+    return draw_concentration(a, totals, of_topics, Draws(key0, key1, epoch, STRENGTH)), new_a0

@@ -14,7 +14,7 @@ from beam_topics.model.learners.engine import births, births_stored
 from beam_topics.model.learners.engine.births import GRID
 from beam_topics.model.learners.engine.births_stored import nursery_to_bytes
 from beam_topics.model.learners.engine.candidates import Names, Prior, learn, may_hold
-from beam_topics.model.learners.engine.epoch import epoch
+from beam_topics.model.learners.engine.epoch import MOST_COUNT, epoch
 from beam_topics.model.learners.engine.kernels.draw import NONE
 from beam_topics.model.learners.engine.snapshots import Held, Past, kinds_of, texts_of
 from beam_topics.model.learners.engine.state import State
@@ -252,6 +252,38 @@ def test_a_damaged_candidate_is_refused(planted, name, value):
     fresh = learner_for(settings_of()).init(settings_of(), "", 0)
     with pytest.raises(DamagedDataError):
         births_stored.load_nursery(fresh.nursery, state.live, state.marks, state.documents, data)
+
+
+def test_a_snapshot_has_counts_of_32_bits(planted):
+    state = _pending(planted)
+    header, parts = wire.unpack(births_stored.MAGIC, nursery_to_bytes(state.nursery))
+    counts = births_stored.unpack_numbers(parts[6])
+
+    def loaded(most):
+        parts[6] = births_stored.pack_numbers(np.array([most, *counts[1:]]))
+        data = wire.pack(births_stored.MAGIC, header, *parts)
+        found = learner_for(settings_of()).init(settings_of(), "", 0).nursery
+        births_stored.load_nursery(found, state.live, state.marks, state.documents, data)
+        return found.pasts[0].counts.max()
+
+    assert loaded(MOST_COUNT) == MOST_COUNT
+    with pytest.raises(DamagedDataError, match="snapshots of births"):
+        loaded(MOST_COUNT + 1)
+
+
+def test_the_memory_of_births_is_that_of_their_arrays(planted):
+    state = _pending(planted)
+    nursery = state.nursery
+    pasts = nursery.pasts + [candidate.past for candidate in nursery.pending]
+    arrays = [nursery.uses, nursery.waiting, nursery.endings.figures]
+    arrays += [candidate.counts for candidate in nursery.pending]
+    arrays += [array for past in pasts for array in (past.counts, past.base)]
+    assert nursery.nbytes == sum(array.nbytes for array in arrays)
+    # The learner counts them.
+    learner = learner_for(settings_of())
+    with_births, state.nursery = learner.nbytes(state), None
+    without, state.nursery = learner.nbytes(state), nursery
+    assert with_births - without == nursery.nbytes
 
 
 _FOUND = []

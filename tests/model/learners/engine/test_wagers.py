@@ -6,9 +6,10 @@ from math import exp, log
 import numpy as np
 import pytest
 
+from beam_topics.model.learners.engine.settings import LocalBirths
 from beam_topics.model.learners.engine.wagers import BLOCK, BOUND, STAKES, Gain, Rise
 
-LEVEL = 0.03
+LEVELS = {Gain: LocalBirths.level, Rise: LocalBirths.rise_level}
 
 
 def gain_twin(gains):
@@ -75,7 +76,7 @@ def test_nothing_is_bet_where_nothing_rises():
 
 
 def false_alarms(kind, runs, length, past=0.1):
-    """The share of runs in which a wealth is ever above 1 / LEVEL though H0 holds."""
+    """The share of runs in which a wealth is ever above 1 / level though H0 holds."""
     generator, alarms = np.random.default_rng(7), 0
     for _ in range(runs):
         wager = kind()
@@ -85,7 +86,7 @@ def false_alarms(kind, runs, length, past=0.1):
                 wager.add([7.6 if generator.random() < 0.05 else -0.4])
             else:
                 wager.add(int(generator.binomial(BLOCK, 0.1)), int(generator.random() < past))
-            if wager.log >= -log(LEVEL):
+            if wager.log >= -log(LEVELS[kind]):
                 alarms += 1
                 break
     return alarms / runs
@@ -95,13 +96,14 @@ def false_alarms(kind, runs, length, past=0.1):
 @pytest.mark.parametrize("kind", [Gain, Rise])
 def test_false_alarms_are_as_rare_as_the_level(kind):
     # Three standard errors above the level.
-    assert false_alarms(kind, 2000, 400) <= LEVEL + 3 * (LEVEL * (1 - LEVEL) / 2000) ** 0.5
+    level = LEVELS[kind]
+    assert false_alarms(kind, 2000, 400) <= level + 3 * (level * (1 - level) / 2000) ** 0.5
 
 
 @pytest.mark.statistical
 def test_a_rise_beside_documents_that_were_learned_is_found():
     """These hold a candidate less: the reason why some documents wait."""
-    assert false_alarms(Rise, 500, 400, past=0.02) > 2 * LEVEL
+    assert false_alarms(Rise, 500, 400, past=0.02) > 2 * LEVELS[Rise]
 
 
 @pytest.mark.statistical
@@ -111,8 +113,8 @@ def test_a_gain_whose_losses_are_cut_is_found():
     for _ in range(300):
         wager = planted()
         wager.add(generator.normal(0.0, 3.0, 400).tolist())
-        alarms += wager.log >= -log(LEVEL)
-    assert alarms / 300 > 2 * LEVEL
+        alarms += wager.log >= -log(LEVELS[Gain])
+    assert alarms / 300 > 2 * LEVELS[Gain]
 
 
 def _losses_forgiven(self, gains):
