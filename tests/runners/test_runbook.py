@@ -13,6 +13,9 @@ from runners.tools import ROOT
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import versions as program
 
+# They take minutes each.
+pytestmark = pytest.mark.faults
+
 BEFORE = 3
 
 
