@@ -12,6 +12,7 @@ beside it.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -22,6 +23,7 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
 from beam_topics.pipelines.cli import options as group
+from beam_topics.pipelines.cli.arguments import is_run
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
@@ -76,7 +78,7 @@ def diff(options: Options) -> None:
 
     They are a version and its parent, or those of ``--model_version=OLDER..NEWER``.
     """
-    older, _, newer = str(options.model_version).rpartition("..")
+    older, _, newer = settings_of(options, VersionSettings).version.rpartition("..")
     store, after = opened(Options(**{**vars(options), "model_version": newer}))
     base = older or after.parent
     if base is None:
@@ -161,7 +163,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     out = sys.stdout if asked else sys.stderr
     if not asked:
         print(f"{shown('versions')}: {given[0]!r} was given", end="; ", file=out)
-    print(f"the first argument is one of {', '.join(ACTIONS)}. Each has --help.", file=out)
+    said = f"the first argument is one of {', '.join(ACTIONS)}. Each has --help."
+    if not asked and is_run(given[0]):
+        said += f" For example: {shown('versions')} list {shlex.join(given)}"
+    print(said, file=out)
     return 0 if asked else 2
 
 
