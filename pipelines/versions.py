@@ -15,6 +15,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
@@ -23,7 +24,6 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.succession import TOP_WORDS, changes
 from beam_topics.pipelines.cli import options as group
-from beam_topics.pipelines.cli.arguments import is_run
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
@@ -164,7 +164,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not asked:
         print(f"{shown('versions')}: {given[0]!r} was given", end="; ", file=out)
     said = f"the first argument is one of {', '.join(ACTIONS)}. Each has --help."
-    if not asked and is_run(given[0]):
+    if not asked and (Path(given[0]) / "models").is_dir():
         said += f" For example: {shown('versions')} list {shlex.join(given)}"
     print(said, file=out)
     return 0 if asked else 2
