@@ -61,7 +61,8 @@ def export(options: Options) -> None:
         else:
             path.write_bytes(FORMS[options.format](shown, store.up_to(manifest), options))
     except OSError as error:
-        raise OutputError(f"--output: {path} cannot be written: {error}.") from error
+        why = f"{path} cannot be written: {error.strerror}. Give a place that this user may write."
+        raise OutputError(f"--output: {why}") from error
     form, (tokens, whole) = options.format, exports.rounding(shown)
     if form == "mallet" and tokens != whole:
         form += f"; {tokens:,.1f} tokens are rounded to {whole:,} whole ones"

@@ -19,8 +19,9 @@ from beam_topics.model.publishing.settings import StoreSettings, VersionSettings
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options, settings_of
+from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
-from beam_topics.pipelines.cli.terminal import console, plain
+from beam_topics.pipelines.cli.terminal import console, plain, tell
 
 if TYPE_CHECKING:
     from beam_topics.model.reporting.shown import Shown
@@ -57,6 +58,8 @@ def label(options: Options) -> None:
     models = Models(where.root, settings, _MOST_MODELS, which.version, where.trust)
     lines = (line.rstrip("\n") for line in sys.stdin if line.strip())
     texts = lines if options.text is None else options.text
+    if options.text is None and sys.stdin.isatty():
+        tell(f"{shown('label')}: each line that you type is a text; Ctrl-D ends them")
     key_of = None if which.key else models.key_of_text
     if key_of is None:
         loaded = models.load(opened(options)[1])

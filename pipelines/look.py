@@ -58,7 +58,9 @@ def look(options: Options) -> None:
         out.print(plain(f"Note: {remark}"), soft_wrap=True)
     for question in profile.questions:
         out.print(plain(f"Question: {question}"), soft_wrap=True)
-    out.print(plain(f"Learn it: {learning_command(profile, given, flags)}"), soft_wrap=True)
+    # No command learns an input with a question that has no choices.
+    if all(question.choices for question in profile.questions):
+        out.print(plain(f"Learn it: {learning_command(profile, given, flags)}"), soft_wrap=True)
 
 
 def field_table(profile: Profile) -> Table:
@@ -88,7 +90,7 @@ def learning_command(profile: Profile, given: Sequence[str], flags: Sequence[str
     A question is answered with its first choice. What the records are comes before their fields,
     which train then finds.
     """
-    first = [one.choices[0] for one in profile.questions if one.choices]
+    first = [one.choices[0] for one in profile.questions]
     # A path that exists is itself; commas would cut a glob.
     paths = [one if Path(one).exists() else names_text([one]) for one in given]
     if anew := [one for one in first if one.startswith(("--records=", "--format="))]:

@@ -88,7 +88,8 @@ def show(options: Options) -> None:
     rows = [version_row(manifest) for manifest in thin(history, _VERSIONS)]
     first = 1 if ordered else 0
     columns, rows = VERSION_COLUMNS[first:], [row[first:] for row in rows]
-    out.print(figure_table(f"{len(history)} versions", columns, rows))
+    some = f"{len(rows)} of " * (len(rows) < len(history))
+    out.print(figure_table(f"{some}{len(history)} versions", columns, rows))
     out.print(f"\n{CURVES}\n{PREQUENTIAL}\n{IN_USE}")
     for line in list(filter(None, map(summary_of, history)))[-_EVENTS:]:
         out.print()

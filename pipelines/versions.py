@@ -12,8 +12,10 @@ beside it.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.publishing.expiry import Expiry, Removal, pin, pinned, unpin
@@ -76,7 +78,7 @@ def diff(options: Options) -> None:
 
     They are a version and its parent, or those of ``--model_version=OLDER..NEWER``.
     """
-    older, _, newer = str(options.model_version).rpartition("..")
+    older, _, newer = settings_of(options, VersionSettings).version.rpartition("..")
     store, after = opened(Options(**{**vars(options), "model_version": newer}))
     base = older or after.parent
     if base is None:
@@ -161,7 +163,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     out = sys.stdout if asked else sys.stderr
     if not asked:
         print(f"{shown('versions')}: {given[0]!r} was given", end="; ", file=out)
-    print(f"the first argument is one of {', '.join(ACTIONS)}. Each has --help.", file=out)
+    said = f"the first argument is one of {', '.join(ACTIONS)}. Each has --help."
+    if not asked and (Path(given[0]) / "models").is_dir():
+        said += f" For example: {shown('versions')} list {shlex.join(given)}"
+    print(said, file=out)
     return 0 if asked else 2
 
 

@@ -52,7 +52,7 @@ def figures_of(
     held_out, known, labelled = (_in_order(part) for part in (documents, reference, training))
     figures = {
         "version": manifest.version,
-        "day": to_iso(manifest.event_time)[:10],
+        "day": to_iso(manifest.until)[:10],
         **{name: getattr(manifest, name) for name in _AS_THEY_ARE},
         **{f"learned_{name}": getattr(manifest, name) for name in _LEARNED},
         **evaluate(snapshot, held_out),

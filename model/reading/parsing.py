@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -79,7 +79,7 @@ _NUMBER = re.compile(r"(?::|([ /]))(\d+)(?= |$)")
 NESTING = 100
 
 _NO_IDS = "Records without ids: --id_from=place."
-_OTHER_ENCODING = "of a file in another encoding say which, for example --encoding"
+_OTHER_ENCODING = "if the file has another encoding, give it, for example --encoding"
 
 
 class Table:
@@ -281,11 +281,7 @@ def _document(
     unit: Fraction | None,
 ) -> Document:
     fields, needed = settings.fields, needed_fields(settings, time is None)
-    lacking = [field for field in needed if value_of(record, field) is None]
-    if len(fields.texts) > 1 and not set(fields.texts) <= set(lacking):
-        # One of several fields is text enough.
-        lacking = [field for field in lacking if field not in fields.texts]
-    if lacking:
+    if lacking := _lacking(fields, [one for one in needed if value_of(record, one) is None]):
         names = [name for name, value in record.items() if value is not None]
         remedies = {field: needed[field][1] for field in lacking}
         raise _RefusedError(needed[lacking[0]][0], missing("the record", remedies, names))
@@ -296,6 +292,12 @@ def _document(
     group = _short(record, fields.group) if fields.group is not None else None
     text, key = _text(record, settings), _key(record, fields)
     return Document(name, moment, text, label, key, source, group)
+
+
+def _lacking(fields: FieldNames, absent: Sequence[str]) -> list[str]:
+    """Return the needed fields that are absent; one of several fields is text enough."""
+    enough = not set(fields.texts) <= set(absent)
+    return [field for field in absent if not (enough and field in fields.texts)]
 
 
 @cache
@@ -323,12 +325,9 @@ def wrong_names(names: tuple[str, ...], settings: ReadSettings) -> str | None:
     needed = needed_fields(settings.parse, settings.time_from == "field")
     if settings.records is not None:
         return None
-    if lacking := {
-        field: remedy
-        for field, (_, remedy) in needed.items()
-        if field not in names and root_of(field) not in names
-    }:
-        return missing("the file", lacking, names)
+    absent = [one for one in needed if one not in names and root_of(one) not in names]
+    if lacking := _lacking(settings.parse.fields, absent):
+        return missing("the file", {one: needed[one][1] for one in lacking}, names)
     if repeated := [
         field for field in (*needed, *settings.parse.fields.optional()) if names.count(field) > 1
     ]:

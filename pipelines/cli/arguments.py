@@ -405,7 +405,7 @@ def arranged(argv: Sequence[str], prog: str, groups: Groups) -> Arranged:
         pairs = [*(pair for pair in pairs if pair[0] not in stored), *chosen.items()]
     if "model_store" in own:
         chosen = {name: value for name, value in pairs if name != "text"}
-        say(prog, chosen, "what stands for the arguments")
+        say(prog, chosen, "from the arguments")
     return Arranged([*(f"--{name}={value}" for name, value in pairs), *rest])
 
 
@@ -428,7 +428,7 @@ def _learner(
     before = {name: value for name, value in before.items() if name in own - given}
     check_allowed(Stored(before.get("tokeniser", "none")), f"{RUN_FILE} of {run}")
     options = {n: before[n] for n in before if n not in {*READING, *where}}
-    say(prog, options, f"as {run} has learned")
+    say(prog, options, f"as in {run}")
     kept: dict[str, str] = {}
     if "input" in where:
         store = {**where, **values}["model_store"]

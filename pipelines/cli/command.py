@@ -238,6 +238,8 @@ def _check_required(given: argparse.Namespace, prog: str, required: Mapping[str,
             place = "data.csv" if hasattr(given, "learner") else "data.topics"
             # What stands for all folders of a run (pipelines.cli.arguments).
             short = f", or {shown(prog)} {place}" if name == "model_store" else ""
+            if name == "rows":
+                short = f", which {shown('infer')} data.topics --trends=trends writes"
             raise UsageError(
                 f"--{name} is missing. Give it, for example --{name}={example}{short};"
                 f" {shown(prog)} --help=all shows all options."
@@ -259,8 +261,9 @@ def _refuse_unknown(
         near = difflib.get_close_matches(flag, flags, 1, 0.8)
         # Flink and others have options of their own, which only their job server knows.
         if is_local(runner) or near or not flag.startswith("--"):
-            # An option whose last word this is comes before one that is spelt alike.
-            near = [one for one in flags if one.endswith(f"_{flag[2:]}")] or near
+            # Its plural comes first, and an option whose last word this is before one spelt alike.
+            by_word = [one for one in flags if one.endswith(f"_{flag[2:]}")]
+            near = [f"{flag}s"] if f"{flag}s" in flags else by_word or near
             hint = f"{shown(prog)} --help=all shows all options."
             hint = f"Did you mean {near[0]}?" if near else hint
             raise UsageError(f"{given}: there is no such option here. {hint}")

@@ -113,7 +113,7 @@ def look(
     about = "what the texts are"
     if not before and is_local(store) and (found := profiling.learned_in(store)):
         lengths, chosen = ({n: one[n] for n in one if n in own - given} for one in found)
-        why = about = f"as {store} has learned"
+        why = about = f"as in {store}"
     read = {**kept, **profile.options}
     say(prog, read, f"how {files[0]} is written, and its fields")
     say(prog, chosen, about)

@@ -128,6 +128,8 @@ def why_lengths(profile: Profile) -> str:
     assert profile.span is not None, "lengths are those of times"
     about = "" if profile.samples.whole else "about "
     number = f"{about}{profile.samples.documents:,} documents"
+    if profile.samples.documents == 1:
+        return "1 document"
     if not profile.form:
         return f"{number}, a second apart"
     first, last = (to_iso(time)[:10] for time in (profile.span.first, profile.span.last))

@@ -191,9 +191,8 @@ class _Coverage(logging.Handler):
         if self._newest is not None:
             self._console.print(plain(f"{self._windows} windows; the newest {self._newest[1]}"))
         elif self._lowest[1]:
-            remedy = ". To train it further: beam-topics train --add_documents" * (
-                self._signals > 0
-            )
+            command = "beam-topics train data.topics new.csv --add_documents"
+            remedy = f". To train it further, for example: {command}" * (self._signals > 0)
             self._console.print(
                 plain(
                     f"{self._windows} windows, {self._signals} retrain signals; the lowest"

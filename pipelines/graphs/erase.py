@@ -48,7 +48,12 @@ def erase(options: Options) -> None:
     listed = ", ".join(map(repr, missing[:_SHOWN])) + ", ..." * (len(missing) > _SHOWN)
     if not erased.found:
         allowed = "ids of documents that the model store or the files hold"
-        raise OptionError("--ids", options.ids, allowed, f"None is found: {listed}.")
+        raise OptionError(
+            "--ids",
+            options.ids,
+            allowed,
+            f"None is found: {listed}. The lines that infer writes have the ids.",
+        )
     out = console()
     for line in (*done(writes=True), *[f"not found: {len(missing)} ids: {listed}"] * bool(missing)):
         out.print(plain(line), soft_wrap=True)

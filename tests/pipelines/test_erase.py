@@ -78,7 +78,7 @@ def test_no_file_holds_the_document_and_what_stays_is_told(made, capsys):
     then = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
     assert run_erase(made, VICTIM, rows=made / "trends") == 2
     told = capsys.readouterr()
-    assert told.out == "" and "None is found: 'victim-17'" in told.err
+    assert told.out == "" and "None is found: 'victim-17'. The lines that infer writes" in told.err
     after = {path: path.read_bytes() for path in made.rglob("*") if path.is_file()}
     assert {p for p in then if after.get(p) != then[p]} <= {made / "ids.txt"}
 

@@ -67,4 +67,6 @@ def test_a_file_that_cannot_be_written(root, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     flags = [f"--model_store={root}", "--format=csv", f"--output={tmp_path / 'file' / 'x'}"]
     assert export.main(flags) == 2
-    assert "cannot be written" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "cannot be written: " in told and "Errno" not in told
+    assert told.endswith(". Give a place that this user may write.\n")

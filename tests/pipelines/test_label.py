@@ -43,6 +43,16 @@ def test_each_line_of_standard_input_is_a_text(root, capsys, monkeypatch):
     assert lines[1].split()[1] != lines[4].split()[1]
 
 
+def test_a_terminal_is_told_that_it_is_read(root, capsys, monkeypatch):
+    typed = io.StringIO("ship\n")
+    monkeypatch.setattr(typed, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", typed)
+    assert label.main([f"--model_store={root}"]) == 0
+    told = capsys.readouterr()
+    assert "label: each line that you type is a text; Ctrl-D ends them" in told.err
+    assert told.out.startswith("ship (1 of 1 words known")
+
+
 def test_none_is_small_for_texts_of_the_model_and_large_for_mixed_words(root, capsys):
     own, mixed = "ship harbour storm crew " * 4, "ship court " * 8
     lines = said(capsys, f"--model_store={root}", f"--text={own}")

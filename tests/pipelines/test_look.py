@@ -264,6 +264,31 @@ def test_nothing_of_a_file_acts_on_the_terminal(here, capsys):
     assert "\x1b" not in out and "[bold]came" in out
 
 
+def test_one_document_is_one(here, capsys):
+    (here / "one.txt").write_text("the ship came into the harbour")
+    assert train.main(["one.txt", *FAKE]) == 0
+    assert "--window=1min --publish_every=10min (1 document)\n" in capsys.readouterr().err
+
+
+def test_an_input_without_texts_has_no_command(here, capsys):
+    (here / "numbers.csv").write_text("a,b\n" + "".join(f"{n},{n * n}\n" for n in range(60)))
+    assert look.main(["numbers.csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("Question: no field holds texts")
+    assert train.main(["numbers.csv", *FAKE]) == 2
+
+
+def test_the_command_for_files_of_other_fields_learns_both_texts(here, capsys):
+    for name, text in (("a", "text"), ("b", "body")):
+        rows = [f"{name}{n},the ship came into the harbour of the town {n}" for n in range(40)]
+        (here / f"{name}.csv").write_text("\n".join([f"id,{text}", *rows, ""]))
+    assert look.main(["?.csv"]) == 0
+    command = capsys.readouterr().out.splitlines()[-1].partition("beam_topics.pipelines.train ")[2]
+    assert "--text_field=text,body" in command or "--text_field=body,text" in command
+    store = ["--model_store=m", "--dead_letters=d"]
+    assert train.main([*shlex.split(command), *FAKE, *store]) == 0
+    assert ModelStore("m").latest("").documents == 80
+
+
 def test_an_input_without_a_record_is_refused(here, capsys):
     (here / "empty.csv").write_text("")
     assert look.main(["empty.csv"]) == 2

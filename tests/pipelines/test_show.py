@@ -1,6 +1,7 @@
 """What ``beam_topics.pipelines.show`` prints and draws of a store."""
 
 import fake_learner
+import reported
 from exported import learned
 from hostile import stored
 from made import manifest_of, random_snapshot
@@ -51,6 +52,12 @@ def test_curves_have_dates_and_are_of_what_came(tmp_path, capsys):
         if len(cells) == 4 and cells[0].isdigit():
             curves[int(cells[0])] = cells[2]
     assert curves[0] == "█▁▂" and curves[3] == "▁█▆"
+
+
+def test_the_title_says_how_many_versions_the_table_has(tmp_path, capsys):
+    told = printed(reported.published(tmp_path, versions=13), capsys)
+    assert "\n12 of 13 versions\n" in told
+    assert "\n3 versions\n" in printed(published(tmp_path / "few"), capsys)
 
 
 def test_one_line_says_that_a_version_comes_from_another_particle(tmp_path, capsys):

@@ -80,6 +80,8 @@ def test_pin_and_unpin(store, run):
 
 
 def test_diff(store, run):
+    status, told = run("diff")
+    assert status == 0 and f"from {name_of(store, 5)} to {name_of(store, 6)}:" in told
     status, told = run("diff", f"--model_version={name_of(store, 5)}")
     assert status == 0 and f"from {name_of(store, 4)} to {name_of(store, 5)}:" in told
     status, told = run("diff", f"--model_version={name_of(store, 1)}..latest")
@@ -104,6 +106,8 @@ def test_rollback_makes_an_earlier_version_the_newest_one_and_training_continues
 def test_an_unknown_action_is_refused_with_the_known_ones(capsys):
     assert versions.main(["lsit"]) == 2
     assert "'lsit' was given; the first argument is one of list, pin" in capsys.readouterr().err
+    assert versions.main(["posts.topics"]) == 2
+    assert "For example" not in capsys.readouterr().err
     assert versions.main([]) == versions.main(["--help"]) == 0
     assert versions.main(["expire", "--model_store=x"]) == 2
     told = capsys.readouterr().err

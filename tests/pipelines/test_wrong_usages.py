@@ -60,6 +60,21 @@ ROWS = [
         "Did you mean --top_words?",
         "show feb.topics --top_words=3",
     ),
+    # Other options end with the same word: --kafka_topic, and one of Beam with _id.
+    ("train feb.jsonl TRAIN --topic=3", 2, "Did you mean --topics?", None),
+    ("erase feb.topics --id=1.txt", 2, "Did you mean --ids?", None),
+    (
+        "trends feb.topics",
+        2,
+        "for example --rows=trends, which beam-topics infer data.topics --trends=trends writes;",
+        "infer feb.topics --trends=trends",
+    ),
+    (
+        "versions feb.topics",
+        2,
+        "Each has --help. For example: beam-topics versions list feb.topics",
+        "versions list feb.topics",
+    ),
     ("show feb.topics --top_words", 2, "Write --top_words=VALUE", "show feb.topics --top_words=3"),
     (
         "show feb.topics --top_words=x",

@@ -32,7 +32,9 @@ def versions(tmp_path):
     store = ModelStore(str(tmp_path))
     for sequence in (1, 2, 3):
         snapshot = dataclasses.replace(random_snapshot(seed=sequence), sequence=sequence)
-        yield manifest_of(sequence, snapshot=store.put_snapshot(snapshot)), snapshot
+        # The window of the latest document ends on the day after it.
+        times = {"event_time": 86_400_000_000, "times": [0, 86_399_000_000]}
+        yield manifest_of(sequence, snapshot=store.put_snapshot(snapshot), **times), snapshot
 
 
 def test_every_version_is_scored_on_all_documents(tmp_path):

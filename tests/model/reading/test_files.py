@@ -101,6 +101,18 @@ def test_a_schema_without_the_fields_is_one_dead_letter():
     )
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.avro"])
+def test_one_of_several_text_fields_is_enough_for_a_file(name):
+    texts = ReadSettings(ParseSettings(FieldNames(text="text,body")), time_from="order")
+    fields = ("id", "string"), ("body", "string")
+    data = b"id,body\n1,x\n" if name == "a.csv" else avro([{"id": "1", "body": "x"}], *fields)
+    (document,) = read(data, name, texts)
+    assert (document.id, document.text) == ("1", "x")
+    neither = ReadSettings(ParseSettings(FieldNames(text="title,text")), time_from="order")
+    (letter,) = read(data, name, neither)
+    assert letter.detail.startswith("the file has no field 'title', 'text'; it has 'id', 'body'.")
+
+
 def test_files_that_are_nothing():
     assert read(b"", "a.avro") == []
     assert read(b"", "a.jsonl.gz") == []
@@ -191,7 +203,7 @@ def test_other_encodings_of_text():
         (letter,) = read(data.encode("latin-1"), name)
         assert letter.reason == "invalid_utf8"
         assert letter.detail.endswith(
-            "of a file in another encoding say which, for example --encoding=latin-1"
+            "if the file has another encoding, give it, for example --encoding=latin-1"
         )
 
 

@@ -180,7 +180,7 @@ def test_details_name_the_field_and_the_remedy():
     assert (
         parse(b'{"id": "caf\xe9"}').detail
         == "byte 12 of the record is not UTF-8: invalid continuation byte;"
-        " of a file in another encoding say which, for example --encoding=latin-1"
+        " if the file has another encoding, give it, for example --encoding=latin-1"
     )
     assert parse("\ufeff{}".encode("utf-16")).detail.endswith("--encoding=utf-16")
     assert parse(b"{").detail.startswith(

@@ -312,7 +312,14 @@ def test_a_run_from_the_first_file_to_the_page(here, capsys):
     assert sum(len(text.splitlines()) for text in written) == 3
     assert report.main(["posts.topics"]) == 0
     assert "--mixtures=posts.topics/mixtures --documents=posts.jsonl" in capsys.readouterr().err
+    assert versions.main(["posts.topics"]) == 2
+    told = capsys.readouterr().err
+    assert told.endswith(
+        " For example: python -m beam_topics.pipelines.versions list posts.topics\n"
+    )
     assert versions.main(["list", "posts.topics"]) == 0
+    told = capsys.readouterr().err
+    assert "versions list: --model_store=posts.topics/models (from the arguments)" in told
     assert export.main(["posts.topics", "--format=csv", "--output=of/topics.csv"]) == 0
     assert (here / "of" / "topics.csv").read_text().startswith("topic,name,share,rank,word,")
 
@@ -324,7 +331,7 @@ def test_a_run_learns_more_documents_as_it_has_learned(here, capsys):
     argv = ["posts.topics", "later.jsonl", *FAKE[:1]]
     assert train.main(argv) == 2
     told = capsys.readouterr().err
-    assert "--topics=2 --window=60d (as posts.topics has learned)" in told
+    assert "--topics=2 --window=60d (as in posts.topics)" in told
     assert "add --add_documents" in told
     assert train.main([*argv, "--add_documents"]) == 0
     kept = options_of_text((here / "posts.topics" / "run.yaml").read_text("utf-8"), "x")

@@ -117,6 +117,6 @@ def test_a_published_model_gets_the_signal_with_the_way_to_train_it(capsys):
         coverage(2, 0.9, 0.7, logging.INFO)
     *_, last = capsys.readouterr().err.splitlines()
     assert (
-        last == "2 windows, 1 retrain signals; the lowest coverage to 1. To train it further:"
-        " beam-topics train --add_documents"
+        last == "2 windows, 1 retrain signals; the lowest coverage to 1. To train it further, for"
+        " example: beam-topics train data.topics new.csv --add_documents"
     )
