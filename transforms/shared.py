@@ -359,7 +359,7 @@ class PendingDoFn(StatefulDoFn[PendingHead]):
         mirror = pending.matched(head, self.mirror(key), bag)
         waiting = [(due, mirror.at(due)) for due in mirror.dues]
         bag.clear()
-        mirror.clear()
+        mirror.clear(head.done)
         return waiting, PendingHead(done=head.done)
 
 

@@ -196,7 +196,7 @@ class Block:
         words = self.words.taken(used)
         return replace(self, words=words, tokens=tokens, offsets=before[self.offsets])
 
-    def parts(self, rows: LongArray, bounds: LongArray) -> Iterator[Self]:
+    def parts(self, rows: LongArray, bounds: LongArray) -> Iterator[Block]:
         """Yield some documents in blocks, each with a dictionary of its own.
 
         Args:
@@ -207,12 +207,12 @@ class Block:
 
         tokens, offsets = self.tokens_of(rows)
         used, _, ends, tokens = number_in_documents(tokens, offsets[bounds], len(self.words))
-        dictionaries = self.words.taken(used).parts(ends)
+        dictionaries, block = self.words.taken(used).parts(ends), Block(**columns_of(self))
         for words, (begin, end) in zip(dictionaries, pairwise(bounds.tolist()), strict=True):
             chosen, own = rows[begin:end], offsets[begin : end + 1]
-            yield self._with_rows(chosen, words, tokens[own[0] : own[-1]], own - own[0])
+            yield block._with_rows(chosen, words, tokens[own[0] : own[-1]], own - own[0])
 
-    def documents(self) -> Iterator[Self]:
+    def documents(self) -> Iterator[Block]:
         """Yield each document alone."""
         return self.parts(np.arange(len(self)), np.arange(len(self) + 1))
 

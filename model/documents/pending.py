@@ -4,9 +4,9 @@ In the bag state of a runner, adding is cheap, reading costs the whole bag, and 
 can be removed. A step that read its bag at each timer would take quadratic time. So the truth is
 the bag together with a small :class:`PendingHead`, and a :class:`Mirror` in memory holds the same
 entries by due time. A mirror may be wrong: a failed bundle takes back its writes to the bag, but
-not those to memory. A mirror is therefore used only if its (count, mark) are those of the head. The
-mark is the sum of a 128-bit hash of every entry. It does not depend on the order of entries, and
-two mirrors of equal counts but other entries have other marks.
+not those to memory. A mirror is therefore used only if its (count, mark, done) are those of the
+head. The mark is the sum of a 128-bit hash of every entry. It does not depend on the order of
+entries, and two mirrors of equal counts but other entries have other marks.
 
 An entry has one or more due times, and is spent when its last one is at or before ``head.done``.
 Its bytes are ``number of due times (4 bytes) | due times (8 bytes each) | payload``, with
@@ -152,6 +152,7 @@ class Mirror:
         self.count = 0
         self.mark = 0
         self.size = 0
+        self.done: int | None = None
         # Ascending. Those before _first are gone: to remove each one at once would move all others.
         self._dues: list[int] = []
         self._first = 0
@@ -159,7 +160,9 @@ class Mirror:
 
     def matches(self, head: PendingHead) -> bool:
         """Return whether the mirror holds what the head says."""
-        return self.count == head.live and self.mark == head.mark
+        same = self.count == head.live and self.mark == head.mark
+        # An entry of several due times counts until the last one.
+        return same and self.done == head.done
 
     @property
     def dues(self) -> list[int]:
@@ -186,10 +189,10 @@ class Mirror:
     def _end(self, time: int) -> int:
         return bisect_right(self._dues, time, self._first)
 
-    def put(self, entry: Entry, done: int | None = None) -> None:
-        """Add an entry, for its due times after ``done``."""
+    def put(self, entry: Entry) -> None:
+        """Add an entry, for its due times that are not over."""
         for due in entry.dues:
-            if done is None or due > done:
+            if self.done is None or due > self.done:
                 if due not in self._entries:
                     self._entries[due] = []
                     insort(self._dues, due, self._first)
@@ -207,12 +210,13 @@ class Mirror:
                     self.size -= len(entry.payload)
                     self.mark = (self.mark - entry.mark) % _MARKS
         self._first = self._end(time)
+        self.done = time if self.done is None else max(time, self.done)
         if 2 * self._first >= len(self._dues):
             self._dues, self._first = self.dues, 0
 
-    def clear(self) -> None:
-        """Remove everything."""
-        self.count, self.mark, self.size = 0, 0, 0
+    def clear(self, done: int | None) -> None:
+        """Remove everything; due times up to ``done`` are over."""
+        self.count, self.mark, self.size, self.done = 0, 0, 0, done
         self._dues, self._first, self._entries = [], 0, {}
 
     def entries(self) -> Iterable[Entry]:
@@ -236,13 +240,13 @@ def add(
         The new head.
     """
     if not head.live:
-        mirror.clear()
+        mirror.clear(head.done)
     entry = Entry(tuple(dues), payload)
     if mirror.matches(head):
         mirror.put(entry)
     else:
         # An empty mirror matches no head with entries, so it stays empty until the bag is read.
-        mirror.clear()
+        mirror.clear(head.done)
     bag.add(entry.to_bytes())
     earliest = entry.dues[0] if head.due is None else min(entry.dues[0], head.due)
     return PendingHead(
@@ -263,11 +267,11 @@ def matched(head: PendingHead, mirror: Mirror, bag: Bag) -> Mirror:
     """
     if mirror.matches(head):
         return mirror
-    mirror.clear()
+    mirror.clear(head.done)
     for element in bag.read():
         entry = Entry.from_bytes(element)
         if head.done is None or entry.dues[-1] > head.done:
-            mirror.put(entry, head.done)
+            mirror.put(entry)
     if not mirror.matches(head):
         raise DamagedDataError(
             f"the buffer holds {mirror.count} waiting entries, not the {head.live} that were put"
@@ -282,11 +286,10 @@ def spend(head: PendingHead, mirror: Mirror, bag: Bag, time: int) -> PendingHead
     The mirror must match. A bag that is mostly spent is rewritten.
     """
     mirror.drop(time)
-    done = time if head.done is None else max(time, head.done)
     stored = head.stored
     if stored > 2 * mirror.count:
         bag.clear()
         for entry in mirror.entries():
             bag.add(entry.to_bytes())
         stored = mirror.count
-    return PendingHead(mirror.count, mirror.mark, stored, mirror.earliest, done, mirror.size)
+    return PendingHead(mirror.count, mirror.mark, stored, mirror.earliest, mirror.done, mirror.size)

@@ -12,6 +12,7 @@ ACTIONS = st.lists(
         st.tuples(st.just("add"), TIMES, st.binary(max_size=3)),
         st.tuples(st.just("spend"), TIMES, st.just(b"")),
         st.tuples(st.just("fail"), TIMES, st.binary(max_size=3)),
+        st.tuples(st.just("fail to spend"), TIMES, st.just(b"")),
         st.tuples(st.just("forget"), TIMES, st.just(b"")),
     ),
     max_size=40,
@@ -31,6 +32,9 @@ def test_behaves_like_a_sorted_list_whatever_happens_to_the_mirror(actions):
         elif action == "fail":
             # A bundle that is rolled back: its writes are gone, what it did to the mirror is not.
             pending.add(head, mirror, ListBag(), dues, payload)
+        elif action == "fail to spend":
+            again = ListBag(bag.elements)
+            pending.spend(head, pending.matched(head, mirror, again), again, time)
         elif action == "forget":
             mirror = Mirror()
         else:

@@ -113,11 +113,11 @@ class TestStore:
     def test_missing(self, store):
         assert store.newest("a/b", V1) is None
         told = (
-            "--methods: 'hybrid' was given; allowed is a method without a classifier: there is none"
+            "--method: 'hybrid' was given; allowed is a method without a classifier: there is none"
             " for version 0{11}1-.*'a/b'.*Fit one"
         )
         with pytest.raises(OptionError, match=told):
-            store.find("a/b", V1, "hybrid", "--methods")
+            store.find("a/b", V1, "hybrid")
         with pytest.raises(
             DamagedDataError, match="classifiers/0{64} is missing from the model store"
         ):
