@@ -1,11 +1,13 @@
 """A first attempt that fails leaves nothing that stands in the way of the corrected one."""
 
+import errno
 import os
 from pathlib import Path
 
 import fake_learner
 import pytest
 
+from beam_topics.model.publishing import local_files
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines import train
 
@@ -91,8 +93,11 @@ NAMED = ["--encoding=latin-1", "--text_field=story", "--timestamp_field=date", "
 
 def test_a_folder_that_may_not_be_written_is_told_in_one_line(data, capsys, monkeypatch):
     Path("m").mkdir()
-    allowed = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != "m" and allowed(path, mode))
+
+    def refused(dir):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(dir))
+
+    monkeypatch.setattr(local_files, "TemporaryFile", refused)
     given = [f"--input={data}", "--model_store=m", "--dead_letters=dead", *NAMED]
     status, told = tried(capsys, *given)
     assert status == 2 and told.count("\n") == 1
