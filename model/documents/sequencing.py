@@ -166,7 +166,7 @@ def add_documents(
         settings: The settings of windows and minibatches.
     """
     times, late = times_in(data), 0
-    ends = settings.window_ends(times)
+    ends = window_ends(times, settings)
     if head.closed is not None:
         late = int((ends <= head.closed).sum())
         ends = np.maximum(ends, settings.window_end(head.closed))
@@ -180,7 +180,20 @@ def _ends_of(entry: Entry, settings: SequenceSettings) -> LongArray:
 
     Late documents joined the first of its windows.
     """
-    return np.maximum(settings.window_ends(times_in(entry.payload)), entry.dues[0])
+    return np.maximum(window_ends(times_in(entry.payload), settings), entry.dues[0])
+
+
+def window_ends(times: LongArray, settings: SequenceSettings) -> LongArray:
+    """Return the end of the window of each time, int64[n] like the times."""
+    order = np.argsort(times, kind="stable")
+    ascending, ends = times[order], np.empty(len(times), np.int64)
+    at = 0
+    while at < len(times):
+        end = settings.window_end(int(ascending[at]))
+        after = at + int(np.searchsorted(ascending[at:], end))
+        ends[order[at:after]] = end
+        at = after
+    return ends
 
 
 def check_newer(

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-
-from beam_topics.model.arrays import LongArray
 from beam_topics.model.settings.options import Record, option, time_zone
 from beam_topics.model.times import check_zone, window_number, window_start
 
@@ -46,18 +43,6 @@ class SequenceSettings(Record):
     def window_end(self, time: int) -> int:
         """Return the end of the window that holds a time; a window does not hold its end."""
         return window_start(self.window_number(time) + 1, self.window, self.time_zone)
-
-    def window_ends(self, times: LongArray) -> LongArray:
-        """Return the end of the window of each time, int64[n] like the times."""
-        order = np.argsort(times, kind="stable")
-        ascending, ends = times[order], np.empty(len(times), np.int64)
-        at = 0
-        while at < len(times):
-            end = self.window_end(int(ascending[at]))
-            after = at + int(np.searchsorted(ascending[at:], end))
-            ends[order[at:after]] = end
-            at = after
-        return ends
 
     def window_start(self, end: int) -> int:
         """Return the start of the window that ends at ``end``."""

@@ -22,6 +22,7 @@ from beam_topics.model.documents.sequencing import (
     close_windows,
     cut_minibatches,
     sequence_documents,
+    window_ends,
 )
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError
@@ -135,7 +136,7 @@ def test_late_documents_join_the_next_day_of_the_zone():
 def test_the_ends_of_many_windows_are_those_of_each_time(hours, zone, length):
     how = SequenceSettings(window=length * HOUR, time_zone=zone)
     times = np.array(hours, np.int64) * HOUR + parse_time("2024-03-30T22:00Z")
-    assert how.window_ends(times).tolist() == [how.window_end(time) for time in times.tolist()]
+    assert window_ends(times, how).tolist() == [how.window_end(time) for time in times.tolist()]
 
 
 def test_the_zone_is_part_of_the_chain():
