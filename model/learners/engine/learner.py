@@ -165,11 +165,11 @@ class GibbsLearner:
     def held(self, state: GibbsState, after: int = 0) -> list[list[str]]:
         words, live = list(state.vocabulary.words), state.live
         newest = after if state.is_archive else int(np.searchsorted(state.marks, after))
-        ends = live.offsets[newest : live.documents + 1].tolist()
-        numbers: Sequence[int] = live.words[: live.tokens].tolist()
+        bounds = live.offsets[newest : live.documents + 1]
+        numbers: Sequence[int] = live.words[bounds[0] : bounds[-1]].tolist()
         return [
             [words[w] for w in numbers[first:last]]
-            for first, last in zip(ends[:-1], ends[1:], strict=True)
+            for first, last in pairwise((bounds - bounds[0]).tolist())
         ]
 
     def erase(self, state: GibbsState, arrivals: Array, came: int) -> int | None:
