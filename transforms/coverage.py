@@ -21,14 +21,11 @@ from zlib import crc32
 
 import apache_beam as beam
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.window import GlobalWindow
-from apache_beam.utils.timestamp import Timestamp
-from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.inference.coverage import CoverageReport, Tally
 from beam_topics.model.inference.serving import Window
 from beam_topics.model.stored.wire import canonical_json
-from beam_topics.transforms.shared import LAST_TIME, NAMESPACE, ByPeriod, SummingDoFn
+from beam_topics.transforms.shared import NAMESPACE, ByPeriod, SummingDoFn, at_end_of
 
 LOGGER = "beam_topics.coverage"
 # The output of a step that infers, with its tallies.
@@ -37,15 +34,12 @@ TALLIES = "tallies"
 # model keys share a Beam key.
 SHARDS = 16
 _SEPARATOR = b"\0"
-# Beam computes the end of time anew for each window that is made.
-_WINDOWS = [GlobalWindow()]
 
 
 def tagged_tallies(tallies: Mapping[Window, Tally], length: int) -> Iterator[Any]:
     """Yield tallies as tagged outputs, each at the last moment of its window."""
     for (key, version, window), tally in tallies.items():
-        last = Timestamp(micros=min((window + 1) * length - 1, LAST_TIME))
-        value = WindowedValue(sharded(key, version, tally), last, _WINDOWS)
+        value = at_end_of(window, length, sharded(key, version, tally))
         yield beam.pvalue.TaggedOutput(TALLIES, value)
 
 

@@ -43,7 +43,7 @@ import apache_beam as beam
 import numpy as np
 from apache_beam.metrics import Metrics
 from apache_beam.ml.inference.base import ModelHandler
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
+from apache_beam.transforms.window import GlobalWindows, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -70,7 +70,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reading.refused import UNKNOWN_KEY
 from beam_topics.transforms.coverage import TALLIES, tagged_tallies
 from beam_topics.transforms.route import Route, without_model
-from beam_topics.transforms.shared import DEAD_LETTERS, NAMESPACE, Refusals
+from beam_topics.transforms.shared import DEAD_LETTERS, GLOBAL, NAMESPACE, Refusals
 
 _BATCH = 64
 
@@ -229,8 +229,6 @@ MODEL_DOCUMENTS = 1024
 # looked up less often where keys are many.
 FLUSH_DOCUMENTS = 16_384
 FLUSH_BYTES = 32 * 2**20
-# Beam computes the end of time anew for each window that is made.
-_WINDOWS = [GlobalWindow()]
 
 
 class Inferred(NamedTuple):
@@ -361,7 +359,7 @@ class _InferTogether(beam.DoFn):
 def at_its_time(block: MixtureBlock) -> WindowedValue:
     """Return a block at the earliest time of its mixtures, so that each can have its own later."""
     first = Timestamp(micros=int(block.times.min()))
-    return WindowedValue(block.to_bytes(), first, _WINDOWS)
+    return WindowedValue(block.to_bytes(), first, GLOBAL)
 
 
 class InferByKey(beam.PTransform):

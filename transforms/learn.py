@@ -27,7 +27,7 @@ from apache_beam.coders import BytesCoder
 from apache_beam.metrics import Metrics
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import BagStateSpec, TimerSpec, on_timer
-from apache_beam.transforms.window import GlobalWindow, TimestampedValue
+from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -45,6 +45,7 @@ from beam_topics.model.learner_log.progress import Outcome, ProgressLog
 from beam_topics.model.publishing.choice import Candidate
 from beam_topics.transforms.shared import (
     END_OF_STREAM,
+    GLOBAL,
     NAMESPACE,
     PART_BYTES,
     StatefulDoFn,
@@ -117,7 +118,7 @@ class RunsDoFn(beam.DoFn):
     def _to_islands(self, key: bytes, run: Run) -> Iterator[WindowedValue]:
         data = run_to_bytes(run.links)
         for island in range(self._islands):
-            yield WindowedValue((part_key(key, island), data), run.time, [GlobalWindow()])
+            yield WindowedValue((part_key(key, island), data), run.time, GLOBAL)
 
 
 class LearnDoFn(StatefulDoFn[LearnerHead]):

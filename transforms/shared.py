@@ -60,6 +60,7 @@ from apache_beam.transforms.userstate import (
 )
 from apache_beam.transforms.window import GlobalWindow, GlobalWindows, TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
+from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.documents import pending
 from beam_topics.model.documents.document import DeadLetter
@@ -78,6 +79,8 @@ DEAD_LETTERS = "dead_letters"
 # finishes before the steps that use its output: Sequence at END_OF_STREAM, Label at END_OF_LABELS,
 # and the steps that collect records by period at LAST_TIME.
 LAST_TIME = int(GlobalWindow().max_timestamp().micros) // 1000 * 1000
+# What ends a bundle is in it. Beam computes the end of time anew for each window that is made.
+GLOBAL = [GlobalWindow()]
 END_OF_LABELS = LAST_TIME - 500_000
 END_OF_STREAM = LAST_TIME - 1_000_000
 PREFIX = "event_time_"
@@ -186,6 +189,12 @@ class Wordless:
 def timer_time(micros: int) -> Timestamp:
     """Return a timer's time in whole milliseconds, rounded up: some runners know no finer times."""
     return Timestamp(micros=-(-micros // 1000) * 1000)
+
+
+def at_end_of(window: int, length: int, value: Any) -> WindowedValue:
+    """Return a value at the last moment of the window of a number, in the global window."""
+    last = Timestamp(micros=min((window + 1) * length - 1, LAST_TIME))
+    return WindowedValue(value, last, GLOBAL)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,6 @@ import numpy as np
 from apache_beam.coders import BytesCoder
 from apache_beam.transforms.timeutil import TimeDomain
 from apache_beam.transforms.userstate import ReadModifyWriteStateSpec, TimerSpec, on_timer
-from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -34,11 +33,11 @@ from beam_topics.model.reporting.stories import (
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
 from beam_topics.transforms.shared import (
-    LAST_TIME,
     ByPeriod,
     PeriodDoFn,
     StatefulDoFn,
     SummingDoFn,
+    at_end_of,
 )
 
 
@@ -53,9 +52,7 @@ def sketches_of(data: bytes, window_micros: int) -> Iterator[WindowedValue]:
         one = Sketch(time, block.ids[row], topic, words)
         found.setdefault(time // window_micros, []).append(one)
     for window, some in found.items():
-        last = Timestamp(micros=min((window + 1) * window_micros - 1, LAST_TIME))
-        pair = block.key.encode(), sketches_to_bytes(some)
-        yield WindowedValue(pair, last, [GlobalWindow()])
+        yield at_end_of(window, window_micros, (block.key.encode(), sketches_to_bytes(some)))
 
 
 class FindStoriesDoFn(SummingDoFn):

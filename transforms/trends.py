@@ -31,15 +31,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import apache_beam as beam
-from apache_beam.transforms.window import GlobalWindow
-from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 
 from beam_topics.model.inference.mixture_blocks import MixtureBlock
 from beam_topics.model.reporting.trends import Trends, added_up
 from beam_topics.model.stored import wire
 from beam_topics.model.times import to_iso
-from beam_topics.transforms.shared import LAST_TIME, ByPeriod, SummingDoFn
+from beam_topics.transforms.shared import ByPeriod, SummingDoFn, at_end_of
 
 By = Literal["all", "label", "group"]
 
@@ -78,8 +76,7 @@ class _Count(beam.DoFn):
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
         for (key, _, window), table in self._tables.items():
-            last = Timestamp(micros=min((window + 1) * self._window - 1, LAST_TIME))
-            yield WindowedValue((key.encode(), table.to_bytes()), last, [GlobalWindow()])
+            yield at_end_of(window, self._window, (key.encode(), table.to_bytes()))
 
 
 class _AddUp(SummingDoFn):

@@ -58,7 +58,7 @@ import apache_beam as beam
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import Metrics
-from apache_beam.transforms.window import GlobalWindow, GlobalWindows
+from apache_beam.transforms.window import GlobalWindows
 from apache_beam.typehints import KV
 from apache_beam.utils.windowed_value import WindowedValue
 
@@ -78,7 +78,7 @@ from beam_topics.model.reporting.encoding import (
     record_count,
 )
 from beam_topics.model.times import DURATION_UNITS, to_compact_iso
-from beam_topics.transforms.shared import NAMESPACE, ByPeriod, PeriodDoFn
+from beam_topics.transforms.shared import GLOBAL, NAMESPACE, ByPeriod, PeriodDoFn
 
 # The records of a file, and those of them that are sorted and encoded together.
 FLUSH_BYTES, PART_BYTES = 32 * 2**20, 2 * 2**20
@@ -231,7 +231,7 @@ class _WriteBatches(beam.DoFn):
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
         if self._records:
-            yield WindowedValue(self._flush(), GlobalWindow().max_timestamp(), [GlobalWindow()])
+            yield WindowedValue(self._flush(), GLOBAL[0].max_timestamp(), GLOBAL)
 
     def _flush(self) -> str:
         path = self._file.end(self._batch)

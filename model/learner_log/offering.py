@@ -91,12 +91,13 @@ def offer(
     options, learner = of.options, of.learner
     chains = options.settings.independent_chains
     summaries = [learner.summary(state, chain) for chain in _names(chains)]
-    if not _has_learned(head, summaries[0]):
+    last = Candidate.from_bytes(head.candidates[-1]) if head.candidates else None
+    if not _has_learned(last, summaries[0]):
         return head, None
     if not head.at_base:
         chain = head.chain.hex()
         of.store.check_offer(of.key, head.base, head.sequence, chain, head.offered)
-    standing = _chosen(head, summaries, options)
+    standing = _chosen(last, summaries, options, head.window_end)
     summary, number = summaries[standing.number], standing.number
     counted, arrived = count_arrivals(head, learner, state, options.settings, waiting=True)
     tokens, documents = arrived[number]
@@ -125,7 +126,7 @@ def offer(
         events=[event.to_json() for event in events],
         base="",
         times=head.times,
-        word_documents=_word_documents(of, head, state, summary.documents, snapshot),
+        word_documents=_word_documents(of, last, state, summary.documents, snapshot),
     )
     after = _offered(replace(head, counted=counted, arrived=b""), summary, candidate)
     return after, replace(candidate, base=head.base)
@@ -151,14 +152,13 @@ def _put(of: Replayer, snapshot: Snapshot) -> str:
 
 
 def _word_documents(
-    of: Replayer, head: LearnerHead, state: object, documents: int, snapshot: Snapshot
+    of: Replayer, last: Candidate | None, state: object, documents: int, snapshot: Snapshot
 ) -> dict[str, int] | None:
     """Return the words that may be new, with the number of documents at hand that have each.
 
     These came since the last candidate; ``documents`` have come in all. A word that may be new has
     half of all its tokens in them. The first thousand are named, by the number of documents.
     """
-    last = Candidate.from_bytes(head.candidates[-1]) if head.candidates else None
     if last is None or not isinstance(of.learner, HoldsDocuments):
         return None
     held = of.learner.held(state, last.documents)
@@ -173,11 +173,10 @@ def _word_documents(
     return {word: own[word] for word in sorted(new, key=own.__getitem__)[::-1][:_MOST_WORDS]}
 
 
-def _has_learned(head: LearnerHead, summary: Summary) -> bool:
+def _has_learned(last: Candidate | None, summary: Summary) -> bool:
     """Return whether a model has tokens, and other tokens or documents than the last one."""
-    if not head.candidates:
+    if last is None:
         return summary.tokens > 0
-    last = Candidate.from_bytes(head.candidates[-1])
     return summary.tokens > last.tokens or summary.documents == last.documents
 
 
@@ -201,11 +200,13 @@ def _names(chains: int) -> list[int | None]:
     return list(range(chains)) if chains > 1 else [None]
 
 
-def _chosen(head: LearnerHead, summaries: list[Summary], options: LearnOptions) -> Standing:
+def _chosen(
+    last: Candidate | None, summaries: list[Summary], options: LearnOptions, window_end: int
+) -> Standing:
     """Return which independent chain is offered, by the posteriors of all chains."""
-    before = Candidate.from_bytes(head.candidates[-1]).standing() if head.candidates else None
     figures = [(summary.posterior,) for summary in summaries]
-    return choose(before, figures, options.publishing, head.window_end)
+    before = None if last is None else last.standing()
+    return choose(before, figures, options.publishing, window_end)
 
 
 def _events_of_chain(

@@ -216,18 +216,8 @@ def read_mixtures(
         DamagedDataError: A row is not a mixture of this model.
     """
     groups = len(merge(np.zeros(max(places.values()) + 1)))
-    newest: dict[bytes, str] = {}
-    foreign = read = 0
-    for place, row in rows():
-        read += 1
-        # Another model may have another number of topics.
-        if row.get("model_version") not in versions:
-            foreign += 1
-            continue
-        mixture = mixture_of(place, row, places)
-        if mixture.version > newest.get(mixture.digest, ""):
-            newest[mixture.digest] = mixture.version
-    found = Labelled(Trends(groups), [], [], foreign=foreign, repeated=read - foreign - len(newest))
+    newest, foreign, repeated = _newest(rows, versions, places)
+    found = Labelled(Trends(groups), [], [], foreign=foreign, repeated=repeated)
     best: list[list[Any]] = [[] for _ in range(groups)]
     drawn: list[Any] = []
     told: list[Any] = []
@@ -250,6 +240,24 @@ def read_mixtures(
     found.named = [one[-1] for one in told]
     found.sample = sorted((one[-1] for one in drawn), key=lambda m: (m.timestamp, m.id, m.digest))
     return found
+
+
+def _newest(
+    rows: Rows, versions: Collection[str], places: Mapping[int, int]
+) -> tuple[dict[bytes, str], int, int]:
+    """Return the newest version of each document, and the numbers of foreign and repeated rows."""
+    newest: dict[bytes, str] = {}
+    foreign = read = 0
+    for place, row in rows():
+        read += 1
+        # Another model may have another number of topics.
+        if row.get("model_version") not in versions:
+            foreign += 1
+            continue
+        mixture = mixture_of(place, row, places)
+        if mixture.version > newest.get(mixture.digest, ""):
+            newest[mixture.digest] = mixture.version
+    return newest, foreign, read - foreign - len(newest)
 
 
 def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) -> Mixture:

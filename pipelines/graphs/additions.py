@@ -9,7 +9,7 @@ learned join that one: the input before may have ended in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from beam_topics.model.errors import (
     OptionError,
@@ -94,17 +94,22 @@ def is_keyed(options: Options, learning: LearnOptions) -> bool:
     return learning.tokeniser.has_keys or read_settings_of(options).parse.fields.key is not None
 
 
-def additions_began(options: Options) -> dict[str, int]:
+def additions_began(options: Options, keys: Iterable[str] | None = None) -> dict[str, int]:
     """Return by model key the minibatch after which a run adds its documents.
 
     It is empty for a run that adds none.
+
+    Args:
+        options: the options of the run.
+        keys: the keys that are looked up; None for all of the store.
     """
     learning = learn_options_of(options)
     store, run = learning.opened(), learning.run
-    keys = store.keys() if run.add_documents else []
+    if not run.add_documents:
+        return {}
     return {
         key: store.resume_point(key, run.start, learning.settings.islands)[0].sequence
-        for key in keys
+        for key in (store.keys() if keys is None else keys)
         if store.has_checkpoints(key)
     }
 

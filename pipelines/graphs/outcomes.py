@@ -30,7 +30,7 @@ from beam_topics.pipelines.graphs.execute import run
 
 def run_and_check(build: Callable[[beam.Pipeline, Options], Any], options: Options) -> None:
     """Run a graph that learns, and check that it learned every minibatch."""
-    began = additions_began(options).get("")
+    began = additions_began(options, [""]).get("")
     store = store_of(options)
     before = store.latest("")
     try:

@@ -34,7 +34,8 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     # The model is being trained: low coverage is no signal to train it, as it is in
     # beam-topics infer.
     report_coverage(inferred.tallies, serving.window, options, retrains=False)
-    rows = write_mixtures(inferred.blocks, options, streams(options), additions_began(options))
+    runs = additions_began(options) if options.get("trends") is not None else None
+    rows = write_mixtures(inferred.blocks, options, streams(options), runs)
     if tells_bursts(options):
         dead += write_bursts(rows, inferred.blocks, options)
     write_dead_letters([*dead, labelled.dead_letters], options)

@@ -27,8 +27,8 @@ Readers report the watermark. It is part of the runner's checkpoint, has whole m
 never moves back. Entries behind it are late, and none is lost for that. When a log ends, its
 watermark goes to the end of time.
 
-Ranges are bytes under ``BytesCoder`` and watermarks are whole numbers under ``VarIntCoder``, so the
-graph holds no pickle. Open readers stay in the process under the position at which they stand
+Ranges are bytes under ``BytesCoder`` and watermarks are whole numbers under ``VarIntCoder``, as all
+state is. Open readers stay in the process under the position at which they stand
 (:class:`ReaderCache`). A reader at another position is not used. The cache saves time and holds no
 state.
 """
