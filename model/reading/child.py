@@ -5,7 +5,7 @@ gives the open file and a :class:`Request` for it. Its standard output has lines
 
 * first ``{"names": ..., "units": ..., "count": ...}``, or ``{"fault": [reason, detail]}``
 * ``[number, byte]`` before the items of a block: of Avro, a row group of Parquet, or some rows
-* ``[place, record]`` for a record
+* the place, a tab, and the record
 * ``[place, reason, detail]`` for what cannot be read
 * at the end ``true`` where it waits for another file, and ``false`` where it ends
 
@@ -104,7 +104,9 @@ class _Answers:
         self.write([place, reason, f"{what}: {detail}"])
 
     def _record(self, item: tuple[str, dict[str, Any]]) -> None:
-        line = _line(item)
+        place, record = map(_json, item)
+        # JSON has no tab between its values, and writes one in a text as an escape.
+        line = place + b"\t" + record + b"\n"
         if len(line) > self._longest:
             raise LimitError(f"it has more than {self._longest} bytes")
         self._out.write(line)
@@ -115,15 +117,15 @@ class _Answers:
 
     def write(self, answer: Any) -> None:
         """Write one line."""
-        self._out.write(_line(answer))
+        self._out.write(_json(answer) + b"\n")
 
 
-def _line(answer: Any) -> bytes:
+def _json(answer: Any) -> bytes:
     # Values that JSON does not have are no text, and stay so.
     text = json.dumps(
         answer, ensure_ascii=False, default=lambda value: {type(value).__name__: str(value)}
     )
-    return text.encode("utf-8", "surrogatepass") + b"\n"
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _why(error: Exception, size: int) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 from itertools import groupby, repeat
 from typing import Any, TypeVar, cast
 
@@ -36,10 +37,14 @@ R = TypeVar("R", bytes, Sequence[str])
 Reader = Callable[[Sequence[str], Sequence[R]], list[Document | None]]
 
 
-def json_reader(settings: ReadSettings) -> Reader[bytes]:
+def json_reader(settings: ReadSettings, unit: Fraction | None = None) -> Reader[bytes]:
     """Return a function that gives the documents of places and records; None if one is not plain.
 
     No record is plain to settings with paths, several texts or times that are no fields.
+
+    Args:
+        settings: How the records are read.
+        unit: As for :func:`beam_topics.model.reading.parsing.parse_record`.
     """
     parse = settings.parse
     needed, texts, names = needed_fields(parse, True), parse.fields.texts, _names(parse)
@@ -59,7 +64,7 @@ def json_reader(settings: ReadSettings) -> Reader[bytes]:
     decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, rename=rename, gc=False)).decode
     # A key may be refused, and a time that is also an id or a label has several types.
     is_plain = parse.fields.key is None and time not in (parse.fields.id, *parse.fields.optional())
-    made = _maker(parse, names) if is_plain else None
+    made = _maker(parse, names, unit) if is_plain else None
 
     def values_of(line: bytes) -> tuple[Any, ...] | None:
         # To find a byte takes a thirtieth of the time of counting it.
@@ -79,7 +84,8 @@ def json_reader(settings: ReadSettings) -> Reader[bytes]:
     def parsed(place: str, values: tuple[Any, ...] | None) -> Document | None:
         if values is None:
             return None
-        found = parse_record(dict(zip(names, values, strict=True)), place, parse)
+        record = dict(zip(names, values, strict=True))
+        found = parse_record(record, place, parse, time_unit=unit)
         return found if isinstance(found, Document) else None
 
     def documents_of(places: Sequence[str], lines: Sequence[bytes]) -> list[Document | None]:
@@ -150,7 +156,7 @@ def _is_simple(settings: ReadSettings) -> bool:
 
 
 def _maker(
-    parse: ParseSettings, names: Sequence[str]
+    parse: ParseSettings, names: Sequence[str], unit: Fraction | None = None
 ) -> Callable[[Sequence[str], Sequence[tuple[Any, ...] | None]], list[Document | None]]:
     """Return a function that makes the documents of places and of the values of their fields.
 
@@ -180,7 +186,7 @@ def _maker(
         whole = "".join((*texts, *ids, *filter(None, (*labels, *sources, *groups))))
         if "\0" in whole or not (whole.isascii() or whole.encode()):
             raise ValueError("a value has a NUL")
-        read = {time: read_time(time, form, zone) for time in set(times)}
+        read = {time: read_time(time, form, zone, unit) for time in set(times)}
         return list(
             map(Document, ids, map(read.get, times), texts, labels, repeat(""), sources, groups)
         )

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, BinaryIO
 
-from beam_topics.model.documents.document import DeadLetter
+from beam_topics.model.documents.document import DeadLetter, Document
 from beam_topics.model.errors import DamagedDataError, LimitError, SourceError
 from beam_topics.model.reading import time_forms
 from beam_topics.model.reading.child import (
@@ -37,6 +37,8 @@ from beam_topics.model.reading.child import (
 )
 from beam_topics.model.reading.parsing import DAMAGED, Table, dead_letter, needed_fields
 from beam_topics.model.reading.paths import root_of
+from beam_topics.model.reading.plain_records import found_by, json_reader
+from beam_topics.model.reading.settings import ReadSettings
 from beam_topics.model.reading.sources import Source
 from beam_topics.model.times import DURATION_UNITS
 
@@ -61,6 +63,7 @@ class _Child:
                 [sys.executable, "-P", "-m", "beam_topics.model.reading.child"],
                 stdin=its_end.fileno(),
                 stdout=subprocess.PIPE,
+                bufsize=2**16,
                 # It finds this project and the libraries where this process does. Arrow's own
                 # allocator reserves more than it needs.
                 env={
@@ -127,7 +130,7 @@ class TableFile(Table):
                 head = next(self._lines(), None)
                 # One that has waited too long ends without an answer.
                 if head is not None or waiting is None or self._process.wait():
-                    return head
+                    return json.loads(head) if head else None
 
     def time_unit(self, field: str) -> Fraction | None:
         """Return the microseconds in one unit of a field of times; None for other types."""
@@ -139,12 +142,26 @@ class TableFile(Table):
 
     def placed(self) -> Iterator[tuple[Block, Item]]:
         """Yield the same, each with its block."""
+        for block, item in self._written():
+            yield block, item if isinstance(item, DeadLetter) else (item[0], json.loads(item[1]))
+
+    def found(
+        self, settings: ReadSettings
+    ) -> Iterator[tuple[str, dict[str, Any]] | Document | DeadLetter]:
+        reader = json_reader(settings, self.time_unit(settings.parse.fields.timestamp))
+        for item in found_by(reader, (item for _, item in self._written())):
+            yield (item[0], json.loads(item[1])) if isinstance(item, tuple) else item
+
+    def _written(self) -> Iterator[tuple[Block, tuple[str, bytes] | DeadLetter]]:
+        """Yield each record as the JSON that the process wrote, and dead letters."""
         block = 0, 0
-        for answer in self._lines():
-            if isinstance(answer[0], int):
+        for line in self._lines():
+            before, tab, record = line.partition(b"\t")
+            answer = json.loads(before)
+            if tab:
+                yield block, (answer, record)
+            elif isinstance(answer[0], int):
                 block = answer[0], answer[1]
-            elif isinstance(answer[1], dict):
-                yield block, (answer[0], answer[1])
             else:
                 place, reason, detail = answer
                 yield block, dead_letter(place, reason, detail, b"")
@@ -153,19 +170,18 @@ class TableFile(Table):
             what = f"the rest of the file cannot be read: {detail}"
             yield block, dead_letter(self._name, reason, what, b"")
 
-    def _lines(self) -> Iterator[Any]:
+    def _lines(self) -> Iterator[bytes]:
         assert self._process.stdout is not None, "it is a pipe"
         for line in self._process.stdout:
+            if line in (b"true\n", b"false\n"):
+                self._is_read = True
+                if line == b"true\n":
+                    _WAITING.append(self._child)
+                    del self._child
+                return
             # The last line of a process that was ended may be cut.
             if line.endswith(b"\n"):
-                answer = json.loads(line)
-                if isinstance(answer, bool):
-                    self._is_read = True
-                    if answer:
-                        _WAITING.append(self._child)
-                        del self._child
-                    return
-                yield answer
+                yield line[:-1]
 
     def _ended(self) -> tuple[str, str] | None:
         """Return the reason and the detail if the process exceeded a limit; None if all is read.

@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+from datetime import datetime
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from beam_topics.model.reading import chats, delimited
+from beam_topics.model.reading import chats, delimited, files, tables
 from beam_topics.model.reading.files import read_file
 from beam_topics.model.reading.plain_records import json_reader
 from beam_topics.model.reading.settings import FieldNames, ParseSettings, ReadSettings
@@ -119,3 +122,41 @@ def test_rows_are_those_of_the_slow_parser(columns, width, rows, how):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited, "row_reader", lambda *_: lambda places, _: [None] * len(places))
         assert found == list(read_file(io.BytesIO(data), "a.csv", how))
+
+
+COLUMN_VALUES = [
+    st.sampled_from([*CELLS[:7], None, "A ship"]),
+    st.sampled_from([None, 0, 7, -5, 2**40]),
+    st.sampled_from([None, 1.5, float("nan"), 7.0]),
+    st.sampled_from([None, *(datetime(2001, 1, day) for day in (1, 31))]),
+    st.sampled_from([None, [1], []]),
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), st.sampled_from(SETTINGS))
+def test_tables_are_those_of_the_slow_parser(drawn, how):
+    columns = {
+        name: drawn.draw(
+            st.sampled_from(COLUMN_VALUES).flatmap(
+                lambda one: st.lists(one, min_size=4, max_size=4)
+            )
+        )
+        for name in COLUMNS
+    } | dict(drawn.draw(st.sampled_from([{}, {"text": ["A ship"] * 4, "id": [1, 2, 3, None]}])))
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    data = out.getvalue()
+    found = list(read_file(io.BytesIO(data), "a.parquet", how))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "json_reader", lambda *_: lambda places, _: [None] * len(places))
+        assert found == list(read_file(io.BytesIO(data), "a.parquet", how))
+
+
+def test_plain_tables_are_not_parsed_one_by_one(monkeypatch):
+    monkeypatch.setattr(files, "parse_record", pytest.fail)
+    out = io.BytesIO()
+    times = [datetime(2001, 1, 31, 12)] * 3
+    pq.write_table(pa.table({"id": [1, 2, 3], "timestamp": times, "text": ["A ship"] * 3}), out)
+    found = list(read_file(out, "a.parquet", ReadSettings()))
+    assert [(one.id, one.timestamp) for one in found] == [(n, 980942400000000) for n in "123"]
