@@ -409,7 +409,7 @@ def shown(labelled: Labelled) -> list[Mixture]:
 def document_columns(
     labelled: Labelled | None, texts: Mapping[bytes, Text] | None, limits: Limits
 ) -> dict[str, Any] | None:
-    """Return the documents as columns, and the places of the typical ones of each topic."""
+    """Return the documents as columns, and the places of typical ones and of the sample."""
     if labelled is None:
         return None
     mixtures = shown(labelled)
@@ -424,6 +424,7 @@ def document_columns(
         "none": [m.none for m in mixtures],
         "mixture": [largest(m) for m in mixtures],
         "typical": [[place[m.digest] for m in topic] for topic in labelled.typical],
+        "sample": [place[m.digest] for m in labelled.sample],
     }
     if texts is not None:
         none = Text("", "", "")
