@@ -24,7 +24,8 @@ class Page:
         # The page is a document of its own, with an address that its links to places within need.
         data = b64encode(self.html.encode()).decode()
         return (
-            f'<iframe src="data:text/html;charset=utf-8;base64,{data}" sandbox="allow-scripts allow-downloads"'
+            f'<iframe src="data:text/html;charset=utf-8;base64,{data}"'
+            ' sandbox="allow-scripts allow-downloads"'
             f' style="width:100%;height:{_HEIGHT}px;border:0"></iframe>'
         )
 

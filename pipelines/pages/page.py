@@ -30,6 +30,7 @@ SCRIPTS = (
     "time_view",
     "health_view",
     "search",
+    "edit",
     "main",
 )
 # Listens to the service, where it serves the page.

@@ -35,6 +35,7 @@ function colours() {
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redraw);
 }
 
+takeToken();
 addEventListener("hashchange", () => show(true));
 const searchAgain = searchBox();
 colours();

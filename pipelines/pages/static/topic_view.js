@@ -20,6 +20,7 @@ function topicView(id) {
     section("Near topics", h("ul.plain", {}, t.near[topic].map(([z, far]) => h("li", {}, topicLink(z), ` ${percent(t.share[z])}`,
       h("span.note", {}, `, distance ${far.toFixed(2)}`))), t.near[topic].length === 0 && h("li", {}, "There is no other topic."))),
     section("How it came to be", history(topic)),
+    editor(topic),
   ];
 }
 
