@@ -23,6 +23,7 @@ SCRIPTS = (
     "table",
     "charts",
     "map",
+    "tree",
     "overview",
     "topic_view",
     "word_view",

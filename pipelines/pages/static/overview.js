@@ -9,7 +9,7 @@ function overview() {
       m.key ? [", key ", foreign(m.key)] : "", "."),
     D.now && section("Now", nowParts()),
     tiles(),
-    section("Map", topicMap()),
+    section("Map", topicMap(), topicTree()),
     section("What moved", movers()),
     section("Topics", topicTable(), hiddenTopics()),
     !D.now && D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),

@@ -395,6 +395,7 @@ def test_a_mean_of_numeric_labels_is_weighted_by_shares(browser, tmp_path, monke
     wanted = (shares * np.arange(len(rows))[:, None]).sum(axis=0) / shares.sum(axis=0)
     assert [found[topic] for topic in range(5)] == pytest.approx(wanted, abs=0.0051)
     page.goto(f"{path.as_uri()}#/time/1970-01")
+    page.locator("main h1", has_text="What came in 1970-01").wait_for()
     shown = columns(page, "Mean share of the documents, and that of as many periods before")
     told = [number(text) for text in shown["Mean label"] if text != "–"]
     assert told and max(told) < len(rows) / 3
@@ -446,6 +447,23 @@ def test_every_topic_of_fifty_is_named_on_the_map(browser, tmp_path):
     page.set_viewport_size({"width": 360, "height": 900})
     page.locator(".map li").first.wait_for()
     assert page.locator(".map li a").count() == 50 and page.locator(".map circle").count() == 0
+    page.close()
+
+
+def test_a_tree_has_every_topic_once_and_near_ones_together(browser, tmp_path, monkeypatch):
+    """Topics 0 and 3 have nearly the same words."""
+    counts = counts_of(1, words=40)
+    counts[:, 3] = counts[:, 0] + 1
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts)
+    page = browser.new_page()
+    page.goto(page_at(tmp_path, False).as_uri())
+    page.get_by_text("The topics as a tree").click()
+    tree = page.locator("details:has(> summary:text-is('The topics as a tree'))")
+    read = "all => all.map(a => a.getAttribute('href'))"
+    found = tree.locator("a").evaluate_all(read)
+    assert sorted(found) == [f"#/topic/{n}" for n in range(5)]
+    smallest = tree.locator("details:not(:has(details)):has(a[href='#/topic/0'])")
+    assert sorted(smallest.locator("a").evaluate_all(read)) == ["#/topic/0", "#/topic/3"]
     page.close()
 
 
