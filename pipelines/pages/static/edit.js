@@ -36,3 +36,7 @@ function editor(topic) {
     h("p.steps", {}, parts[topic].filter(part => part !== own).map(part => h("button", { type: "button", onclick: () => post({ topics: [part], into: part }) }, `Take ${part} out`)),
       h("button", { type: "button", onclick: () => post({ topics: [own], hidden: !hidden[topic] }) }, hidden[topic] ? "Show in lists" : "Hide in lists"), said));
 }
+
+ADDED.push(editor);
+takeToken();
+show(false);

@@ -35,7 +35,6 @@ function colours() {
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redraw);
 }
 
-takeToken();
 addEventListener("hashchange", () => show(true));
 const searchAgain = searchBox();
 colours();
