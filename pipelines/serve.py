@@ -1,15 +1,17 @@
-"""Serve the topics of texts over HTTP, read-only, by the newest version of a model.
+"""Serve the topics of texts over HTTP by the newest version of a model.
 
 ``beam-topics serve --model_store=models``
 
 The service listens on 127.0.0.1 unless ``--host`` names another address. It has no passwords and no
-encryption: put a proxy before it where others reach it.
+encryption: put a proxy before it where others reach it. It writes nothing but names, merges and
+hidden topics, for readers with the token that it prints.
 """
 
 from __future__ import annotations
 
 import errno
 import importlib.util
+import secrets
 import socket
 import sys
 from typing import TYPE_CHECKING
@@ -41,6 +43,8 @@ REQUIRED = {"model_store": "models"}
 # The models of so many keys are held. Each version is looked for after so many seconds.
 MOST_KEYS, POLL = 100, 10.0
 _OTHER = 8080
+# Who has it may change the catalogue while this process serves.
+TOKEN = secrets.token_urlsafe(18)
 
 
 def serve(options: Options) -> None:
@@ -84,7 +88,9 @@ def listening(options: Options, prog: str) -> socket.socket:
         allowed = "an address of this machine"
         raise OptionError("--host", wanted.host, allowed, "Give 127.0.0.1 or 0.0.0.0.") from None
     host = f"[{wanted.host}]" if ":" in wanted.host else wanted.host
-    inform(f"{shown(prog)}: http://{host}:{wanted.port}/ (Ctrl-C ends it)")
+    address = f"http://{host}:{wanted.port}/"
+    inform(f"{shown(prog)}: {address} (Ctrl-C ends it)")
+    inform(f"{shown(prog)}: {address}#/token/{TOKEN} (the same, where topics are named and merged)")
     return found
 
 
@@ -107,7 +113,7 @@ def config_of(
     from beam_topics.pipelines.service.app import Hosts, Service, names_of
     from beam_topics.pipelines.service.limits import protocol_with
 
-    service = Service(models, limits, poll)
+    service = Service(models, limits, poll, TOKEN)
     return uvicorn.Config(
         Hosts(service.app(), names_of(wanted)),
         http=protocol_with(limits.patience, service.followers.end),

@@ -1,4 +1,4 @@
-"""Name, hide, pin and merge topics, in a catalogue that lies over the model.
+"""Name, hide and merge topics, in a catalogue that lies over the model.
 
 ``beam-topics topics --model_store=models --topic_ids=3 --topic_name='Health
 care'``
@@ -62,7 +62,8 @@ def topics(options: Options) -> None:
         catalogue = catalogue.with_automatic(names)
         digest = store.put(key, catalogue)
     elif options.topic_ids:
-        catalogue = changed(catalogue, options)
+        given = options.topic_name, options.hide, options.merge_into
+        catalogue = catalogue.changed(options.topic_ids, *given)
         digest = store.put(key, catalogue)
     out = console()
     words = model_names(snapshot, word_statistics(snapshot), mean_length(manifest))
@@ -110,18 +111,6 @@ def check_naming(options: Options) -> None:
     elif options.topic_ids or options.roll_back is not None:
         allowed = "nothing beside --topic_ids and --roll_back"
         raise OptionError("--name_topics", True, allowed, "Do one after the other.")
-
-
-def changed(catalogue: Catalogue, options: Options) -> Catalogue:
-    """Return the catalogue with what the options say of the topics of ``--topic_ids``."""
-    named = {"name": options.topic_name, "hidden": options.hide}
-    fields = {field: value for field, value in named.items() if value is not None}
-    if options.topic_name is not None:
-        fields["automatic"] = False
-    found = catalogue.with_entries(options.topic_ids, **fields)
-    return (
-        found if options.merge_into is None else found.merged(options.topic_ids, options.merge_into)
-    )
 
 
 def _rolled_back(store: CatalogueStore, key: str, digest: str) -> tuple[str, Catalogue]:

@@ -119,6 +119,25 @@ class Catalogue:
         parts = {z for z, entry in self.entries.items() if entry.merged in moved - {into}}
         return apart.with_entries((moved | parts) - {root}, merged=root)
 
+    def changed(
+        self,
+        topics: Sequence[int],
+        name: str | None = None,
+        hidden: bool | None = None,
+        into: int | None = None,
+    ) -> Catalogue:
+        """Return a catalogue in which topics have what is given: a name, whether hidden, a root.
+
+        A name that is given is a person's.
+
+        Raises:
+            OptionError: The name is too long.
+        """
+        given = {"name": name, "hidden": hidden, "automatic": None if name is None else False}
+        fields = {field: value for field, value in given.items() if value is not None}
+        found = self.with_entries(topics, **fields)
+        return found if into is None else found.merged(topics, into)
+
     def roots(self, topics: Sequence[int]) -> list[int]:
         """Return for each topic the topic that it is shown as.
 

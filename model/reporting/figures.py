@@ -199,6 +199,8 @@ def _topics(
         "since": since // _MILLISECOND,
         "place": places(apart).tolist(),
         "near": [nearest(apart, z, limits.near, shown_of) for z in numbers],
+        "leaves": shown_of.tolist(),
+        "tree": tree(apart[np.ix_(shown_of, shown_of)]),
     }
 
 
@@ -255,6 +257,26 @@ def nearest(apart: FloatArray, topic: int, count: int, among: LongArray) -> list
     """Return those of some topics nearest to one, with distances; equals are in their order."""
     order = among[np.argsort(apart[topic, among], kind="stable")]
     return [(int(z), float(apart[topic, z])) for z in order if z != topic][:count]
+
+
+def tree(apart: FloatArray) -> list[tuple[int, int, float]]:
+    """Return a tree by the mean distances between its parts (UPGMA).
+
+    Args:
+        apart: float64[n, n], symmetric, 0 on the diagonal.
+
+    Returns:
+        The n - 1 pairs that are joined, the nearest first, with their distances. Leaves are
+        numbered from 0, and the pair in place k is number n + k.
+    """
+    # Imported here, because nothing else needs it.
+    from scipy.cluster.hierarchy import average
+    from scipy.spatial.distance import squareform
+
+    if len(apart) < 2:
+        return []
+    joined = average(squareform(apart, checks=False))[:, :3].tolist()
+    return [(int(a), int(b), round(far, DIGITS)) for a, b, far in joined]
 
 
 class WordColumns:

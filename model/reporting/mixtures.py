@@ -254,10 +254,27 @@ def _newest(
         if row.get("model_version") not in versions:
             foreign += 1
             continue
-        mixture = mixture_of(place, row, places)
-        if mixture.version > newest.get(mixture.digest, ""):
-            newest[mixture.digest] = mixture.version
+        _, _, version, digest = _name_of(place, row)
+        if version > newest.get(digest, ""):
+            newest[digest] = version
     return newest, foreign, read - foreign - len(newest)
+
+
+def _name_of(place: str, row: Mapping[str, Any]) -> tuple[str, int, str, bytes]:
+    """Return the id, the time and the version of a row, and the digest of its document."""
+    try:
+        key, id, version = (row[name] for name in ("key", "id", "model_version"))
+        time = parse_time(row["timestamp"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _no_mixture(place, error) from error
+    if not all(isinstance(value, str) for value in (key, id, version)):
+        raise DamagedDataError(f"{place} is not a mixture: its key, id and version are texts")
+    return id, time, version, document_digest(key, id, time)
+
+
+def _no_mixture(place: str, error: Exception) -> DamagedDataError:
+    told = f"{type(error).__name__} {error}. --mixtures takes what infer or stream wrote."
+    return DamagedDataError(f"{place} is not a mixture: {told}")
 
 
 def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) -> Mixture:
@@ -266,35 +283,28 @@ def mixture_of(place: str, row: Mapping[str, Any], places: Mapping[int, int]) ->
     Raises:
         DamagedDataError: It is not a mixture.
     """
+    id, time, version, digest = _name_of(place, row)
     try:
-        values = {name: row[name] for name in ("key", "id", "model_version")}
-        time = parse_time(row["timestamp"])
         listed = [(one["topic"], one["share"]) for one in row["topics"]]
         counts = [row["tokens"], row["words_known"]]
     except (KeyError, TypeError, ValueError) as error:
-        raise DamagedDataError(
-            f"{place} is not a mixture: {type(error).__name__} {error}. --mixtures takes what infer"
-            " or stream wrote."
-        ) from error
-    if not all(isinstance(value, str) for value in values.values()):
-        raise DamagedDataError(f"{place} is not a mixture: its key, id and version are texts")
+        raise _no_mixture(place, error) from error
     proportions = np.zeros(max(places.values()) + 1)
+    topics_of, shares_of = f"topics of {place}", f"shares of {place}"
     for topic, share in listed:
-        checks.whole(f"topics of {place}", topic, -_MOST_TOKENS, _MOST_TOKENS)
-        checks.number(f"shares of {place}", share, 0.0, 1.0)
+        checks.whole(topics_of, topic, -_MOST_TOKENS, _MOST_TOKENS)
+        checks.number(shares_of, share, 0.0, 1.0)
         if topic in places:
             proportions[places[topic]] += share
     if len(dict(listed)) < len(listed):
-        checks.refuse(f"topics of {place}", "a topic twice", "each topic once")
+        checks.refuse(topics_of, "a topic twice", "each topic once")
     if (whole := sum(share for _, share in listed)) > _MOST_SHARE:
-        checks.refuse(f"shares of {place}", f"{whole:.3f} together", "shares of 1")
+        checks.refuse(shares_of, f"{whole:.3f} together", "shares of 1")
     tokens, known = (checks.whole(f"tokens of {place}", n, 0, _MOST_TOKENS) for n in counts)
     none = row.get("none")
     if none is not None:
         checks.number(f"none of {place}", none, 0.0, 1.0)
-    digest = document_digest(values["key"], values["id"], time)
-    version = values["model_version"]
-    return Mixture(values["id"], time, version, proportions, tokens, known, digest, none)
+    return Mixture(id, time, version, proportions, tokens, known, digest, none)
 
 
 def document_digest(key: str, id: str, timestamp: int) -> bytes:
@@ -409,7 +419,7 @@ def shown(labelled: Labelled) -> list[Mixture]:
 def document_columns(
     labelled: Labelled | None, texts: Mapping[bytes, Text] | None, limits: Limits
 ) -> dict[str, Any] | None:
-    """Return the documents as columns, and the places of the typical ones of each topic."""
+    """Return the documents as columns, and the places of typical ones and of the sample."""
     if labelled is None:
         return None
     mixtures = shown(labelled)
@@ -424,6 +434,7 @@ def document_columns(
         "none": [m.none for m in mixtures],
         "mixture": [largest(m) for m in mixtures],
         "typical": [[place[m.digest] for m in topic] for topic in labelled.typical],
+        "sample": [place[m.digest] for m in labelled.sample],
     }
     if texts is not None:
         none = Text("", "", "")

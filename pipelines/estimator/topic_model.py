@@ -226,9 +226,11 @@ class TopicModel(TransformerMixin, BaseEstimator):
         return np.append(self.topics_, -1)[main_topics(self.transform(X, ids))]
 
     def get_feature_names_out(self, input_features: object = None) -> npt.NDArray[Any]:
-        """Return the names of the columns of :meth:`transform`, which end in the ids of topics."""
+        """Return the names of the columns of :meth:`transform`: ids and names of topics."""
         check_is_fitted(self, "version_")
-        return np.array([f"topicmodel{topic}" for topic in self.topics_], object)
+        shown = self._shown()
+        named = zip(self.topics_, shown.of, strict=True)
+        return np.array([f"{topic} {shown.names[group]}" for topic, group in named], object)
 
     def fit_transform(
         self, X: Iterable[Any], y: object = None, ids: Iterable[Any] | None = None, **others: Any
@@ -292,6 +294,10 @@ class TopicModel(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "version_")
         check_installed()
         return views.Page(page_of_store(self._store(), self._shown()))
+
+    def plot_over_time(self) -> views.Page:
+        """Return the page of :meth:`explore`, which begins with the topics over time."""
+        return replace(self.explore(), view="time")
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         parameters = str(super().__repr__(N_CHAR_MAX))

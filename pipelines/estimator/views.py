@@ -16,15 +16,17 @@ _TOPICS, _WORDS, _HEIGHT = 20, 8, 720
 
 @dataclass(frozen=True)
 class Page:
-    """A page of HTML."""
+    """A page of HTML, and the view that it begins with."""
 
     html: str
+    view: str = ""
 
     def _repr_html_(self) -> str:
         # The page is a document of its own, with an address that its links to places within need.
         data = b64encode(self.html.encode()).decode()
         return (
-            f'<iframe src="data:text/html;charset=utf-8;base64,{data}" sandbox="allow-scripts"'
+            f'<iframe src="data:text/html;charset=utf-8;base64,{data}#/{self.view}"'
+            ' sandbox="allow-scripts allow-downloads"'
             f' style="width:100%;height:{_HEIGHT}px;border:0"></iframe>'
         )
 

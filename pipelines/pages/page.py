@@ -23,6 +23,7 @@ SCRIPTS = (
     "table",
     "charts",
     "map",
+    "tree",
     "overview",
     "topic_view",
     "word_view",
@@ -32,8 +33,8 @@ SCRIPTS = (
     "search",
     "main",
 )
-# Listens to the service, where it serves the page.
-FOLLOW = "follow"
+# Change the catalogue of the service, and listen to it, where it serves the page.
+SERVED = ("edit", "follow")
 # Characters that could end a script element or a line of a script, and their JSON escapes.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -49,7 +50,7 @@ def render(figures: Mapping[str, Any], title: str, served: bool = False) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    own = "\n".join(_part(f"static/{name}.js") for name in (*SCRIPTS, *[FOLLOW] * served))
+    own = "\n".join(_part(f"static/{name}.js") for name in (*SCRIPTS, *SERVED * served))
     scripts = [_part("vendor/uPlot.iife.min.js"), f"(() => {{\n{own}\n}})();\n"]
     styles = [_part("vendor/uPlot.min.css"), _part("static/report.css")]
     pages = Environment(

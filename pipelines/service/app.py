@@ -28,6 +28,7 @@ from beam_topics.model.publishing.store import ModelStore
 from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.pages.of_store import page_of_store
 from beam_topics.pipelines.pages.page import check_installed
+from beam_topics.pipelines.service.changes import change, check_token
 from beam_topics.pipelines.service.followers import Followers
 from beam_topics.pipelines.service.labels import Labels
 from beam_topics.pipelines.service.limits import (
@@ -154,8 +155,9 @@ class Service:
     waits for neither.
     """
 
-    def __init__(self, models: Models, limits: RequestLimits, poll: float) -> None:
+    def __init__(self, models: Models, limits: RequestLimits, poll: float, token: str) -> None:
         self._models, self._limits, self._poll = models, limits, poll
+        self._token = token
         self.metrics, self._rate = Metrics(models.versions), Rate(limits.rate)
         self._labels, self._bodies = Labels(models.store.root), Bodies(limits)
         self._reports = Reports(models.store, self._labels)
@@ -169,6 +171,7 @@ class Service:
         routes = [
             Route("/label", self._answer("/label", self._label), methods=["POST"]),
             Route("/topics", self._answer("/topics", self._topics)),
+            Route("/topics", self._answer("/topics", self._change), methods=["POST"]),
             Route("/topics/{topic}", self._answer("/topics/{topic}", self._topic)),
             Route("/", self._answer("/", self._report)),
             Route("/follow", self._answer("/follow", self._events)),
@@ -281,6 +284,15 @@ class Service:
             loaded = await self._run(self._worker, self._models.get, _key(request))
             found = await self._run(self._worker, loaded.topics, FIRST_WORDS)
         return JSONResponse({"version": loaded.manifest.version, "topics": found}, headers=_DATA)
+
+    async def _change(self, request: Request) -> Response:
+        check_token(request.headers.get("authorization", ""), self._token)
+        body = await self._bodies.read(request)
+        async with self._place(self._worker):
+            loaded = await self._run(self._worker, self._models.get, _key(request))
+            await self._run(self._worker, change, self._models.store.root, loaded, body)
+            await self._run(self._worker, self._models.load, loaded.manifest)
+        return JSONResponse({"version": loaded.manifest.version}, headers=_DATA)
 
     async def _topic(self, request: Request) -> Response:
         count = count_of(request.query_params.get("words"))

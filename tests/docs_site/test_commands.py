@@ -154,17 +154,13 @@ def test_the_commands_of_a_page_work(page, prepared, tmp_path, monkeypatch):
 
 @pytest.mark.docs
 @pytest.mark.parametrize("page", ALARMS)
-def test_a_page_that_makes_its_documents_ends_in_an_alarm(page, tmp_path, monkeypatch, capsys):
-    pytest.importorskip("pandas")
+def test_a_page_that_makes_its_documents_ends_in_an_alarm(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for kind, block in STEP.findall((DOCS / "tasks" / page).read_text("utf-8")):
-        if kind == "python":
-            capsys.readouterr()
-            exec(compile(block, page, "exec"), {})
-            # The first row below the head has the lowest score.
-            assert capsys.readouterr().out.splitlines()[2].startswith("Charged twice (owner")
         for words in words_in(block) if kind == "sh" else ():
             run_command(words)
+    if page == "tickets.md":
+        assert '"label":["3",' in Path("tickets.topics/report.html").read_text("utf-8")
     lines = [one for path in tmp_path.glob("*/events/*") for one in path.read_text().splitlines()]
     bursts = [one for one in map(json.loads, lines) if one["kind"] == "burst"]
     assert any(ALARMS[page] in one["names"][0] for one in bursts)

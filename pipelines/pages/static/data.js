@@ -16,8 +16,15 @@ const KINDS = {
 };
 
 const topicRoute = topic => `topic/${D.topics.id[topic]}`;
-const topicLink = topic => link(topicRoute(topic), foreign(D.topics.name[topic]));
-const wordLink = word => link(`word/${word}`, foreign(D.words.text[word]));
+const topicLink = topic => titled(link(topicRoute(topic), foreign(D.topics.name[topic])), D.topics.first[topic].join(" "));
+const wordLink = word => titled(link(`word/${word}`, foreign(D.words.text[word])),
+  D.words.topics[word].slice(0, 5).map(([z, share]) => `${D.topics.name[z]} ${percent(share)}`).join("\n"));
+
+/* Return an element that says more where the pointer rests on it. */
+function titled(element, text) {
+  element.title = text;
+  return element;
+}
 
 /* Return the title of a document, or its id where its text is not known. */
 const titleOf = n => (D.documents.title && D.documents.title[n]) || D.documents.id[n];
@@ -62,6 +69,28 @@ function sharesIn(from, to) {
   return l ? meanShares(l.shares, l.documents, n => l.name[n] >= p.name[from] && l.name[n] <= p.name[to])
     : meanShares(p.shares, p.tokens, n => n >= from && n <= to);
 }
+
+/* Return the numbers that the labels of documents are; null where some label is no number, or there is none. */
+function numericLabels() {
+  const labels = D.documents?.label?.map(label => (label.trim() === "" ? null : Number(label)));
+  return labels?.some(one => one !== null) && labels.every(one => one === null || Number.isFinite(one)) ? labels : null;
+}
+
+/* Return the mean label of each topic over the documents of the sample that a test accepts, weighted by its shares in them; null of less than a document. */
+function meanLabels(accepts = () => true) {
+  const labels = numericLabels(), sums = D.topics.id.map(() => [0, 0]);
+  if (labels) {
+    D.documents.sample.filter(n => labels[n] !== null && accepts(n)).forEach(n => D.documents.mixture[n].forEach(([z, share]) => {
+      sums[z][0] += share;
+      sums[z][1] += share * labels[n];
+    }));
+  }
+  return labels && sums.map(([weight, sum]) => (weight >= 1 ? sum / weight : null));
+}
+
+/* Return the column of mean labels and the cell of a topic there, each in a list; both are empty where labels are no numbers. */
+const labelColumn = means => (means ? [{ name: "Mean label", number: true }] : []);
+const labelCell = (means, z) => (means ? [cell(means[z] === null ? "–" : means[z].toFixed(2), means[z] ?? -Infinity)] : []);
 
 /* Return the bursts that a test accepts, the newest first: places of period and topic, documents, expected. */
 const burstsOf = accepts => (D.labelled ? D.labelled.bursts.filter(([at, z]) => !D.topics.hidden[z] && accepts(at, z)).reverse() : []);

@@ -7,7 +7,7 @@ function topicMap() {
   new ResizeObserver(() => {
     if (box.clientWidth && box.clientWidth !== width) {
       width = box.clientWidth;
-      box.replaceChildren(mapOf(width));
+      box.replaceChildren(width < NARROW ? topicList() : mapOf(width));
     }
   }).observe(box);
   return h("figure", {}, box, h("figcaption.note", {},
@@ -16,15 +16,24 @@ function topicMap() {
     `compare what came since ${date(D.topics.since)} with what came before.`));
 }
 
+/* Below this width names have no room beside circles, and topics are a list. */
+const NARROW = 420;
+
+function topicList() {
+  const most = Math.max(...TOPICS.map(z => D.topics.share[z]));
+  return h("ul.movers", {}, [...TOPICS].sort((a, b) => D.topics.share[b] - D.topics.share[a] || a - b).map(z => h("li", {}, h(`span.kind.${D.topics.kind[z]}`, {}, topicLink(z)),
+    bar(D.topics.share[z] / most), h("span.number", {}, percent(D.topics.share[z])))));
+}
+
 function mapOf(width) {
-  const height = Math.max(260, Math.min(520, width * 0.72));
+  const height = Math.max(260, Math.min(620, width * 0.72));
   const circles = circlesOf(width, height);
   const labels = labelled(circles, width, height);
   const order = [...circles].sort((a, b) => b.r - a.r);
   return s("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Map of topics" },
     order.map(c => s(`a.topic.${D.topics.kind[c.topic]}`, { href: `#/${topicRoute(c.topic)}`,
       "aria-label": `${D.topics.name[c.topic]}, ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}` },
-      s("title", {}, `${D.topics.name[c.topic]}: ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}`),
+      s("title", {}, `${D.topics.name[c.topic]}: ${percent(D.topics.share[c.topic])}, ${D.topics.kind[c.topic]}\n${D.topics.first[c.topic].join(" ")}`),
       s("circle", { cx: c.x, cy: c.y, r: c.r }))),
     labels.map(l => s("text", { "aria-hidden": "true" }, l.lines.map((line, n) =>
       s("tspan", { x: l.x, y: l.y + 4 + LINE * (n - (l.lines.length - 1) / 2) }, line)))));
@@ -54,7 +63,7 @@ function apart(a, b, width, height) {
   }
 }
 
-/* Return names where there is room, for the largest topics first: in, below, above, or over a circle. */
+/* Return names where there is room, for the largest topics first: in, beside, or over a circle. */
 function labelled(circles, width, height) {
   const taken = circles.map(c => ({ ...around(c.x, c.y, c.r * 0.8, c.r * 0.8), topic: c.topic }));
   const found = [];
@@ -81,12 +90,16 @@ function placesOf(c, over) {
   const name = D.topics.name[c.topic], lines = cut(name, 60).split(/(?<=,) /).slice(0, 4).map(line => cut(line, 18));
   const stacked = boxOf(c.x, c.y, lines);
   const fits = Math.hypot(stacked.x1 - c.x, stacked.y1 - c.y - 3) < c.r;
-  if (over) return [stacked];
-  return [...(fits ? [{ ...stacked, inside: c.topic }] : []),
-    boxOf(c.x, c.y + c.r + 9, [cut(name, 30)]), boxOf(c.x, c.y - c.r - 7, [cut(name, 30)])];
+  const short = cut(name.split(",")[0], 18), beside = lines => {
+    const half = halfOf(lines) + 4;
+    return [boxOf(c.x, c.y + c.r + 9, lines), boxOf(c.x, c.y - c.r - 7, lines), boxOf(c.x + c.r + half, c.y, lines), boxOf(c.x - c.r - half, c.y, lines)];
+  };
+  if (over) return [stacked, boxOf(c.x, c.y, [short]), ...beside([short])];
+  return [...(fits ? [{ ...stacked, inside: c.topic }] : []), ...beside([cut(name, 30)]), ...beside([short])];
 }
 
+const halfOf = lines => (Math.max(...lines.map(line => line.length)) * LETTER) / 2;
+
 function boxOf(x, y, lines) {
-  const half = (Math.max(...lines.map(line => line.length)) * LETTER) / 2;
-  return { ...around(x, y, half, (lines.length * LINE) / 2), x, y, lines };
+  return { ...around(x, y, halfOf(lines), (lines.length * LINE) / 2), x, y, lines };
 }

@@ -9,7 +9,8 @@ function overview() {
       m.key ? [", key ", foreign(m.key)] : "", "."),
     D.now && section("Now", nowParts()),
     tiles(),
-    h("div.columns", {}, section("Map", topicMap()), section("What moved", movers())),
+    section("Map", topicMap(), topicTree()),
+    section("What moved", movers()),
     section("Topics", topicTable(), hiddenTopics()),
     !D.now && D.labelled && section("Bursts", burstList(burstsOf(() => true).slice(0, 8))),
     !D.now && D.stories && section("Stories", storyList()),
@@ -56,24 +57,25 @@ function movers() {
   const lists = kinds.map(kind => {
     const up = kind === "new" || kind === "rising";
     const found = TOPICS.filter(z => D.topics.kind[z] === kind).sort((a, b) => (up ? change(b) - change(a) : change(a) - change(b)) || a - b);
-    return found.length > 0 && [h("h3", {}, kindMark(kind)), h("ul.movers", {}, found.slice(0, 6).map(z => h("li", {}, topicLink(z),
+    return found.length > 0 && h("div", {}, h("h3", {}, kindMark(kind)), h("ul.movers", {}, found.slice(0, 6).map(z => h("li", {}, topicLink(z),
       sparkline(coarseCourseOf(z)), h("span.number", {}, times(change(z)))))),
-    found.length > 6 && h("p.note", {}, `and ${found.length - 6} more in the table below`)];
+    found.length > 6 && h("p.note", {}, `and ${found.length - 6} more in the table below`));
   });
   return [h("p.note", {}, `The share of what came since ${date(D.topics.since)}, against that of what came before. ${unfinished()}`),
-    lists.some(Boolean) ? lists : h("p", {}, "No topic moved much.")];
+    lists.some(Boolean) ? h("div.side-by-side", {}, lists) : h("p", {}, "No topic moved much.")];
 }
 
 function topicTable() {
+  const means = meanLabels();
   return table({
     caption: ["All topics; a heading sorts", unfinished()].filter(Boolean).join(". "),
     sorted: 2,
     columns: [{ name: "Topic", number: true }, { name: "Name" }, { name: "Share", number: true }, { name: "Course" },
-      { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, { name: "Most frequent words" }],
+      { name: "Recent", number: true }, { name: "Change", number: true }, { name: "Moves" }, ...labelColumn(means), { name: "Most frequent words" }],
     rows: [...TOPICS].sort((a, b) => D.topics.share[b] - D.topics.share[a] || a - b).map(z => [
       cell(String(D.topics.id[z]), D.topics.id[z]), cell([topicLink(z), mark(z)], D.topics.name[z]), cell(percent(D.topics.share[z]), D.topics.share[z]),
       cell(sparkline(coarseCourseOf(z)), change(z)), cell(percent(D.topics.recent[z]), D.topics.recent[z]),
-      cell(times(change(z)), change(z)), cell(kindMark(D.topics.kind[z]), D.topics.kind[z]),
+      cell(times(change(z)), change(z)), cell(kindMark(D.topics.kind[z]), D.topics.kind[z]), ...labelCell(means, z),
       cell(foreign(D.topics.first[z].slice(0, 7).join(" ")), D.topics.first[z].join(" "))]),
   });
 }

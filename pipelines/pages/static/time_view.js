@@ -18,7 +18,7 @@ function timeView(name) {
     h("p.lead", {}, `${plural(p.versions.slice(from, to + 1).reduce((a, b) => a + b, 0), "version")} of the model, up to ${date(p.time[to])}`,
       l ? `; ${plural(l.documents.filter((_, n) => isIn(n)).reduce((a, b) => a + b, 0), "document")} labelled.` : ".", asTheyCame()),
     section("New words", newWords(p.new.slice(from, to + 1).flat().sort((a, b) => b[2] - a[2]))),
-    section("Topics", periodTable(from, to)),
+    section("Topics", periodTable(from, to, meanLabels(n => within(D.documents.time[n])))),
     D.now?.groups && section("Groups", groupTable(p.name[from], p.name[to])),
     l && section("Bursts", burstList(burstsOf(isIn))),
     D.documents && section("Documents", documentTable(D.documents.id.map((_, n) => n).filter(n => within(D.documents.time[n])), 10)),
@@ -57,16 +57,16 @@ function newWord([, word, came, had, time, first]) {
   return [h("span.entered", {}, foreign(word)), ` ${whole(came)} up to ${date(time)}, ${had ? `${whole(had)} before, the first by ${date(first)}` : "none before"}`];
 }
 
-function periodTable(from, to) {
+function periodTable(from, to, means) {
   const shares = sharesIn(from, to), before = from > 0 ? sharesIn(Math.max(0, 2 * from - to - 1), from - 1) : null;
   if (!shares) return h("p", {}, D.periods.versions.slice(from, to + 1).some(Boolean) ? "What came was not counted." : "No version ends in this time.");
   const ratio = z => (before ? Math.max(shares[z], 1e-3) / Math.max(before[z], 1e-3) : 1);
   const rows = TOPICS.map(z => [cell(topicLink(z), D.topics.name[z]), cell(percent(shares[z]), shares[z]), cell(sparkline(coarseCourseOf(z))),
-    cell(before ? percent(before[z]) : "–", before ? before[z] : 0), cell(before ? times(ratio(z)) : "–", ratio(z))]);
+    cell(before ? percent(before[z]) : "–", before ? before[z] : 0), cell(before ? times(ratio(z)) : "–", ratio(z)), ...labelCell(means, z)]);
   const by = before ? 4 : 1;
   rows.sort((a, b) => b[by].value - a[by].value);
   return table({ caption: `${D.labelled ? "Mean share of the documents" : "Share of the tokens that came"}, and that of as many periods before`, sorted: by, rows,
-    columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }, { name: "Before", number: true }, { name: "Change", number: true }] });
+    columns: [{ name: "Topic" }, { name: "Share", number: true }, { name: "" }, { name: "Before", number: true }, { name: "Change", number: true }, ...labelColumn(means)] });
 }
 
 /* Topics by groups of documents, from the rows of trends. */

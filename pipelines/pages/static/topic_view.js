@@ -3,6 +3,8 @@
 
 const SHOWN_WORDS = 20;
 let lambda = 0.6;
+/* Sections that the page of the service adds, each a function of the topic. */
+const ADDED = [];
 
 function topicView(id) {
   const t = D.topics, topic = t.id.indexOf(id);
@@ -20,6 +22,7 @@ function topicView(id) {
     section("Near topics", h("ul.plain", {}, t.near[topic].map(([z, far]) => h("li", {}, topicLink(z), ` ${percent(t.share[z])}`,
       h("span.note", {}, `, distance ${far.toFixed(2)}`))), t.near[topic].length === 0 && h("li", {}, "There is no other topic."))),
     section("How it came to be", history(topic)),
+    ...ADDED.map(part => part(topic)),
   ];
 }
 

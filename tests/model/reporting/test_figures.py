@@ -16,6 +16,7 @@ from beam_topics.model.reporting.figures import (
     figures_of,
     groups_of,
     spread,
+    tree,
 )
 from beam_topics.model.reporting.mixtures import Limits, read_mixtures, shortened
 from beam_topics.model.reporting.shown import Shown
@@ -258,3 +259,9 @@ def test_the_page_has_the_bursts_that_trends_has(made):
         [starts.index(one.start), one.topic, one.documents, one.expected] for one in bursts_of(rows)
     ]
     assert figures["labelled"]["bursts"] == expected
+
+
+def test_a_tree_joins_the_nearest_by_mean_distances():
+    apart = np.array([[0, 4, 1, 9], [4, 0, 6, 7], [1, 6, 0, 8], [9, 7, 8, 0]], float)
+    assert tree(apart) == [(0, 2, 1.0), (1, 4, 5.0), (3, 5, 8.0)]
+    assert tree(apart[:1, :1]) == []

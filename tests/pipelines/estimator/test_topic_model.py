@@ -52,7 +52,8 @@ def test_topics_and_mixtures(model):
         # The words are ordered by count, and counts may be equal.
         shown = [counts[topic, model.vocabulary_.index(word)] for word in words]
         assert shown == sorted(counts[topic], reverse=True)[:3]
-    assert list(model.get_feature_names_out()) == ["topicmodel0", "topicmodel1"]
+    named = {row["topic"]: f"{row['topic']} {row['name']}" for row in model.topics_table()}
+    assert list(model.get_feature_names_out()) == [named[0], named[1]]
 
 
 def test_a_notebook_shows_topics(model, tmp_path):
@@ -88,7 +89,8 @@ def test_a_notebook_shows_the_page_of_the_report(tmp_path):
     assert report.main(named) == 0 and page.html == output.read_text(encoding="utf-8")
     before, data, _ = re.split(r"base64,([^\"]+)", page._repr_html_())
     assert before.startswith('<iframe src="data:text/html')
-    assert b64decode(data).decode() == page.html
+    assert b64decode(data.partition("#")[0]).decode() == page.html
+    assert '#/time" sandbox=' in model.plot_over_time()._repr_html_()
 
 
 def test_components_are_the_models_probabilities(model):
@@ -283,7 +285,7 @@ def test_a_document_without_a_known_word_has_no_topic(model):
 def test_columns_are_named_by_the_ids_of_topics(model):
     copied = pickle.loads(pickle.dumps(model))
     copied.topics_ = np.array([7, 3])
-    assert copied.get_feature_names_out().tolist() == ["topicmodel7", "topicmodel3"]
+    assert [name.split()[0] for name in copied.get_feature_names_out()] == ["7", "3"]
     assert set(copied.predict(TEXTS)) == {7, 3}
     with pytest.raises(NotFittedError):
         made().get_feature_names_out()

@@ -4,6 +4,8 @@ The tests wait by locators and addresses, and not by ``wait_for_function``: it e
 in the page, which the page's Content Security Policy refuses when the first poll is not true yet.
 """
 
+import csv
+import json
 import os
 import shutil
 import time
@@ -15,6 +17,7 @@ import pytest
 from reported import (
     DAY,
     HOSTILE,
+    WORDS,
     counts_of,
     documents_of,
     listed,
@@ -26,6 +29,7 @@ from reported import (
     written,
 )
 
+from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.reporting.relevance import topic_shares
 from beam_topics.pipelines import report
@@ -339,15 +343,171 @@ def test_groups_of_documents_are_told_as_text(browser, tmp_path):
 
 def test_documents_are_filtered_by_all_words_of_a_box(tab):
     page = tab("documents")
-    rows = page.locator("main tbody tr")
+    rows = page.locator("table:has(caption:text('Documents in')) tbody tr")
     every = rows.count()
     page.fill("#filter", "1970-03 SCRIPT")
     page.locator("output[for=filter]", has_text="document").wait_for()
-    dates = page.locator("main tbody tr td:first-child").all_inner_texts()
+    dates = rows.locator("td:first-child").all_inner_texts()
     assert 0 < len(dates) < every and all(one.startswith("1970-03") for one in dates)
     page.fill("#filter", "no such words")
     page.locator("output[for=filter]", has_text="0 documents").wait_for()
     assert rows.count() == 0
+
+
+def test_documents_are_filtered_by_topic_label_and_time(tab):
+    page = tab("documents")
+    figures = json.loads(page.locator("#figures").text_content())["documents"]
+    days = [np.datetime64(time, "ms").astype("datetime64[D]") for time in figures["time"]]
+    first, last = np.datetime64("1970-02-01"), np.datetime64("1970-04-01")
+    chosen = [dict(one) for n, one in enumerate(figures["mixture"]) if first <= days[n] <= last]
+    shares = [one[2] for one in chosen if one.get(2, 0) >= 0.1]
+    assert 0 < len(shares) < len(chosen) < len(days)
+    page.select_option("select[name=topic]", "2")
+    page.select_option("select[name=label]", HOSTILE[0])
+    page.fill("input[name=from]", "1970-02-01")
+    page.fill("input[name=to]", "1970-04-01")
+    page.locator("output[for=filter]", has_text=f"{len(shares)} documents").wait_for()
+    shown = columns(page, "Documents in this report; a heading sorts")
+    assert sorted(map(number, shown["Share"])) == pytest.approx(sorted(shares), abs=0.0051)
+    shown = columns(page, f"Mean shares in {len(shares)} documents of the sample")
+    assert max(map(number, shown["Mean share"])) >= np.mean(shares) - 0.0051
+    # The choice stays where the reader comes back.
+    page.locator("main td a").first.click()
+    page.go_back()
+    page.locator("output[for=filter]", has_text=f"{len(shares)} documents").wait_for()
+
+
+def test_a_mean_of_numeric_labels_is_weighted_by_shares(browser, tmp_path, monkeypatch):
+    """The label of a document is its number; documents are written by the mixtures' rows."""
+
+    def numbered(path, rows):
+        made = [{**row, "text": "unknown", "label": str(n)} for n, row in enumerate(rows)]
+        path.write_text("\n".join(map(json.dumps, made)) + "\n")
+
+    monkeypatch.setattr(f"{__name__}.documents_of", numbered)
+    path, page = page_at(tmp_path), browser.new_page()
+    rows = mixture_rows(ModelStore(str(tmp_path / "models")))
+    page.goto(path.as_uri())
+    shares = np.array([shares_of(row) for row in rows])
+    shares[shares < 0.01] = 0
+    shown = columns(page, "All topics; a heading sorts")
+    found = dict(zip(map(int, shown["Topic"]), map(number, shown["Mean label"]), strict=True))
+    wanted = (shares * np.arange(len(rows))[:, None]).sum(axis=0) / shares.sum(axis=0)
+    assert [found[topic] for topic in range(5)] == pytest.approx(wanted, abs=0.0051)
+    page.goto(f"{path.as_uri()}#/time/1970-01")
+    page.locator("main h1", has_text="What came in 1970-01").wait_for()
+    rows_of = page.locator("table:has(caption:text('Mean share of the documents,')) tbody tr")
+    cells = rows_of.locator("td:last-child").all_inner_texts()
+    told = [number(text) for text in cells if text != "–"]
+    assert told and max(told) < len(rows) / 3
+    page.close()
+
+
+def test_words_of_a_text_are_marked_by_their_topic(browser, tmp_path, monkeypatch):
+    def about(path, rows):
+        made = [{**row, "text": "Word9 unknown <b>word10"} for row in rows]
+        path.write_text("\n".join(map(json.dumps, made)) + "\n")
+
+    counts = counts_of(1, words=40)
+    counts[WORDS.index("word9")] = [900, 0, 0, 0, 0]
+    counts[WORDS.index("word10")] = [0, 900, 0, 0, 0]
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts)
+    monkeypatch.setattr(f"{__name__}.documents_of", about)
+    shares = listed([0.4, 0.6, 0, 0, 0])
+    path = page_at(tmp_path, change=lambda rows: [{**row, **shares} for row in rows])
+    page = browser.new_page()
+    page.goto(f"{path.as_uri()}#/document/0")
+    marks = page.locator("p.text mark")
+    assert marks.all_inner_texts() == ["Word9", "word10"]
+    names = page.locator("main td a").all_inner_texts()
+    listed_first = page.locator("main td .key").evaluate_all("all => all.map(k => k.className)")
+    for mark, text in zip(marks.all(), ("word9", "word10"), strict=True):
+        at = names.index(mark.get_attribute("title"))
+        assert mark.get_attribute("class") in listed_first[at] and text in names[at]
+    page.close()
+
+
+def test_a_table_is_saved_as_figures_and_no_formula(tab):
+    page = tab("documents")
+    with page.expect_download() as saved:
+        page.locator("button:text-is('Save as CSV')").last.click()
+    text = Path(saved.value.path()).read_text("utf-8-sig")
+    head, *rows = csv.reader(text.splitlines())
+    assert saved.value.suggested_filename == "documents-in-this-report-a-heading-sorts.csv"
+    assert head == ["Date", "Document", "Largest topic", "Share", "Tokens"]
+    assert len(rows) == 60 and all(0 < float(row[3]) <= 1 for row in rows)
+    assert len({row[3] for row in rows}) > 50 and "\u202e" not in text
+
+
+def test_every_topic_of_fifty_is_named_on_the_map(browser, tmp_path):
+    words = tuple(f"word{n}" for n in range(400))
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(page_at(tmp_path, False, topics=50, words=words).as_uri())
+    page.locator(".map circle").first.wait_for()
+    assert page.locator(".map text").count() == page.locator(".map circle").count() == 50
+    page.set_viewport_size({"width": 360, "height": 900})
+    page.locator(".map li").first.wait_for()
+    assert page.locator(".map li a").count() == 50 and page.locator(".map circle").count() == 0
+    page.close()
+
+
+def test_a_tree_has_every_topic_once_and_near_ones_together(browser, tmp_path, monkeypatch):
+    """Topics 0 and 3 have nearly the same words."""
+    counts = counts_of(1, words=40)
+    counts[:, 3] = counts[:, 0] + 1
+    monkeypatch.setattr("reported.counts_of", lambda *_: counts)
+    page = browser.new_page()
+    page.goto(page_at(tmp_path, False).as_uri())
+    page.get_by_text("The topics as a tree").click()
+    tree = page.locator("details:has(> summary:text-is('The topics as a tree'))")
+    read = "all => all.map(a => a.getAttribute('href'))"
+    found = tree.locator("a").evaluate_all(read)
+    assert sorted(found) == [f"#/topic/{n}" for n in range(5)]
+    smallest = tree.locator("details:not(:has(details)):has(a[href='#/topic/0'])")
+    assert sorted(smallest.locator("a").evaluate_all(read)) == ["#/topic/0", "#/topic/3"]
+    page.close()
+
+
+_COLOURED = """at => {
+  const canvas = document.querySelector(".chart canvas");
+  const over = document.querySelector(".chart .u-over");
+  const [a, b] = [canvas, over].map(one => one.getBoundingClientRect());
+  const scale = canvas.width / a.width;
+  const x = Math.round((b.left - a.left + at * b.width) * scale);
+  const { data } = canvas.getContext("2d").getImageData(x, 0, 1, canvas.height);
+  let found = 0;
+  for (let n = 0; n < data.length; n += 4) {
+    const pixel = data.slice(n, n + 3);
+    found += data[n + 3] > 200 && Math.max(...pixel) - Math.min(...pixel) > 60;
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("gap", [True, False])
+def test_a_period_without_documents_is_a_gap_in_time(browser, tmp_path, gap):
+    """April has no document: no line leads to it or from it."""
+
+    def without(rows):
+        return [row for row in rows if not gap or row["timestamp"][:7] != "1970-04"]
+
+    page = browser.new_page()
+    page.goto(f"{page_at(tmp_path, change=without, with_rows=False).as_uri()}#/time")
+    page.locator(".chart canvas").wait_for()
+    page.locator("figure summary").first.click()
+    table = page.locator("figure table").first
+    cells = [row.locator("td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    times = [np.datetime64(one[0]).astype(float) for one in cells]
+    april = page.locator("#from option").all_inner_texts().index("1970-04")
+    assert (set(cells[april][1:]) == {"–"}) == gap
+    ends = [(t - times[0]) / (times[-1] - times[0]) for t in times]
+    between = [(a + b) / 2 for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    drawn = [page.evaluate(_COLOURED, at) > 0 for at in between]
+    assert drawn == [not gap or n not in (april - 1, april) for n in range(len(between))]
+    page.goto(f"{page.url.partition('#')[0]}#/")
+    parts = page.locator("main table .spark").first.locator("polygon").count()
+    assert parts == 1 + gap
+    page.close()
 
 
 _DASHES = """
@@ -489,6 +649,35 @@ def following(browser, tmp_path):
         yield page, store
         context.close()
     assert said == []
+
+
+def test_a_reader_with_the_token_names_merges_and_hides(following):
+    """Names are foreign text; changes stay in the store, and the page shows them at once."""
+    from beam_topics.pipelines.serve import TOKEN
+
+    page, store = following
+    address = page.url.partition("#")[0]
+    page.goto(f"{address}#/topic/3")
+    page.reload()
+    page.locator("main h1").wait_for()
+    assert page.locator("#topic-name").count() == 0
+    page.goto(f"{address}#/token/{TOKEN}")
+    page.reload()
+    page.wait_for_url(lambda url: urlparse(url).fragment == "/")
+    page.goto(f"{address}#/topic/3")
+    page.fill("#topic-name", HOSTILE[0])
+    page.keyboard.press("Enter")
+    page.locator("main h1").get_by_text(HOSTILE[0], exact=True).wait_for()
+    page.select_option("#topic-into", "1")
+    page.get_by_role("button", name="Merge").click()
+    page.wait_for_url(lambda url: urlparse(url).fragment == "/topic/1")
+    page.locator(".lead", has_text="shown as one").wait_for()
+    page.get_by_role("button", name="Hide in lists").click()
+    page.get_by_role("button", name="Show in lists").wait_for()
+    entries = CatalogueStore(store.root).latest("")[1].entries
+    assert entries[3].name == HOSTILE[0] and entries[3].merged == 1 and entries[1].hidden
+    page.get_by_role("button", name="Take 3 out").click()
+    page.locator(".lead", has_text="shown as one").wait_for(state="detached")
 
 
 def published_next(store, manifest, **changes):

@@ -104,7 +104,7 @@ def test_numbers_that_json_does_not_have_are_refused():
 
 
 def test_every_script_is_part_of_the_page_and_short():
-    assert {path.stem for path in (FOLDER / "static").glob("*.js")} == {*page.SCRIPTS, page.FOLLOW}
+    assert {path.stem for path in (FOLDER / "static").glob("*.js")} == {*page.SCRIPTS, *page.SERVED}
     for path in (FOLDER / "static").glob("*.js"):
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 200

@@ -30,7 +30,7 @@ from beam_topics.model.publishing.store import ModelStore  # noqa: E402
 from beam_topics.model.words.tokeniser import Tokeniser  # noqa: E402
 from beam_topics.pipelines import report  # noqa: E402
 from beam_topics.pipelines.cli.options import ServiceSettings  # noqa: E402
-from beam_topics.pipelines.serve import config_of  # noqa: E402
+from beam_topics.pipelines.serve import TOKEN, config_of  # noqa: E402
 from beam_topics.pipelines.service import followers  # noqa: E402
 from beam_topics.pipelines.service.limits import RequestLimits  # noqa: E402
 from beam_topics.pipelines.service.models import Models  # noqa: E402
@@ -513,3 +513,31 @@ def test_the_page_has_the_windows_beside_a_store_of_a_run_alone(tmp_path):
         trends_of(tmp_path / name / "trends")
         with serving(Models(store.root, Gibbs3(), 100)) as found, client_of(found) as client:
             assert ('"judged":true' in client.get("/").text) == judged
+
+
+def changing(client, body, token=TOKEN):
+    return client.post("/topics", content=body, headers={"Authorization": f"Bearer {token}"})
+
+
+def test_a_change_of_the_catalogue_needs_the_token_and_says_what_is_allowed(tmp_path):
+    store = published(tmp_path / "models")
+    with serving(Models(store.root, Gibbs3(), 100)) as place, client_of(place) as client:
+        asked = '{"topics": [3], "name": "Health"}'
+        assert client.post("/topics", content=asked).status_code == 401
+        assert changing(client, asked, "another").status_code == 401
+        assert CatalogueStore(store.root).latest("")[0] is None
+        fields = ('"name": 1', '"hidden": 1', '"into": true', '"name": "a", "more": 1')
+        topics = ("[]", '["3"]', "[true]", "3")
+        bodies = [f'{{"topics": {one}, "name": "a"}}' for one in topics]
+        bodies += [f'{{"topics": [3], {one}}}' for one in fields]
+        for body in ("", "[]", "{}", '{"topics": [3]}', *bodies):
+            answer = changing(client, body)
+            assert answer.status_code == 400 and '"topics": [3]' in answer.json()["error"]
+        for body in ('{"topics": [99], "name": "a"}', '{"topics": [3], "into": 99}'):
+            answer = changing(client, body)
+            assert answer.status_code == 404 and "99" in answer.json()["error"]
+        long = changing(client, f'{{"topics": [3], "name": "{"x" * 300}"}}')
+        assert long.status_code == 404 and "at most 200" in long.json()["error"]
+        assert CatalogueStore(store.root).latest("")[0] is None
+        assert changing(client, asked).status_code == 200
+        assert client.get("/topics/3").json()["name"] == "Health"
