@@ -335,7 +335,8 @@ class Block:
         }
         for name, data in (("timestamps", timestamps), ("offsets", offsets), ("arrived", arrived)):
             facts[name] = wire.array_from_bytes(data, "<i8")
-        optional = [name for name in ("sources", "groups", "arrived", "places") if len(facts.get(name, ()))]
+        may_lack = ("sources", "groups", "arrived", "places")
+        optional = [name for name in may_lack if len(facts.get(name, ()))]
         for name in ("labels", "timestamps", *optional):
             checks.sized(f"{name} of {what}", facts[name], count)
         checks.within(f"tokens of {what}", facts["tokens"], 0, len(facts["words"]))

@@ -50,7 +50,7 @@ def ranges_of(places: Iterable[str | None]) -> Ranges:
             return {}
         *numbers, log = one.split(" ", 3)
         if len(numbers) < 3 or not all(number.isdecimal() for number in numbers):
-            raise DamagedDataError(f"the place of a document is {one!r}, not three offsets and a log")
+            raise DamagedDataError(f"the place of a document is {one!r}: no offsets and a log")
         first, begin, end = map(int, numbers)
         found.setdefault(log, []).extend(([first, first], [begin, end]))
     return joined(found)

@@ -4,10 +4,11 @@
 
 Each partition is one log (:mod:`beam_topics.transforms.sources.log_source`) whose positions are
 offsets. The checkpoints of the runner hold the offsets, and nothing is committed to a consumer
-group. Those of what was learned are in the model store, and a new job begins there
-(:mod:`beam_topics.model.documents.offsets`). Partitions that are added to the topic are found while the job runs (:class:`ListPartitions`)
-and, with a start of ``latest``, are read from their first message. The stream waits for them as for
-every other partition, and their documents behind the watermark of the stream are late.
+group. The model store has those of what was learned, and a new job begins there
+(:mod:`beam_topics.model.documents.offsets`). Partitions that are added to the topic are found while
+the job runs (:class:`ListPartitions`) and, with a start of ``latest``, are read from their first
+message. The stream waits for them as for every other partition, and their documents behind the
+watermark of the stream are late.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())

@@ -84,9 +84,7 @@ def partitions_of(settings: KafkaSettings, first: int = 0) -> Iterator[Partition
         consumer.close()
 
 
-def _check_stored(
-    settings: KafkaSettings, partition: int, start: int, low: int, high: int
-) -> None:
+def _check_stored(settings: KafkaSettings, partition: int, start: int, low: int, high: int) -> None:
     if low <= start <= high:
         return
     what = (
@@ -95,8 +93,8 @@ def _check_stored(
         else f"ends at offset {high:,}: it was made anew"
     )
     raise SourceError(
-        f"{settings.topic}/{partition} was learned up to offset {start:,}, and {what}. To learn what"
-        " the topic holds beyond the documents that were learned, give --kafka_start=earliest."
+        f"{settings.topic}/{partition} was learned up to offset {start:,}, and {what}. To learn"
+        " what the topic holds beyond the documents that were learned, give --kafka_start=earliest."
     )
 
 

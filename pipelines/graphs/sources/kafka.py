@@ -88,7 +88,11 @@ class Kafka(SourceSettings):
             return ()
         found = {log.rpartition("/"): at for log, at in stored_offsets(options).items()}
         return tuple(
-            sorted((int(number), at) for (topic, _, number), at in found.items() if topic == self.kafka_topic)
+            sorted(
+                (int(number), at)
+                for (topic, _, number), at in found.items()
+                if topic == self.kafka_topic
+            )
         )
 
     def read(self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool) -> ReadKafka:
