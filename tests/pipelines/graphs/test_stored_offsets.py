@@ -16,7 +16,7 @@ from beam_topics.model.learner_log.known import Segment, offsets_after
 from beam_topics.model.learner_log.options import Publication
 from beam_topics.model.learner_log.restoring import SequenceStart
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.pipelines import train
+from beam_topics.pipelines import erase, train
 from beam_topics.pipelines.graphs import additions
 from beam_topics.transforms.sources import kafka, kafka_client, kafka_partitions
 from beam_topics.transforms.sources.log_source import READER_CACHE
@@ -281,3 +281,12 @@ def test_offsets_of_known_documents_are_sealed():
     assert Segment.from_bytes(data).offsets == {"p/0": [[0, 4]]}
     with pytest.raises(DamagedDataError, match="content they were written with"):
         Segment.from_bytes(data.replace(b"[0,4]", b"[0,9]"))
+
+
+def test_erased_documents_stay_below_the_offset(broker, tmp_path, capsys):
+    begin(broker, tmp_path, capsys)
+    ids = tmp_path / "ids.txt"
+    ids.write_text("d3\n", encoding="utf-8")
+    assert erase.main([str(tmp_path), f"--ids={ids}"]) == 0
+    assert offsets(tmp_path) == {"posts/0": [[0, 13]], "posts/1": [[0, 10]]}
+    assert learn(tmp_path, capsys)[2].documents == 21 and broker.begun == {0: 13, 1: 10}
