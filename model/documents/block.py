@@ -63,6 +63,7 @@ class Block:
             has one.
         arrived: int64[D], the place of each document in the order of its source; empty where the
             order no longer decides.
+        places: Their places in logs, as far as these are not noted yet; otherwise empty.
     """
 
     key: str
@@ -75,6 +76,7 @@ class Block:
     sources: Marks = ()
     groups: Marks = ()
     arrived: LongArray = field(default_factory=lambda: NO_PLACES)
+    places: Marks = ()
 
     MAGIC = b"BTd2"
 
@@ -102,6 +104,7 @@ class Block:
             sources=_marks([one.source for one in documents]),
             groups=_marks([one.group for one in documents]),
             arrived=np.array([one.arrived for one in documents], np.int64),
+            places=_marks([one.place for one in documents]),
         )
 
     @classmethod
@@ -151,6 +154,7 @@ class Block:
             sources=_joined([one.sources for one in blocks], blocks),
             groups=_joined([one.groups for one in blocks], blocks),
             arrived=np.concatenate([one.arrived for one in blocks]),
+            places=_joined([one.places for one in blocks], blocks),
         )
 
     def take(self, rows: npt.ArrayLike) -> Self:
@@ -183,6 +187,7 @@ class Block:
             sources=_marks([self.sources[row] for row in places]) if self.sources else (),
             groups=_marks([self.groups[row] for row in places]) if self.groups else (),
             arrived=self.arrived[rows] if len(self.arrived) else NO_PLACES,
+            places=tuple(self.places[row] for row in places) if self.places else (),
         )
 
     def tokens_where(self, kept: npt.NDArray[np.bool_]) -> Self:
@@ -235,7 +240,7 @@ class Block:
 
     def content(self, row: int) -> bytes:
         """Return bytes that are equal for equal documents, whatever their neighbours."""
-        return replace(self.take([row]), arrived=NO_PLACES).to_bytes()
+        return replace(self.take([row]), arrived=NO_PLACES, places=()).to_bytes()
 
     def order(self) -> list[int]:
         """Return the rows in the order of time, id and content."""
@@ -270,6 +275,8 @@ class Block:
             "sources": self.sources,
             "groups": self.groups,
         }
+        if self.places:
+            header["places"] = self.places
         return wire.pack(
             self.MAGIC,
             header,
@@ -328,7 +335,8 @@ class Block:
         }
         for name, data in (("timestamps", timestamps), ("offsets", offsets), ("arrived", arrived)):
             facts[name] = wire.array_from_bytes(data, "<i8")
-        optional = [name for name in ("sources", "groups", "arrived") if len(facts.get(name, ()))]
+        may_lack = ("sources", "groups", "arrived", "places")
+        optional = [name for name in may_lack if len(facts.get(name, ()))]
         for name in ("labels", "timestamps", *optional):
             checks.sized(f"{name} of {what}", facts[name], count)
         checks.within(f"tokens of {what}", facts["tokens"], 0, len(facts["words"]))

@@ -27,6 +27,7 @@ class Document:
         source: Its author or other source, or None.
         group: The group of trends that it counts in, or None.
         arrived: Its place in the order of its source, which decides between documents of one id.
+        place: Its place in a log (:mod:`beam_topics.model.documents.offsets`), or None.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Document:
     group: str | None = None
     # Not part of what a document is: its order decides and is forgotten.
     arrived: int = field(default=0, compare=False)
+    place: str | None = field(default=None, compare=False)
 
     MAGIC = b"BTt1"
 

@@ -6,9 +6,10 @@ of its key it is a :class:`NumberedMinibatch`, whose fingerprint covers all mini
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from beam_topics.model.documents.block import NO_PLACES, Block, columns_of
+from beam_topics.model.documents.offsets import Ranges, offsets_in
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.stored import checks, wire
 
@@ -35,7 +36,7 @@ class Minibatch(Block):
         cls, block: Block, sequence: int, window_end: int, closes_window: bool
     ) -> Minibatch:
         """Return the documents of a block as a minibatch; they have their order from now on."""
-        columns = {**columns_of(block), "arrived": NO_PLACES}
+        columns = {**columns_of(block), "arrived": NO_PLACES, "places": ()}
         return cls(**columns, sequence=sequence, window_end=window_end, closes_window=closes_window)
 
     def to_bytes(self) -> bytes:
@@ -73,19 +74,21 @@ class NumberedMinibatch:
         previous: The fingerprint of the minibatch before it, 32 bytes.
         fingerprint: Its own fingerprint, 32 bytes.
         payload: The bytes of the minibatch.
+        offsets: The offsets of its documents, and of those of its window that became dead letters;
+            empty where they do not come from a log. They are no part of the chain.
     """
 
     sequence: int
     previous: bytes
     fingerprint: bytes
     payload: bytes
+    offsets: Ranges = field(default_factory=dict, hash=False)
 
     MAGIC = b"BTn1"
 
     def to_bytes(self) -> bytes:
-        return wire.pack(
-            self.MAGIC, {"sequence": self.sequence}, self.previous, self.fingerprint, self.payload
-        )
+        header = {"sequence": self.sequence} | ({"offsets": self.offsets} if self.offsets else {})
+        return wire.pack(self.MAGIC, header, self.previous, self.fingerprint, self.payload)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NumberedMinibatch:
@@ -97,12 +100,15 @@ class NumberedMinibatch:
             previous,
             fingerprint,
             payload,
+            offsets_in(header, "a numbered minibatch"),
         )
 
     @classmethod
-    def link(cls, sequence: int, previous: bytes, payload: bytes) -> NumberedMinibatch:
+    def link(
+        cls, sequence: int, previous: bytes, payload: bytes, offsets: Ranges | None = None
+    ) -> NumberedMinibatch:
         """Return the next link of the chain after ``previous``."""
-        return cls(sequence, previous, wire.digest(previous, payload), payload)
+        return cls(sequence, previous, wire.digest(previous, payload), payload, offsets or {})
 
     @classmethod
     def end(cls, sequence: int, fingerprint: bytes) -> NumberedMinibatch:

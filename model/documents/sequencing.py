@@ -44,6 +44,7 @@ from beam_topics.model.documents import pending
 from beam_topics.model.documents.block import Block, bounds_of, times_in
 from beam_topics.model.documents.document import DeadLetter
 from beam_topics.model.documents.minibatch import Minibatch, NumberedMinibatch
+from beam_topics.model.documents.offsets import ranges_of
 from beam_topics.model.documents.pending import PENDING_BYTES, Bag, Entry, Mirror, PendingHead
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError, StoreConflictError
@@ -255,10 +256,11 @@ def close_windows(
             letters = [
                 _repeated(documents, row, kept, window.end, settings) for row, kept in told.items()
             ]
-            links = []
+            links, places = [], [documents.places[row] for row in told if documents.places]
             for part in minibatches:
-                link, head = _linked(head, part, window)
+                link, head = _linked(head, part, window, places)
                 links.append(link)
+                places = []
                 budget -= len(link.payload)
                 if budget <= 0:
                     break
@@ -359,12 +361,16 @@ def _cut(
 
 
 def _linked(
-    head: SequenceHead, part: Block, window: _Window
+    head: SequenceHead, part: Block, window: _Window, places: Sequence[str | None]
 ) -> tuple[NumberedMinibatch, SequenceHead]:
-    """Return the next minibatch of a window with its link, and the head after it."""
+    """Return the next minibatch of a window with its link, and the head after it.
+
+    ``places`` are those of documents of the window that became dead letters.
+    """
     number, taken = head.sequence + 1, head.taken + len(part)
     minibatch = Minibatch.of_block(part, number, window.end, taken == len(window.rows))
-    link = NumberedMinibatch.link(number, head.chain, minibatch.to_bytes())
+    offsets = ranges_of([*part.places, *places])
+    link = NumberedMinibatch.link(number, head.chain, minibatch.to_bytes(), offsets)
     return link, SequenceHead(number, link.fingerprint, window.end, taken, head.pending)
 
 

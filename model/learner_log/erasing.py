@@ -269,8 +269,10 @@ class KeyErasure:
                 continue
             self._store.signatures.check_signs(self._key)
             if self._writes:
-                hashes: npt.NDArray[np.uint64] = self._segment(digest).hashes.copy()
+                segment = self._segment(digest)
+                hashes: npt.NDArray[np.uint64] = segment.hashes.copy()
                 hashes[sorted(one.places)] = 0
-                data = Segment(self._new.get(one.before) or one.before, hashes).to_bytes()
+                before = self._new.get(one.before) or one.before
+                data = Segment(before, hashes, segment.offsets).to_bytes()
                 put = self._store.replace_known if new == digest else self._store.put_known
                 put(self._key, new, data)

@@ -14,13 +14,14 @@ a rollback gave up is not known.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.offsets import Ranges, joined, offsets_in
 from beam_topics.model.documents.settings import SequenceSettings
 from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.publishing.store import ModelStore
@@ -41,17 +42,20 @@ class Segment:
     Attributes:
         before: The digest of the checkpoint before, "" for none.
         hashes: uint64, the hash of each document; 0 for those that were erased.
+        offsets: Which offsets of logs were learned up to the checkpoint, or are in the dead
+            letters; empty where this is not known.
     """
 
     before: str
     hashes: Hashes
+    offsets: Ranges = field(default_factory=dict)
 
     MAGIC = b"BTK1"
 
     def to_bytes(self) -> bytes:
         hashes = wire.array_to_bytes(self.hashes, "<u8")
-        seal = wire.digest(self.before.encode(), hashes)
-        return wire.pack(self.MAGIC, {"before": self.before}, hashes, seal)
+        header = {"before": self.before} | ({"offsets": self.offsets} if self.offsets else {})
+        return wire.pack(self.MAGIC, header, hashes, _seal(self.before, hashes, self.offsets))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Segment:
@@ -64,9 +68,14 @@ class Segment:
         facts = checks.record(cls, header, "known documents", apart=("hashes",))
         if facts["before"]:
             checks.hexadecimal("field before of known documents", facts["before"])
-        if seal != wire.digest(facts["before"].encode(), hashes):
+        if seal != _seal(facts["before"], hashes, offsets_in(header, "known documents")):
             raise DamagedDataError("known documents do not have the content they were written with")
         return cls(hashes=wire.array_from_bytes(hashes, "<u8"), **facts)
+
+
+def _seal(before: str, hashes: bytes, offsets: Ranges) -> bytes:
+    more = [wire.canonical_json(offsets).encode()] if offsets else []
+    return wire.digest(before.encode(), hashes, *more)
 
 
 def facts_in(blocks: Iterable[Block]) -> Iterator[Facts]:
@@ -115,3 +124,33 @@ def known_up_to(store: ModelStore, key: str, digest: str) -> Hashes:
         parts.append(segment.hashes)
         count, digest = count + len(segment.hashes), segment.before
     return np.concatenate(parts)
+
+
+def offsets_after(
+    store: ModelStore, key: str, before: str, learned: Sequence[Ranges] | None
+) -> Ranges:
+    """Return which offsets of logs were learned up to a new checkpoint; none if not all are known.
+
+    They are known where they were from the first checkpoint on.
+
+    Args:
+        store: The model store.
+        key: The model key.
+        before: The digest of the checkpoint before, "" for none.
+        learned: The offsets of each minibatch since then, as far as it came from a log; None if
+            they are not known.
+    """
+    earlier = offsets_up_to(store, key, before)
+    if learned is None or not (earlier if before else all(learned)):
+        return {}
+    return joined(earlier, *learned)
+
+
+def offsets_up_to(store: ModelStore, key: str, digest: str) -> Ranges:
+    """Return which offsets of logs were learned up to a checkpoint of island 0; none if unknown.
+
+    Raises:
+        DamagedDataError: What is known is damaged.
+    """
+    data = store.get_known(key, digest) if digest else None
+    return Segment.from_bytes(data).offsets if data is not None else {}

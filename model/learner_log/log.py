@@ -45,7 +45,7 @@ from beam_topics.model.errors import DamagedDataError, MemoryLimitError, StoreCo
 from beam_topics.model.learner_log import offering
 from beam_topics.model.learner_log.bound import earlier_options
 from beam_topics.model.learner_log.head import LearnerHead, checkpoint_to_bytes
-from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of
+from beam_topics.model.learner_log.known import Segment, facts_in, hashes_of, offsets_after
 from beam_topics.model.learner_log.live import LIVE_LEARNERS, Live, LiveLearners
 from beam_topics.model.learner_log.offering import count_arrivals
 from beam_topics.model.learner_log.options import LearnOptions
@@ -378,6 +378,8 @@ class Session(Replayer):
         if out.head.at_base and (
             out.head.log_tokens >= self.options.run.checkpoint_tokens
             or len(out.head.candidates) > _MAX_CANDIDATES
+            # A job that begins at stored offsets begins at a checkpoint that knows all versions.
+            or (out.head.offered == out.head.sequence and links[-1].offsets)
         ):
             self._write_checkpoint(out, live, log)
         return live
@@ -462,7 +464,7 @@ class Session(Replayer):
             self._entry(head), checkpoint_to_bytes(head, self.learner.save(live.state))
         )
         if not self.island:
-            self._write_known(before, entry.digest, log)
+            self._write_known(before, entry.digest, log, head.log_count)
         log.clear()
         out.checkpoints += 1
         out.head = replace(
@@ -474,12 +476,17 @@ class Session(Replayer):
             candidates=head.candidates[-1:],
         )
 
-    def _write_known(self, before: str, digest: str, log: Bag) -> None:
-        """Write which documents the log holds, beside the checkpoint that takes its place."""
-        links = map(NumberedMinibatch.from_bytes, log.read())
+    def _write_known(self, before: str, digest: str, log: Bag, count: int) -> None:
+        """Write which documents the log holds, beside the checkpoint that takes its place.
+
+        A run that ends early no longer has the log, of ``count`` minibatches.
+        """
+        links = list(map(NumberedMinibatch.from_bytes, log.read()))
+        learned = [link.offsets for link in links] if len(links) == count else None
+        offsets = offsets_after(self.store, self.key, before, learned)
         facts = facts_in(link.minibatch() for link in links)
         hashes = hashes_of(facts, self.options.id_from, self.options.sequence)
-        self.store.put_known(self.key, digest, Segment(before, hashes).to_bytes())
+        self.store.put_known(self.key, digest, Segment(before, hashes, offsets).to_bytes())
 
     def _measured(self, live: Live, before: int, tokens: int) -> int:
         """Return the bytes of the learner, which are measured once in many tokens.

@@ -141,6 +141,8 @@ class LearnOptions:
         id_from: By what added documents are known to be learned already: ``field``, or ``place``
             (:mod:`beam_topics.model.learner_log.known`).
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
+        known_up_to: The digest of the checkpoint up to which added documents are known; "" for the
+            one where the run begins on a key. Only the former stays while the run writes others.
 
     Raises:
         OptionError: What the settings alone ask for does not fit into ``--max_state_mb``.
@@ -156,6 +158,7 @@ class LearnOptions:
     end_of_stream: int = 0
     id_from: str = "field"
     trust: str = ""
+    known_up_to: str = ""
 
     def __post_init__(self) -> None:
         least, most = self.settings.least_bytes / 2**20, self.run.max_state_mb

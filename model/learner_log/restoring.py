@@ -82,6 +82,11 @@ def find_start(options: LearnOptions, key: str) -> Start:
     return Start(newest, entries)
 
 
+def begin_of(start: Start) -> str:
+    """Return the digest of the checkpoint of island 0 where a run begins, "" for none."""
+    return start.entries[0].digest if start.entries else ""
+
+
 @dataclass
 class SequenceStart:
     """Where the sequences of a run begin.
@@ -119,8 +124,7 @@ class SequenceStart:
             documents: Documents to add.
         """
         if key not in self._learned:
-            entries = find_start(self.options, key).entries
-            digest = entries[0].digest if entries else ""
+            digest = self.options.known_up_to or begin_of(find_start(self.options, key))
             self._learned[key] = known_up_to(self.options.opened(), key, digest)
         if not len(self._learned[key]):
             return documents

@@ -5,21 +5,27 @@ that ``--resume_from`` names, to repeat a run that was interrupted. A key withou
 starts a new model. Documents that were learned up to there are left out
 (:mod:`beam_topics.model.learner_log.known`). Documents of windows before the last one that was
 learned join that one: the input before may have ended in it.
+
+A new job over a topic of Kafka goes on likewise, by itself, where the model store has the offsets
+of what it learned (:func:`go_on`). A job whose state the runner restores goes on from that state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
+from beam_topics.model.documents.offsets import reads_on
 from beam_topics.model.errors import (
     OptionError,
     StoreConflictError,
 )
+from beam_topics.model.learner_log.known import offsets_up_to
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.learner_log.restoring import find_start
+from beam_topics.model.learner_log.restoring import begin_of, find_start
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import CheckpointEntry
-from beam_topics.model.publishing.store import ModelStore
+from beam_topics.model.publishing.store import ModelStore, rhythm_text
 from beam_topics.model.times import to_iso
 from beam_topics.pipelines.cli.groups import Options
 from beam_topics.pipelines.cli.settings_from_options import (
@@ -34,14 +40,58 @@ _FINISH = (
 )
 
 
-def check_store(options: Options, learning: LearnOptions) -> None:
+def go_on(options: Options) -> None:
+    """Let a job over a log add documents after the newest version, if their offsets are stored.
+
+    A job does so unless the user or the runner says where it begins.
+    """
+    told = options.get("add_documents") or options.get("resume_from") or restores_state(options)
+    if options.get("source") != "kafka" or told:
+        return
+    learning = learn_options_of(options)
+    newest = None if is_keyed(options, learning) else learning.opened().latest("")
+    if newest is None:
+        return
+    run = replace(learning.run, add_documents=True, resume_from=str(newest.sequence))
+    try:
+        (entry, *_) = find_start(replace(learning, run=run), "").entries
+    except OptionError:
+        # Another release wrote no checkpoint with this version.
+        return
+    if offsets_up_to(learning.opened(), "", entry.digest):
+        options.add_documents, options.resume_from = True, run.resume_from
+
+
+def stored_offsets(options: Options) -> dict[str, int]:
+    """Return from which offset on each log is not learned, where the run adds documents.
+
+    Logs that the store does not know are left out. With several keys it knows none.
+    """
+    if not options.get("add_documents"):
+        return {}
+    learning = learn_options_of(options)
+    if is_keyed(options, learning):
+        return {}
+    return reads_on(offsets_up_to(learning.opened(), "", begin_of(find_start(learning, ""))))
+
+
+def restores_state(options: Options) -> bool:
+    """Return whether the runner restores the state of an earlier job (Flink, Dataflow)."""
+    given = options.beam.get_all_options(retain_unknown_options=True) if options.beam else {}
+    return bool(given.get("savepoint_path") or given.get("update"))
+
+
+def check_store(options: Options, learning: LearnOptions) -> LearnOptions:
     """Check the model store before the run: its settings, and the checkpoint to continue from.
 
     Keys that come from records are checked when their first document arrives.
 
+    Returns:
+        The options, with the checkpoint up to which documents are known.
+
     Raises:
         StoreConflictError: the store holds other settings, or versions at other times.
-        OptionError: the store has no such checkpoint.
+        OptionError: the store has no such checkpoint, or the times of versions cannot change.
     """
     store, run = learning.opened(), learning.run
     blobs_at(store.root).check_writable()
@@ -62,7 +112,10 @@ def check_store(options: Options, learning: LearnOptions) -> None:
                 allowed,
                 "Correct --model_store, or leave this out to start again.",
             )
-        return
+        return learning
+    if restores_state(options) and not run.start:
+        check_restored(store, learning)
+        return learning
     start = find_start(learning, "")
     if run.start and not start.entries:
         # It says that there is none.
@@ -74,6 +127,33 @@ def check_store(options: Options, learning: LearnOptions) -> None:
                 "--add_documents: the archive of the store goes on with --schedule=stream; give"
                 " --schedule=archive to learn all documents again for each version."
             )
+        return replace(learning, known_up_to=start.entries[0].digest)
+    return learning
+
+
+def check_restored(store: ModelStore, learning: LearnOptions) -> None:
+    """Check a run whose learner goes on from the runner's state, at any ``--publish_every``.
+
+    The islands of a learner may stand at different minibatches there, and would offer versions
+    after different ones.
+
+    Raises:
+        StoreConflictError: the store holds other settings.
+        OptionError: several islands would publish at other times.
+    """
+    if (newest := store.latest("")) is None:
+        return
+    store.check_settings("", learning.binding)
+    every, theirs = learning.run.publish_every, list(newest.publish_every.items())
+    if learning.settings.islands > 1 and theirs not in ([], [every]):
+        before = rhythm_text(*theirs[0])
+        raise OptionError(
+            "--publish_every",
+            str(every),
+            f"{before}, as before, where the runner restores a learner with islands",
+            f"Give --publish_every={before}, or drain the job and start a new one with"
+            " --add_documents.",
+        )
 
 
 def keys_to_add_to(store: ModelStore, keyed: bool) -> list[str]:

@@ -9,8 +9,9 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runners.broker import KafkaBroker, rows
@@ -67,13 +68,20 @@ class Live:
     """A producer and a training pipeline, side by side."""
 
     def __init__(
-        self, broker: KafkaBroker, topic: str, folder: Path, count: int, rate: float, *flags: str
+        self,
+        broker: KafkaBroker,
+        topic: str,
+        folder: Path,
+        count: int,
+        rate: float,
+        *flags: str,
+        sent: Callable[[int], Iterator[dict[str, Any]]] = rows,
     ) -> None:
         broker.create(topic, 3)
         self._broker, self._topic, self._folder = broker, topic, folder
         self._count, self.store = count, ModelStore(str(folder / "models"))
         self._producer = threading.Thread(
-            target=broker.send, args=(topic, rows(count), (0, 1), rate)
+            target=broker.send, args=(topic, sent(count), (0, 1), rate)
         )
         source = [
             "--source=kafka",
@@ -178,6 +186,24 @@ def test_prism_reads_a_partition_that_is_added(broker, prism, tmp_path):
         live.until(1, 120)
         live.add_partition(4, 500)
         live.check(tmp_path / "dead")
+
+
+def late_rows(count):
+    """Rows of which every twentieth is up to two days late."""
+    for number, row in enumerate(rows(count)):
+        late = 0 if number % 20 else number * 7919 % 172_800
+        yield {**row, "timestamp": row["timestamp"] - late}
+
+
+def test_new_jobs_read_on_after_kills_and_each_document_is_learned_once(broker, prism, tmp_path):
+    flags = ("--runner=PrismRunner", f"--prism_location={prism}")
+    with Live(broker, "killed", tmp_path, LONG, EACH_SECOND, *flags, sent=late_rows) as live:
+        for part in (1, LONG // 3, 2 * LONG // 3):
+            live.until(part, 200)
+            live.restart()
+        live.check(tmp_path / "dead")
+        assert "reads killed on at the offsets of the model store" in live.pipeline.output()
+        assert [one.parent for one in live.store.manifests("")].count(None) == 1
 
 
 def test_flink_reads_partitions_that_are_added_after_a_savepoint_and_while_it_runs(

@@ -4,9 +4,11 @@
 
 Each partition is one log (:mod:`beam_topics.transforms.sources.log_source`) whose positions are
 offsets. The checkpoints of the runner hold the offsets, and nothing is committed to a consumer
-group. Partitions that are added to the topic are found while the job runs (:class:`ListPartitions`)
-and, with a start of ``latest``, are read from their first message. The stream waits for them as for
-every other partition, and their documents behind the watermark of the stream are late.
+group. The model store has those of what was learned, and a new job begins there
+(:mod:`beam_topics.model.documents.offsets`). Partitions that are added to the topic are found while
+the job runs (:class:`ListPartitions`) and, with a start of ``latest``, are read from their first
+message. The stream waits for them as for every other partition, and their documents behind the
+watermark of the stream are late.
 
     settings = KafkaSettings("broker:9092", "posts", idle_after=60, max_delay=30_000_000)
     (documents, dead_letters) = pipeline | ReadKafka(settings, ParseSettings(), TokeniserSettings())
@@ -45,6 +47,7 @@ from apache_beam.transforms.window import GlobalWindow
 from apache_beam.utils.timestamp import Duration
 
 from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.offsets import place as place_in
 from beam_topics.model.errors import SourceError
 from beam_topics.model.reading.parsing import not_future, parse_line
 from beam_topics.model.reading.settings import ParseSettings
@@ -165,6 +168,8 @@ class PartitionReader:
         start: The position to begin at.
         settings: Where to read from, and when a partition counts as idle.
         parse: How messages are parsed.
+        has_keys: Whether documents are of several model keys. Each key learns some of the offsets,
+            so documents have no places then.
         clock: A monotonic clock in seconds.
         now: The seconds since 1970.
     """
@@ -177,13 +182,16 @@ class PartitionReader:
         *,
         settings: KafkaSettings,
         parse: ParseSettings,
+        has_keys: bool = False,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.position = start
+        # The first offset of the next document's place.
+        self._since, self._has_keys = start[0], has_keys
         self._consumer, self._stop, self._number = consumer, whole.stop, whole.partition
         self._partition = client_library().TopicPartition(whole.topic, whole.partition)
-        self._place = f"{whole.topic}/{whole.partition}"
+        self._place, self._first = f"{whole.topic}/{whole.partition}", whole.start
         self._settings, self._parse = settings, parse
         self._clock, self._now = clock, now
         self._fetched: deque[Any] = deque()
@@ -234,6 +242,9 @@ class PartitionReader:
         if known:
             item = not_future(item, line, place, millis * 1000, self._settings.max_future)
         watermark = None
+        if isinstance(item, Document) and not self._has_keys:
+            item.place = place_in(self._place, self._first, self._since, offset + 1)
+            self._since = offset + 1
         if isinstance(item, Document):
             reached = min(item.timestamp, millis * 1000) if known else item.timestamp
             watermark = reached - self._settings.max_delay
@@ -300,6 +311,7 @@ class KafkaDoFn(LogSourceDoFn):
         super().__init__(tokeniser, in_blocks)
         self._settings = settings
         self._parse = parse
+        self._has_keys = tokeniser.has_keys or parse.fields.key is not None
 
     def range_of(self, element: bytes) -> LogRange:
         found = Partition.from_bytes(element)
@@ -312,7 +324,14 @@ class KafkaDoFn(LogSourceDoFn):
         found = Partition.from_bytes(element)
         consumer = consumer_of(self._settings)
         consumer.assign([client_library().TopicPartition(found.topic, found.partition, start[0])])
-        return PartitionReader(consumer, found, start, settings=self._settings, parse=self._parse)
+        return PartitionReader(
+            consumer,
+            found,
+            start,
+            settings=self._settings,
+            parse=self._parse,
+            has_keys=self._has_keys,
+        )
 
 
 class ReadKafka(beam.PTransform):

@@ -55,6 +55,7 @@ class KafkaSettings:
             :mod:`beam_topics.transforms.sources.kafka`.
         max_future: How much later than its message a document may be, in microseconds; None for any
             time. Others become dead letters.
+        offsets: Partitions, and the offset at which each begins in place of ``start``.
 
     Raises:
         OptionError: The start is not allowed.
@@ -68,6 +69,7 @@ class KafkaSettings:
     idle_after: float = 60.0
     max_delay: int = 0
     max_future: int | None = None
+    offsets: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         if self.start not in ("earliest", "latest"):

@@ -50,9 +50,10 @@ def partitions_of(settings: KafkaSettings, first: int = 0) -> Iterator[Partition
     are left are not yielded.
 
     Raises:
-        SourceError: The brokers do not have the topic, or do not answer and ``first`` is 0.
+        SourceError: The brokers do not have the topic, do not answer and ``first`` is 0, or do not
+            have a stored offset.
     """
-    kafka = client_library()
+    kafka, stored = client_library(), dict(settings.offsets)
     consumer = consumer_of(settings)
     try:
         found = consumer.list_topics(settings.topic, timeout=_TIMEOUT).topics[settings.topic]
@@ -65,9 +66,12 @@ def partitions_of(settings: KafkaSettings, first: int = 0) -> Iterator[Partition
             low, high = consumer.get_watermark_offsets(
                 kafka.TopicPartition(settings.topic, number), timeout=_TIMEOUT
             )
-            # What a new partition holds came after the start of the job.
-            new = first > 0 and settings.start == "latest"
-            start = low if new else _start(consumer, settings, number, low, high)
+            # What a new partition holds came after the start of the job, or of the one before.
+            new = (first > 0 or settings.offsets) and settings.start == "latest"
+            if (start := stored.get(number)) is not None:
+                _check_stored(settings, number, start, low, high)
+            else:
+                start = low if new else _start(consumer, settings, number, low, high)
             stop = max(high, start) if settings.until == "end" else None
             yield Partition(settings.topic, number, start, stop)
     except kafka.KafkaException as error:
@@ -78,6 +82,20 @@ def partitions_of(settings: KafkaSettings, first: int = 0) -> Iterator[Partition
             ) from error
     finally:
         consumer.close()
+
+
+def _check_stored(settings: KafkaSettings, partition: int, start: int, low: int, high: int) -> None:
+    if low <= start <= high:
+        return
+    what = (
+        f"begins at offset {low:,} now: {low - start:,} were removed before they were read"
+        if start < low
+        else f"ends at offset {high:,}: it was made anew"
+    )
+    raise SourceError(
+        f"{settings.topic}/{partition} was learned up to offset {start:,}, and {what}. To learn"
+        " what the topic holds beyond the documents that were learned, give --kafka_start=earliest."
+    )
 
 
 def _start(consumer: Any, settings: KafkaSettings, partition: int, low: int, high: int) -> int:

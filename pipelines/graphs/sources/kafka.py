@@ -12,6 +12,8 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import DAY, KafkaClientSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
+from beam_topics.pipelines.cli.terminal import tell
+from beam_topics.pipelines.graphs.additions import stored_offsets
 from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 from beam_topics.transforms.sources.kafka_client import (
     KafkaSettings,
@@ -21,6 +23,9 @@ from beam_topics.transforms.sources.kafka_client import (
 
 if TYPE_CHECKING:
     from beam_topics.transforms.sources.kafka import ReadKafka
+
+# Partitions whose offsets are printed.
+_SHOWN = 8
 
 
 @SOURCES.register
@@ -74,6 +79,20 @@ class Kafka(SourceSettings):
             idle_after=self.idle_after / MICROSECONDS_PER_SECOND,
             max_delay=self.max_delay or 0,
             max_future=self.max_future,
+            offsets=self._stored(options),
+        )
+
+    def _stored(self, options: Options) -> tuple[tuple[int, int], ...]:
+        """Return the partitions of the topic that are read on, with their offsets in the store."""
+        if options.get("kafka_start") == "earliest":
+            return ()
+        found = {log.rpartition("/"): at for log, at in stored_offsets(options).items()}
+        return tuple(
+            sorted(
+                (int(number), at)
+                for (topic, _, number), at in found.items()
+                if topic == self.kafka_topic
+            )
         )
 
     def read(self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool) -> ReadKafka:
@@ -82,6 +101,13 @@ class Kafka(SourceSettings):
 
         settings = self.settings(options)
         properties(settings.config)
-        # Check now that the topic exists. Workers list its partitions again.
-        next(iter(partitions_of(settings)), None)
+        # Check now that the topic exists, with stored offsets. Workers list its partitions again.
+        list(partitions_of(settings))
+        if settings.offsets:
+            some = ", ".join(f"{at:,} of {number}" for number, at in settings.offsets[:_SHOWN])
+            more = ", ..." if len(settings.offsets) > _SHOWN else ""
+            tell(
+                f"--source=kafka: reads {settings.topic} on at the offsets of the model store:"
+                f" {some}{more} (--kafka_start=earliest reads it from its beginning)."
+            )
         return ReadKafka(settings, read_settings_of(options).parse, tokeniser, in_blocks=in_blocks)

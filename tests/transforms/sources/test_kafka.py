@@ -15,6 +15,8 @@ from collecting import run
 from log_battery import check_laws
 
 from beam_topics.model.documents.block import Block
+from beam_topics.model.documents.document import Document
+from beam_topics.model.documents.offsets import ranges_of, reads_on
 from beam_topics.model.errors import DamagedDataError, OptionError, SourceError
 from beam_topics.model.inference.mixtures import TopicMixture
 from beam_topics.model.reading.parsing import place_id
@@ -428,6 +430,22 @@ def test_tombstones_are_passed_over(broker):
     assert [one.take().item.id for _ in range(2)] == ["d0", "d2"]
     assert one.take().passed == (3,)
     assert one.position == (4,)
+
+
+def test_places_cover_what_holds_no_document(broker):
+    bad, gone = Message(1, b"not json"), Message(2)
+    broker.partitions = {0: [message(0), bad, gone, message(3), message(7), Message(8, b"[")]}
+    one = dofn().open(element(0, 0, 9), (0,))
+    items = [one.take().item for _ in range(5)]
+    places = [item.place for item in items if isinstance(item, Document)]
+    assert places == ["0 0 1 posts/0", "0 1 4 posts/0", "0 4 8 posts/0"]
+    assert reads_on(ranges_of(places)) == {"posts/0": 8}
+
+
+def test_a_restored_partition_begins_its_places_at_its_offset(broker):
+    reader = dofn().open(element(0, 5, 15), (9,))
+    assert reader.take().item.place == "5 9 10 posts/0"
+    reader.close()
 
 
 def test_the_watermark_is_the_time_less_the_delay_and_at_most_the_messages_own(broker):
