@@ -15,8 +15,8 @@ from beam_topics.model.reporting.alarms import Watched
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import to_iso
-from beam_topics.pipelines.graphs.bursts import known_of
-from beam_topics.transforms.bursts import FindBursts, records_of_bursts
+from beam_topics.pipelines.graphs.judging import known_of
+from beam_topics.transforms.bursts import FindBursts, Watch, records_of_bursts
 from beam_topics.transforms.trends import rows_of
 
 DAY = 86_400_000_000
@@ -69,7 +69,7 @@ def by_hand(store):
     for key in ("", "other"):
         rows = [row for _, row in ROWS if json.loads(row)["key"] == key]
         _, events = Watched().closed(DAY, rows)
-        found += [json.loads(data) for data in records_of_bursts(store, key, events)]
+        found += [json.loads(data) for data in records_of_bursts(store, Watch(key), events)]
     return sorted(found, key=lambda event: (event["key"], event["number"]))
 
 
@@ -143,7 +143,7 @@ def test_windows_are_judged_by_the_trends_of_earlier_runs(store, tmp_path):
     path = tmp_path / "trends-1.jsonl"
     path.write_bytes(b"".join(row + b"\n" for _, row in between(0, 20)))
     known, today = known_of(str(tmp_path), DAY), between(20, 21)
-    assert sorted(known) == [b"", b"other"]
+    assert sorted(known) == [Watch("").to_bytes(), Watch("other").to_bytes()]
     wanted = [one for one in by_hand(store) if one["time"] == to_iso((FIRST + 21) * DAY)]
     assert [one["topics"] for one in wanted] == [[1], [1]]
     assert bursts(store.root, rows=today, known=known) == wanted
@@ -160,5 +160,5 @@ def test_no_two_events_have_one_name(store):
         for day in (-2, 1, 2)
         for topics in ([], [0], [1], [2])
     ]
-    found = [json.loads(data) for data in records_of_bursts(store, "", events)]
+    found = [json.loads(data) for data in records_of_bursts(store, Watch(""), events)]
     assert len({(one["version"], one["number"]) for one in found}) == len(events)

@@ -138,14 +138,15 @@ def test_windows_of_another_length_begin_anew():
 
 def test_damaged_states_are_refused():
     _, state = told(DAY, rows_in(DAY, 5, set()))
-    names = ("window", "starts", "topics", "bursting", "table")
+    names = ("window", "starts", "topics", "last", "table")
     good = {name: getattr(state, name) for name in names}
     for name, value in [
         ("starts", state.starts[::-1]),
         ("starts", state.starts[:-1]),
         ("topics", state.topics[:-1]),
         ("topics", ("a",)),
-        ("bursting", (3, 3)),
+        ("last", state.last[:-1]),
+        ("last", ("a",) * len(state.topics)),
         ("table", state.table[:-1]),
         ("table", state.table * np.nan),
     ]:
