@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 from beam_topics.model.errors import OptionError
 from beam_topics.model.files import read_text
 from beam_topics.model.reporting.rules import Rule
+from beam_topics.model.reporting.webhook import secret_of
 from beam_topics.pipelines.cli.config import mapping_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import EventSettings, kafka_topic
@@ -48,7 +49,8 @@ class _Field(NamedTuple):
 
 def _texts(value: Any) -> tuple[str, ...]:
     listed = [value] if isinstance(value, str) else value
-    if not listed or not all(isinstance(one, str) and one for one in listed):
+    texts = isinstance(listed, list) and all(isinstance(one, str) and one for one in listed)
+    if not texts or not listed:
         raise ValueError
     return tuple(dict.fromkeys(listed))
 
@@ -119,6 +121,7 @@ def _rule(place: str, name: str, given: Any, options: Options) -> Rule:
         raise OptionError(f"{place}.groups", given["groups"], allowed, remedy)
     if is_webhook(values.get("to")):
         check_webhook(f"{place}.to", values["to"])
+        secret_of(f"{place}.to", values["to"])
     if "to" not in values and settings_of(options, EventSettings).events is None:
         remedy = "Add it to the rule, or give --events for all rules without it."
         raise OptionError(f"{place}.to", None, _FIELDS["to"].allowed, remedy)

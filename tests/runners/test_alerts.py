@@ -12,13 +12,13 @@ from receiving import receiver
 from runners.broker import KafkaBroker
 from runners.conftest import or_skip
 from runners.processes import Server, run_until
+from runners.replays import TOPICS
 from runners.tools import ROOT
 
 pytest.importorskip("confluent_kafka")
 
 DAY, FIRST, QUIET, USUAL, SECONDS = 86_400, 20_000, 14, 12, 60
-SHIPS = "ship sailed harbour sailor ocean wind mast anchor storm deck island captain".split()
-COURTS = "judge court verdict lawyer witness trial appeal jury prison crime law oath".split()
+SHIPS, COURTS = (text.split() for text in TOPICS)
 RULES = """\
 courts: {topics: [%(topics)s], to: %(url)s}
 icebergs: {words: [iceberg], false_alarms: 1, to: %(url)s}
@@ -42,7 +42,7 @@ def documents(day, courts=USUAL, icebergs=1):
 def windows(folder):
     """The ends of the windows of which rows of trends and of words are written."""
     rows = {
-        name: {json.loads(line)["window_end"] for path in paths for line in path.open()}
+        name: {json.loads(x)["window_end"] for one in paths for x in one.read_text().splitlines()}
         for name in ("trends", "words")
         if (paths := list((folder / "trends").glob(f"{name}-*")))
     }
@@ -61,6 +61,7 @@ def test_an_alarm_reaches_a_webhook_within_a_minute_of_the_document(flink, tmp_p
         places |= {"trends": "trends", "alerts": "alerts.yaml"}
         command = [
             *(sys.executable, "-m", "beam_topics.pipelines.stream", *flink.flags(1)),
+            "--checkpointing_interval=2000",
             *("--source=kafka", f"--kafka_servers={broker.servers}", "--kafka_topic=news"),
             *("--window=1d", "--publish_every=1window", "--topics=2", "--births=off"),
             *(f"--{name}={tmp_path / path}" for name, path in places.items()),
