@@ -1,5 +1,7 @@
 """Bursts in streams with a weekly cycle: ``python -m benchmarks.bursts``.
 
+``python -m benchmarks.bursts rules`` has the limits of rules of ``--alerts`` in place of sizes.
+
 A made stream has 70 days and a number of topics. The documents of a topic on a day have a Poisson
 distribution, whose rate varies by 10 % from day to day, is the cycle times as large on Saturdays
 and Sundays, and is twice as large on one working day of the last week, in one topic. All documents
@@ -10,13 +12,17 @@ a false alarm of any topic.
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from beam_topics.model.arrays import BoolArray, FloatArray, LongArray
-from beam_topics.model.reporting.course import DAY, discovered, judged
+from beam_topics.model.reporting.course import DAY, FALSE_SHARE, LEVEL, discovered, judged
 
 RUNS, WEEKS, SCATTER = 200, 10, 0.1
 CYCLES, SIZES, TOPICS = (1, 2, 3), (30, 100, 300), (10, 50, 200)
+# ``false_discoveries`` and ``false_alarms`` of rules.
+ALARMS, DISCOVERIES = (0.2, 1.0, 5.0), (0.02, 0.1, 0.3)
 
 
 def stream(
@@ -66,12 +72,34 @@ def main() -> None:
                 print(f"{row}  {false:17.2%}  {days:7.1%}", flush=True)
 
 
-def bursts(counts: FloatArray, documents: FloatArray, starts: LongArray) -> BoolArray:
-    """Return which counts are bursts."""
+def rules() -> None:
+    """Print a row for each limit and number of topics, at 100 documents a day."""
+    limits = [(f"false_alarms: {most:g}", 1.0, most / 100) for most in ALARMS]
+    limits += [(f"false_discoveries: {share:g}", share, 1.0) for share in DISCOVERIES]
+    print("limit                    weekend  topics  found  false: topic-days     days")
+    for topics in TOPICS:
+        for cycle in CYCLES[:2]:
+            starts, counts, doubled = stream(1, cycle, 100, topics)
+            documents = np.full(len(starts), 200.0 * topics)
+            for name, share, level in limits:
+                told = bursts(counts, documents, starts, share, level)
+                found, false, days = rates_of(told, doubled, 7)
+                row = f"{name:23} {cycle:7}x  {topics:6}  {found:5.1%}"
+                print(f"{row}  {false:17.2%}  {days:7.1%}", flush=True)
+
+
+def bursts(
+    counts: FloatArray,
+    documents: FloatArray,
+    starts: LongArray,
+    share: float = FALSE_SHARE,
+    level: float = LEVEL,
+) -> BoolArray:
+    """Return which counts are bursts, by the limits of :func:`discovered`."""
     _, found = judged(counts.reshape(len(starts), -1), documents[:, None], starts.tolist())
     topics = found.reshape(-1, counts.shape[2])
-    return np.array([discovered(one) for one in topics]).reshape(counts.shape)
+    return np.array([discovered(one, share, level) for one in topics]).reshape(counts.shape)
 
 
 if __name__ == "__main__":
-    main()
+    rules() if sys.argv[1:] == ["rules"] else main()

@@ -339,7 +339,7 @@ def made_pages(folder: Path) -> list[tuple[str, Path]]:
 
     if not model.exists():
         source.write_text("".join(json.dumps(one) + "\n" for one in made(random.Random(1))))
-        by = ("--trends_by=group", "--group_field=region")
+        by = ("--group_field=region",)
         run(
             "stream",
             source.name,

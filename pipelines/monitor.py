@@ -95,7 +95,8 @@ def _now() -> int:
 
 _wait = time.sleep
 
-main = command("monitor", __doc__, GROUPS, REQUIRED, monitor, graph=False)
+_ENDED = "The figures have ended."
+main = command("monitor", __doc__, GROUPS, REQUIRED, monitor, graph=False, ended=_ENDED)
 
 if __name__ == "__main__":
     sys.exit(main())

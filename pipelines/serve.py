@@ -127,7 +127,8 @@ def config_of(
     )
 
 
-main = command("serve", __doc__, GROUPS, REQUIRED, serve, graph=False)
+_ENDED = "The page has ended."
+main = command("serve", __doc__, GROUPS, REQUIRED, serve, graph=False, ended=_ENDED)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -18,6 +18,7 @@ GROUPS = (
     *train.GROUPS[:4],
     group.SinkOptions,
     group.OutputOptions,
+    group.AlertOptions,
     group.StreamOptions,
     *train.GROUPS[4:],
     group.MethodOptions,

@@ -2,10 +2,10 @@
 
 ``beam-topics watch data.csv``
 
-It takes the options of ``train`` and those of the service. Where the model store is the folder
-``models`` of this machine, a process of its own runs ``stream``, which labels too: it writes
-``mixtures``, ``trends`` and ``events`` beside the store, and the page shows the last window of
-them. Elsewhere the process runs ``train``.
+It takes the options of ``train``, ``--alerts``, and those of the service. Where the model store is
+the folder ``models`` of this machine, a process of its own runs ``stream``, which labels too: it
+writes ``mixtures``, ``trends`` and ``events`` beside the store, and the page shows the last window
+of them. Elsewhere the process runs ``train``.
 
 Labels cost more than half of what training does (``docs/results/serving.md``), of which the labels
 themselves are a third, and rows, bursts and stories the rest: fewer sweeps save nothing. Those of
@@ -39,7 +39,7 @@ from beam_topics.pipelines.serve import listening, models_of, server_of
 if TYPE_CHECKING:
     import uvicorn
 
-GROUPS = (*train.GROUPS, group.ServiceOptions)
+GROUPS = (*train.GROUPS, group.AlertOptions, group.ServiceOptions)
 # New versions are looked for after so many seconds.
 POLL = 1.0
 _ENDS = (signal.SIGTERM, signal.SIGHUP)

@@ -3,7 +3,8 @@
     rows: bytes (JSON) of :mod:`beam_topics.transforms.trends`, and of
         :mod:`beam_topics.transforms.stories` -> events: bytes (JSON)
 
-Rows wait in state for an event-time timer of their window, so windows are judged in their order
+A rule (:mod:`beam_topics.model.reporting.rules`) has a state for each of its groups and words. Rows
+wait there for an event-time timer of their window, so windows are judged in their order
 (:mod:`beam_topics.model.reporting.alarms`). An event has the words and names of the topic
 in the version that labels the documents of the window, the newest one before its end, and the
 stories to which most documents of the topic came.
@@ -14,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.coders import BytesCoder
@@ -29,11 +30,14 @@ from apache_beam.transforms.window import TimestampedValue
 from apache_beam.utils.timestamp import Timestamp
 
 from beam_topics.model.documents import pending
+from beam_topics.model.publishing.catalogue import CatalogueStore
 from beam_topics.model.publishing.events import FIRST_WORDS, Event
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.version_events import record_of
 from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.shown import Shown
+from beam_topics.model.stored import wire
 from beam_topics.model.times import MICROSECONDS_PER_SECOND, parse_time, to_iso
 from beam_topics.transforms.shared import LAST_TIME, PendingDoFn, StatefulDoFn, TimerSchedule
 
@@ -50,15 +54,40 @@ def _end_of(data: bytes) -> str:
     return end
 
 
-def by_key(row: bytes) -> tuple[bytes, bytes]:
-    """Return a row behind its model key."""
-    return json.loads(row)["key"].encode(), row
+class Watch(NamedTuple):
+    """What has a state: a model key, a rule, a group (None: all) and a word (None: topics)."""
+
+    key: str
+    rule: str = ""
+    group: str | None = None
+    word: str | None = None
+
+    def to_bytes(self) -> bytes:
+        """Return the key of the state."""
+        return wire.canonical_json(self).encode()
+
+    def named(self) -> dict[str, str | None]:
+        """Return the fields of a record that say what was watched; none without rules."""
+        return {name: getattr(self, name) for name in self._fields[1:] if self.rule}
+
+
+def by_watch(data: bytes, rules: Sequence[Rule]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield a row behind each key of a state that takes it; all of the model key take stories."""
+    row = json.loads(data)
+    for rule in rules:
+        for group, word in rule.watches():
+            if _IS_STORY in row or (group in (None, row["group"]) and row.get("word") == word):
+                yield Watch(row["key"], rule.name, group, word).to_bytes(), data
 
 
 def records_of_bursts(
-    store: ModelStore, key: str, bursts: Sequence[Event], stories: Sequence[Mapping[str, Any]] = ()
+    store: ModelStore,
+    watch: Watch,
+    bursts: Sequence[Event],
+    stories: Sequence[Mapping[str, Any]] = (),
 ) -> Iterator[bytes]:
     """Yield the records of bursts with rows of their stories, the newest burst first."""
+    key, word = watch.key, watch.word
     found, shown = store.latest(key), None
     for event in sorted(bursts, key=lambda one: (one.time, one.topics), reverse=True):
         while found is not None and found.event_time >= event.time:
@@ -66,11 +95,13 @@ def records_of_bursts(
         if found and shown is None and store.has_model(found):
             shown = Shown.stored(store, found)
         words, names = _words_and_names(shown, event.topics) if shown else ([], [])
+        words = words if word is None else [[word]]
         place = sum(event.topics, len(event.topics))
         number = event.time // MICROSECONDS_PER_SECOND * _NUMBERS + place
         version, sequence = (found.version, found.sequence) if found else ("", 0)
         told = replace(event, words=words, sequence=sequence)
-        yield record_of(key, version, number, told, names, _stories(event, stories))
+        some = _stories(event, word, stories)
+        yield record_of(key, version, number, told, names, some, watch.named())
 
 
 def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str]], list[str]]:
@@ -84,11 +115,17 @@ def _words_and_names(shown: Shown, topics: Sequence[int]) -> tuple[list[list[str
     return words, ["".join(shown.names[group] for group in some) for some in groups]
 
 
-def _stories(event: Event, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the stories of a window to which most documents of the topic of a burst came."""
+def _stories(
+    event: Event, word: str | None, rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the stories of a window to which most documents of the topic or word of a burst came.
+
+    A word has the documents of the stories that it is a word of.
+    """
     end, found = to_iso(event.time), []
     for row in rows:
         came = sum(one["documents"] for one in row["topics"] if one["topic"] in event.topics)
+        came = came if word is None else row["came"] * (word in row["words"])
         if came and row["window_end"] == end:
             names = ("story", "first", "documents", "words")
             found.append({**{name: row[name] for name in names}, "came": came})
@@ -97,7 +134,7 @@ def _stories(event: Event, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 class FindBurstsDoFn(PendingDoFn):
-    """Judge windows in their order; keyed by the UTF-8 bytes of the model key."""
+    """Judge windows in their order; keyed by the bytes of :class:`Watch`."""
 
     ROWS = BagStateSpec("rows", BytesCoder())
     WATCHED = ReadModifyWriteStateSpec("watched", BytesCoder())
@@ -106,9 +143,16 @@ class FindBurstsDoFn(PendingDoFn):
     _CLOSE = beam.DoFn.TimerParam(CLOSE)
 
     def __init__(
-        self, root: str, window: int, known: Mapping[bytes, bytes], streams: bool, trust: str
+        self,
+        root: str,
+        window: int,
+        known: Mapping[bytes, bytes],
+        rules: Sequence[Rule],
+        streams: bool,
+        trust: str,
     ) -> None:
         self._root, self._window, self._known, self._trust = root, window, known, trust
+        self._rules = {rule.name: rule for rule in rules}
         self._schedule = TimerSchedule(streams, LAST_TIME)
 
     def process(
@@ -138,17 +182,22 @@ class FindBurstsDoFn(PendingDoFn):
     ) -> Iterator[Any]:
         """Judge the windows that are due."""
         rows = [row for _, some in self.take_due(key, time, head, bag) for row in some]
-        if not rows:
+        watch = Watch(*json.loads(key))
+        # A job that is restored may have fewer rules.
+        if not rows or (rule := self._rules.get(watch.rule)) is None:
             return
         data = watched.read() or self._known.get(key)
         known = Watched.from_bytes(data) if data else Watched()
         read = [(data, json.loads(data)) for data in rows]
         stories = [row for _, row in read if _IS_STORY in row]
         counted = [data for data, row in read if _IS_STORY not in row]
-        known, bursts = known.closed(self._window, counted)
+        named = None
+        if rule.topics:
+            named = CatalogueStore(self._root).latest(watch.key)[1].called(rule.topics)
+        known, bursts = known.closed(self._window, counted, rule, named)
         watched.write(known.to_bytes())
         store = ModelStore(self._root, self._trust)
-        for record in records_of_bursts(store, key.decode(), bursts, stories):
+        for record in records_of_bursts(store, watch, bursts, stories):
             yield TimestampedValue(record, time)
 
 
@@ -158,8 +207,9 @@ class FindBursts(beam.PTransform):
     Args:
         root: The model store.
         window: The length of a window in microseconds.
-        known: By model key, what the first windows are judged by: the bytes of
+        known: By the bytes of :class:`Watch`, what the first windows are judged by: the bytes of
             :class:`beam_topics.model.reporting.alarms.Watched`.
+        rules: What is watched.
         streams: Whether windows close while the source is read, or all at its end. See
             :class:`beam_topics.transforms.sequence.Sequence`.
         trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
@@ -171,16 +221,18 @@ class FindBursts(beam.PTransform):
         window: int,
         known: Mapping[bytes, bytes],
         *,
+        rules: Sequence[Rule] = (Rule(),),
         streams: bool,
         trust: str = "",
     ) -> None:
         super().__init__()
-        self._fn = FindBurstsDoFn(root, window, known, streams, trust)
+        self._rules = rules
+        self._fn = FindBurstsDoFn(root, window, known, rules, streams, trust)
 
     def expand(self, rows: beam.PCollection) -> beam.PCollection:
         return (
             rows
-            | "By key" >> beam.Map(by_key).with_output_types(tuple[bytes, bytes])
+            | "By key" >> beam.FlatMap(by_watch, self._rules).with_output_types(tuple[bytes, bytes])
             | "Apart" >> beam.Reshuffle()
             | "Judge" >> beam.ParDo(self._fn).with_output_types(bytes)
         )

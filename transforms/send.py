@@ -81,8 +81,8 @@ def row_message(names: Sequence[str], data: bytes) -> tuple[bytes, bytes]:
 
 
 MIXTURES = Messages(mixture_message, "mixture", "--output")
-# The fields that name an event.
-EVENT_KEY = ("key", "version", "number")
+# The fields that name an event; those of alarms by rules have all.
+EVENT_KEY = ("key", "version", "number", "rule", "group", "word")
 EVENTS = Messages(partial(row_message, EVENT_KEY), "event", "--events")
 TRENDS = Messages(partial(row_message, TREND_KEY), "trend", "--trends")
 
@@ -213,13 +213,16 @@ class PostDoFn(beam.DoFn):
     Args:
         url: The address.
         wait: Waits for a number of seconds.
+        option: What names the address.
     """
 
-    def __init__(self, url: str, wait: Callable[[float], None] = time.sleep) -> None:
-        self._url, self._wait = url, wait
+    def __init__(
+        self, url: str, wait: Callable[[float], None] = time.sleep, option: str = "--events"
+    ) -> None:
+        self._url, self._wait, self._option = url, wait, option
 
     def setup(self) -> None:
-        self._secret, self._opener = secret_of("--events", self._url), opener_of(self._url)
+        self._secret, self._opener = secret_of(self._option, self._url), opener_of(self._url)
         self._sent = Metrics.counter(NAMESPACE, "events_written")
         self._refusals = Refusals([NOT_DELIVERED])
 
@@ -228,7 +231,7 @@ class PostDoFn(beam.DoFn):
 
     def process(self, element: bytes) -> Iterator[Any]:
         record = json.loads(element)
-        name = wire.canonical_json([record[part] for part in EVENT_KEY])
+        name = wire.canonical_json([record[part] for part in EVENT_KEY if part in record])
         post = post_of(self._url, self._secret, name, element, text_of(record))
         if (why := self._refusal(post)) is None:
             self._sent.inc()
@@ -253,11 +256,14 @@ class PostEvents(beam.PTransform):
     Args:
         url: The address.
         wait: As that of :class:`PostDoFn`.
+        option: As that of :class:`PostDoFn`.
     """
 
-    def __init__(self, url: str, wait: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, url: str, wait: Callable[[float], None] = time.sleep, option: str = "--events"
+    ) -> None:
         super().__init__()
-        self._fn = PostDoFn(url, wait)
+        self._fn = PostDoFn(url, wait, option)
 
     def expand(self, events: beam.PCollection) -> beam.PCollection:
         post = beam.ParDo(self._fn).with_output_types(bytes)

@@ -27,7 +27,8 @@ Readers drop repeated rows by :data:`beam_topics.model.reporting.trends.TREND_KE
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import apache_beam as beam
@@ -49,18 +50,19 @@ class _Count(beam.DoFn):
     RunInference gives its outputs the end of time.
     """
 
-    def __init__(self, window_micros: int, by: By) -> None:
-        self._window, self._by = window_micros, by
+    def __init__(self, window_micros: int, by: By, words: Sequence[str]) -> None:
+        self._window, self._by, self._words = window_micros, by, words
 
     def start_bundle(self) -> None:
         self._tables: dict[tuple[str, tuple[int, ...], int], Trends] = {}
 
     def process(self, element: bytes) -> None:
         block = MixtureBlock.from_bytes(element)
-        ids = block.ids_of_topics()
+        ids = tuple(range(len(self._words))) or block.ids_of_topics()
         groups = {"all": (), "label": block.labels, "group": block.document_groups}[self._by]
         of_all = groups or (None,) * len(block.ids)
-        for mixture, group in zip(block.mixtures(), of_all, strict=True):
+        for row, (mixture, group) in enumerate(zip(block.mixtures(), of_all, strict=True)):
+            holds = [float(word in block.words[row]) for word in self._words]
             window = mixture.timestamp // self._window
             place = mixture.key, ids, window
             if place not in self._tables:
@@ -68,9 +70,9 @@ class _Count(beam.DoFn):
             self._tables[place].add(
                 window * self._window,
                 group or "",
-                mixture.proportions,
+                holds or mixture.proportions,
                 tokens=mixture.tokens,
-                words_known=mixture.words_known,
+                words_known=1 if holds else mixture.words_known,
                 named=(mixture.timestamp, mixture.id),
             )
 
@@ -82,14 +84,21 @@ class _Count(beam.DoFn):
 class _AddUp(SummingDoFn):
     """Add up the tables of a model key, and emit rows when a window closes."""
 
-    def __init__(self, window_micros: int, streams: bool, runs: Mapping[str, int] | None) -> None:
+    def __init__(
+        self,
+        window_micros: int,
+        streams: bool,
+        runs: Mapping[str, int] | None,
+        words: Sequence[str],
+    ) -> None:
         super().__init__(window_micros, streams)
-        self._runs = dict(runs or {})
+        self._runs, self._words = dict(runs or {}), words
 
     def close_period(self, key: bytes, end: int, records: list[bytes]) -> Iterator[bytes]:
         name = key.decode()
         for table in added_up(records):
-            yield from rows_of(table, name, end, self._period, self._runs.get(name, 0))
+            rows = rows_of(table, name, end, self._period, self._runs.get(name, 0))
+            yield from rows_of_words(rows, self._words) if self._words else rows
 
     def added_up(self, records: list[bytes]) -> Iterable[bytes]:
         return [table.to_bytes() for table in added_up(records)]
@@ -118,6 +127,14 @@ def rows_of(
         yield wire.canonical_json({**record, **row}).encode()
 
 
+def rows_of_words(rows: Iterable[bytes], words: Sequence[str]) -> Iterator[bytes]:
+    """Yield the rows of words, which have ``word``, and no topic, from those of their numbers."""
+    for data in rows:
+        row = json.loads(data)
+        if (number := row["topic"]) is not None:
+            yield wire.canonical_json({**row, "topic": None, "word": words[number]}).encode()
+
+
 class AddUpTrends(ByPeriod):
     """Add up mixtures by window.
 
@@ -127,6 +144,8 @@ class AddUpTrends(ByPeriod):
             :class:`beam_topics.transforms.sequence.Sequence`.
         by: By what documents are grouped.
         runs: By model key, the minibatch after which a run that adds documents began.
+        words: Words that are counted in place of topics: a document has the share 1 of each word
+            that it holds, and 0 of the others.
     """
 
     def __init__(
@@ -136,6 +155,7 @@ class AddUpTrends(ByPeriod):
         streams: bool,
         by: By = "all",
         runs: Mapping[str, int] | None = None,
+        words: Sequence[str] = (),
     ) -> None:
-        count = "Count", beam.ParDo(_Count(window_micros, by))
-        super().__init__(count, "Add up", _AddUp(window_micros, streams, runs), bytes)
+        count = "Count", beam.ParDo(_Count(window_micros, by, words))
+        super().__init__(count, "Add up", _AddUp(window_micros, streams, runs, words), bytes)

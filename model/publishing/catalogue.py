@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
@@ -84,6 +84,15 @@ class Catalogue:
     def names(self) -> dict[int, str]:
         """Return the names that people gave, by topic."""
         return {topic: entry.name for topic, entry in self.entries.items() if entry.name}
+
+    def called(self, wanted: Collection[str]) -> set[int]:
+        """Return the topics of some ids and names, with those that are merged into them."""
+        found = {int(one) for one in wanted if _NUMBER.fullmatch(one)}
+        for topic, entry in self.entries.items():
+            whole = topic if entry.merged is None else entry.merged
+            if str(whole) in wanted or self.of(whole).name in wanted:
+                found.add(topic)
+        return found
 
     def with_entries(self, topics: Iterable[int], **fields: Any) -> Catalogue:
         """Return a catalogue in which some fields of some topics have other values.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from beam_topics.model.publishing.events import (
@@ -114,10 +115,15 @@ def record_of(
     event: Event,
     names: Sequence[str] = (),
     stories: Sequence[Mapping[str, Any]] = (),
+    watch: Mapping[str, Any] = MappingProxyType({}),
 ) -> bytes:
-    """Return the JSON object of an event, with names of its topics and its stories where known."""
+    """Return the JSON object of an event.
+
+    It has the names of its topics, its stories, and what was watched by a rule, where known.
+    """
     return wire.canonical_json(
         {
+            **watch,
             "key": key,
             "version": version,
             "number": number,
@@ -164,7 +170,9 @@ def text_of(record: Mapping[str, Any]) -> str:
     told = _told(Event(**{name: record[name] for name in names} | {"words": words}))
     for one in record["stories"]:
         told += f"; story of {one['documents']:,}: {' '.join(one['words'][:_SHOWN_WORDS])}"
-    return f"{record['key']} {record['time'][:19]}: {told}".lstrip()
+    watched = [record[name] for name in ("rule", "group") if record.get(name)]
+    about = ": ".join([", ".join(watched), told] if watched else [told])
+    return f"{record['key']} {record['time'][:19]}: {about}".lstrip()
 
 
 def summary_of(manifest: Manifest, more: Sequence[Event] = ()) -> str:
@@ -205,11 +213,16 @@ def _number(count: float | None, noun: str) -> str:
 
 
 def _topics(event: Event) -> str:
-    """Return topics with their first words; those after the first few are counted."""
+    """Return topics with their first words; those after the first few are counted.
+
+    Of an event without a topic it returns the words.
+    """
+    if not event.topics:
+        return " ".join(word for some in event.words for word in some) or "none"
     words = event.words or [[]] * len(event.topics)
     named = [
         f"{topic} ({' '.join(first[:_SHOWN_WORDS])})" if first else str(topic)
         for topic, first in list(zip(event.topics, words, strict=True))[:_SHOWN_TOPICS]
     ]
     rest = len(event.topics) - len(named)
-    return ", ".join(named + [f"{rest} more"] * (rest > 0)) or "none"
+    return ", ".join(named + [f"{rest} more"] * (rest > 0))

@@ -75,7 +75,7 @@ class FieldNames(Record):
     )
     group: str | None = option(
         None,
-        "field by which --trends_by=group groups documents; records may lack it",
+        "field by which --trends and --alerts group documents; records may lack it",
         name="group_field",
     )
 

@@ -1,14 +1,16 @@
 """Bursts as they happen: windows are judged when they close, by what is known of those before.
 
-The documents of all groups count together. A topic is told once, in the first of windows in a row
-in which it has a burst. What comes after its window was closed does not count. The bursts are those
-that :func:`beam_topics.model.reporting.course.bursts_of` finds in all windows at once.
+The documents of all groups that are given count together. A topic is told once, in the first of
+windows in a row in which it has a burst; a rule may ask for a longer time without one
+(:mod:`beam_topics.model.reporting.rules`). What comes after its window was closed does not count.
+The bursts are those that :func:`beam_topics.model.reporting.course.bursts_of` finds in all windows
+at once.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,11 +25,13 @@ from beam_topics.model.reporting.course import (
     judged_after,
     kinds_of,
 )
+from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.trends import rows_of_file, whole_rows
 from beam_topics.model.stored import checks, wire
 
 # The series of documents without a topic, and a time before all windows.
 _NONE, _BEFORE = -1, -(2**62)
+_ALL = Rule()
 _Rows = dict[tuple[int, int], list[Mapping[str, Any]]]
 
 
@@ -39,7 +43,8 @@ class Watched:
         window: The length of a window in microseconds.
         starts: The starts of the windows in microseconds, ascending.
         topics: The ids of the topics, ascending; -1 for documents without one.
-        bursting: Those that have a burst in the last window.
+        last: For each topic, the start of the last window in which it has a burst; a time before
+            all windows where it has none.
         table: float64[2 M + N, S], the documents of each topic in the windows, all documents, or 0
             where a window has no row of a topic, and the N rows of
             :func:`beam_topics.model.reporting.course.judged_after`.
@@ -48,14 +53,14 @@ class Watched:
     window: int = 0
     starts: tuple[int, ...] = ()
     topics: tuple[int, ...] = ()
-    bursting: tuple[int, ...] = ()
+    last: tuple[int, ...] = ()
     table: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     MAGIC = b"BTo1"
 
     def to_bytes(self) -> bytes:
         """Return equal bytes for equal values."""
-        names = ("window", "starts", "topics", "bursting")
+        names = ("window", "starts", "topics", "last")
         header = {name: getattr(self, name) for name in names}
         return wire.pack(self.MAGIC, header, wire.array_to_bytes(self.table, "<f8"))
 
@@ -68,29 +73,40 @@ class Watched:
         """
         header, (blob,) = wire.unpack(cls.MAGIC, data, 1)
         window, fields = checks.whole("window of bursts", checks.field(header, "window")), []
-        for name in ("starts", "topics", "bursting"):
+        for name in ("starts", "topics", "last"):
             values = checks.field(header, name)
             for value in values if isinstance(values, list) else [values]:
                 checks.whole(f"{name} of bursts", value, _BEFORE, -_BEFORE)
             checks.equal(f"form of {name} of bursts", type(values), list)
-            checks.equal(f"{name} of bursts", values, sorted({*values}))
+            if name != "last":
+                checks.equal(f"{name} of bursts", values, sorted({*values}))
             fields.append(tuple(values))
-        starts, topics, bursting = fields
+        starts, topics, last = fields
+        checks.sized("last of bursts", last, len(topics))
         table, width = wire.array_from_bytes(blob, "<f8"), len(topics)
         kinds = min(kinds_of(starts, window)[0], MOST_KINDS)
         rows = 3 * len(starts) + 1 + 4 * kinds if starts else 0
         checks.sized("a table of bursts", table, rows * width)
         checks.measures("a table of bursts", table, -checks.HUGE)
-        return cls(window, starts, topics, bursting, table.reshape(rows, width))
+        return cls(window, starts, topics, last, table.reshape(rows, width))
 
-    def closed(self, window: int, rows: Sequence[bytes]) -> tuple[Watched, list[Event]]:
+    def closed(
+        self,
+        window: int,
+        rows: Sequence[bytes],
+        rule: Rule = _ALL,
+        named: Collection[int] | None = None,
+    ) -> tuple[Watched, list[Event]]:
         """Judge windows that have closed, and return what is known after them, and the bursts.
 
-        The rows are those of trends of the model key, in any order. Windows of another length are
-        forgotten.
+        Args:
+            window: The length of a window in microseconds; windows of another one are forgotten.
+            rows: Those of trends of the model key, in any order.
+            rule: What is a burst, and when it is told again.
+            named: The topics that are judged; None for all.
         """
         if window != self.window:
-            return Watched(window).closed(window, rows)
+            return Watched(window).closed(window, rows, rule, named)
         whole, before = self._whole(rows), len(self.starts)
         if not whole:
             return self, []
@@ -99,21 +115,25 @@ class Watched:
         counts, documents, known = self._tables(whole, starts, topics)
         cycle, kinds = kinds_of(starts, window)
         expected, p, known = judged_after(known, counts, documents, cycle, kinds)
-        events, bursting = [], self.bursting
+        p[:, [named is not None and topic not in named for topic in topics]] = np.nan
+        limits = rule.false_discoveries, rule.level(window)
+        events, last = [], dict(zip(self.topics, self.last, strict=True))
         for at in range(before, len(starts)):
-            q, found = adjusted(p[at]), np.flatnonzero(discovered(p[at])).tolist()
+            q, found = adjusted(p[at]), np.flatnonzero(discovered(p[at], *limits)).tolist()
             for z in found:
-                if topics[z] not in bursting:
+                since, last[topics[z]] = last.get(topics[z], _BEFORE), starts[at]
+                in_a_row = at > 0 and since == starts[at - 1]
+                if not in_a_row and starts[at] - since >= rule.again_after:
                     figures = {"seen": counts[at, z], "expected": expected[at, z]}
                     figures |= {"p": p[at, z], "q": q[z], "since": starts[at]}
                     some = whole[starts[at], topics[z]]
                     events.append(_event(topics[z], starts[at] + window, some, figures))
-            bursting = tuple(topics[z] for z in found)
         kept = len(known) - 1 - 4 * min(cycle, MOST_KINDS)
         there = np.flatnonzero(documents[-kept:].any(axis=0)).tolist()
         table = np.vstack([counts[-kept:], documents[-kept:], known])[:, there]
         left = tuple(topics[z] for z in there)
-        return Watched(window, starts[-kept:], left, bursting, table), events
+        bursts = tuple(last.get(topic, _BEFORE) for topic in left)
+        return Watched(window, starts[-kept:], left, bursts, table), events
 
     def _tables(
         self, whole: _Rows, starts: Sequence[int], topics: Sequence[int]

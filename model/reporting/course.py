@@ -323,11 +323,19 @@ def bursts_in(
     return [(w, z, float(expected[w, z]), float(probability[w, z])) for w, z in places]
 
 
-def discovered(probabilities: FloatArray) -> BoolArray:
-    """Return which of the probabilities of a window are bursts; NaN is none."""
+def discovered(
+    probabilities: FloatArray, share: float = FALSE_SHARE, level: float = LEVEL
+) -> BoolArray:
+    """Return which of the probabilities of a window are bursts; NaN is none.
+
+    Args:
+        probabilities: Those of all series that are judged together.
+        share: The rate of false discoveries.
+        level: The largest probability of a burst.
+    """
     known = np.sort(probabilities[~np.isnan(probabilities)])
-    passed = known[known <= FALSE_SHARE * np.arange(1, len(known) + 1) / len(known)]
-    return probabilities <= min(LEVEL, passed[-1]) if len(passed) else probabilities < 0
+    passed = known[known <= share * np.arange(1, len(known) + 1) / len(known)]
+    return probabilities <= min(level, passed[-1]) if len(passed) else probabilities < 0
 
 
 def kinds_of(starts: Sequence[int], length: int = 0) -> tuple[int, LongArray]:

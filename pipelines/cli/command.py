@@ -52,12 +52,18 @@ from beam_topics.pipelines.graphs.memory import (
 )
 from beam_topics.pipelines.graphs.runners import check_name, check_outputs, complete, is_local
 
+_STAYS = "interrupted. What was written stays."
+
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(ended: str = "") -> Iterator[None]:
     """Turn an interrupt into an error of this project.
 
     Where the caller handles signals, or this is not the main thread, nothing is changed.
+
+    Args:
+        ended: What is said of a program that only an interrupt ends; "" for any other one, which
+            an interrupt keeps from its end.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -78,7 +84,8 @@ def interruptible() -> Iterator[None]:
     except BaseException as error:
         # Beam passes an interrupt on as an error of its own.
         if INTERRUPTS.asked:
-            raise InterruptedRunError("interrupted. What was written stays.", ()) from error
+            said = (f"interrupted. {ended}", None) if ended else (_STAYS, ())
+            raise InterruptedRunError(*said) from error
         raise
     finally:
         INTERRUPTS.asked = False
@@ -285,13 +292,15 @@ def command(
     run: Callable[[Any], Any],
     *,
     graph: bool = True,
+    ended: str = "",
 ) -> Callable[[Sequence[str] | None], int]:
     """Make the ``main(argv)`` of a program: it parses, runs, and returns the exit status.
 
     An error of :mod:`beam_topics.model.errors` is printed to standard error in one line. The status
     is 0, or that of the error: 3 where most of the input was refused, 130 after Ctrl-C, 2 for any
     other. The first line of ``text`` describes the program. ``required`` has options that must be
-    given, each with an example. A program that runs no graph begins without Beam.
+    given, each with an example. A program that runs no graph begins without Beam. ``ended`` is that
+    of :func:`interruptible`.
     """
     summary = text.partition("\n")[0]
 
@@ -302,7 +311,7 @@ def command(
             end_uncollected()
         line = sys.argv[1:] if argv is None else argv
         try:
-            with interruptible(), collected_later():
+            with interruptible(ended), collected_later():
                 _check_text(line)
                 given = arranged(line, prog, groups)
                 options = parse(given.argv, prog, summary, groups, required, graph=graph)

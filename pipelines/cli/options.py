@@ -169,6 +169,17 @@ class EventSettings(Record):
 
 
 @dataclass(frozen=True)
+class AlertSettings(Record):
+    """What is an alarm."""
+
+    alerts: str | None = option(
+        None,
+        "YAML file of rules of alarms: topics, groups and words to watch, and where bursts of them"
+        " go; without it, all topics are watched",
+    )
+
+
+@dataclass(frozen=True)
 class CoverageFileSettings(Record):
     """Where coverage reports go."""
 
@@ -221,11 +232,6 @@ class TrendSettings(Record):
         name="trends_window",
         unit="microseconds",
         least=1,
-    )
-    by: Literal["all", "label", "group"] = option(
-        "all",
-        "rows of all documents, of those of each label, or of each value of --group_field",
-        name="trends_by",
     )
 
     def check(self) -> None:
@@ -345,6 +351,7 @@ ServiceOptions = group("Service", ServiceSettings)
 MonitorOptions = group("Monitor", MonitorSettings)
 ModelVersionOptions = group("Which model", VersionSettings)
 StreamOptions = group("Labelling", LabelSettings)
+AlertOptions = group("Alarms", AlertSettings)
 SinkOptions = group("Sink", SinkSettings)
 OutputOptions = group("Output", MixtureSettings, TrendSettings)
 FigureOptions = group("Figures", FigureSettings)

@@ -59,13 +59,23 @@ def _line(option: str, name: str, words: Any, tokeniser: Tokeniser) -> str:
 def _cut(option: str, word: str, tokeniser: Tokeniser) -> str:
     """Return the one word that the tokeniser makes of a word, with the number behind it."""
     bare, tokens = word_and_tokens(word)
-    found = list(tokeniser.words(bare))
+    found = one_word(option, bare, tokeniser)
+    return found if tokens is None else f"{found}^{tokens}"
+
+
+def one_word(option: str, word: str, tokeniser: Tokeniser) -> str:
+    """Return the one word that the tokeniser makes of a word.
+
+    Raises:
+        OptionError: It makes several, or none.
+    """
+    found = list(tokeniser.words(word))
     if len(found) != 1:
         what = " and ".join(map(repr, found)) or "nothing"
         allowed = "words that the tokeniser returns as one word"
         remedy = f"It returns {what}. Change the word, or the options of the tokeniser."
         raise OptionError(option, word, allowed, remedy)
-    return found[0] if tokens is None else f"{found[0]}^{tokens}"
+    return found[0]
 
 
 def tokeniser_settings_of(options: Options, words: Words = NO_WORDS) -> TokeniserSettings:

@@ -1,90 +1,81 @@
-"""The bursts that ``stream`` tells, and the stories that they name.
-
-With ``--add_documents`` they know the trends of the runs before.
-"""
+"""The bursts that ``stream`` tells, by rules, and the stories that they name."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import json
+from collections.abc import Mapping, Sequence
 
 import apache_beam as beam
 
-from beam_topics.model.learner_log.options import RunSettings
-from beam_topics.model.publishing.settings import StoreSettings
-from beam_topics.model.reporting.alarms import Watched
-from beam_topics.model.reporting.trends import rows_of_file
+from beam_topics.model.errors import OptionError
+from beam_topics.pipelines.cli.alerts import OPTION, rules_of
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import (
     DAY,
     LEAST_WINDOW,
+    AlertSettings,
     EventSettings,
     TrendSettings,
     kafka_topic,
 )
-from beam_topics.pipelines.graphs.labelled_files import matched
+from beam_topics.pipelines.graphs.judging import find_bursts
 from beam_topics.pipelines.graphs.outputs import json_files, write_events
 from beam_topics.pipelines.graphs.runners import streams
-from beam_topics.transforms.bursts import FindBursts
-from beam_topics.transforms.read import open_stored
+from beam_topics.pipelines.graphs.sinks import add_up
 from beam_topics.transforms.stories import FindStories
 
 
 def tells_bursts(options: Options) -> bool:
-    """Return whether bursts of trends are written as events."""
+    """Return whether bursts of trends are told, as events or as alarms.
+
+    Raises:
+        OptionError: There are rules of alarms without trends.
+    """
     trends, events = settings_of(options, TrendSettings), settings_of(options, EventSettings)
-    wanted = trends.trends is not None and events.events is not None
-    return wanted and (trends.window or DAY) >= LEAST_WINDOW
+    alerts = settings_of(options, AlertSettings).alerts
+    judged = trends.trends is not None and (trends.window or DAY) >= LEAST_WINDOW
+    if alerts is not None and not judged:
+        allowed = "a file beside --trends, in windows of a minute or more"
+        remedy = "Add --trends, for example --trends=trends, and a longer --trends_window."
+        raise OptionError("--alerts", alerts, allowed, remedy)
+    return judged and (events.events is not None or alerts is not None)
 
 
 def write_bursts(
-    trends: beam.PCollection, blocks: beam.PCollection, options: Options
+    trends: beam.PCollection,
+    blocks: beam.PCollection,
+    options: Options,
+    runs: Mapping[str, int] | None = None,
 ) -> list[beam.PCollection]:
-    """Write bursts to ``--events``, and stories beside trends where these are files.
+    """Write bursts where rules send them, and stories and words beside trends in files.
 
     Args:
         trends: The rows of trends.
         blocks: Mixtures with the words of their documents.
         options: The options of the run.
+        runs: By model key, the minibatch after which a run that adds documents began.
 
     Returns:
-        The dead letters of a webhook.
+        The dead letters of webhooks.
     """
-    wanted = settings_of(options, TrendSettings)
+    rules, wanted = rules_of(options), settings_of(options, TrendSettings)
     window, folder = wanted.window or DAY, wanted.trends or ""
     stories = blocks | "Stories" >> FindStories(window, streams=streams(options))
-    if kafka_topic(folder) is None:
-        _ = stories | "Write stories" >> json_files(folder, "stories")
-    together = (trends, stories) | "With stories" >> beam.Flatten()
-    bursts = together | "Bursts" >> find_bursts(options)
+    rows = {"stories": stories}
+    if words := sorted({word for rule in rules for word in rule.words}):
+        rows["words"] = blocks | "Words" >> add_up(options, streams(options), runs, words)
+    for name, some in rows.items() if kafka_topic(folder) is None else ():
+        _ = some | f"Write {name}" >> json_files(folder, name)
+    together = (trends, *rows.values()) | "With stories" >> beam.Flatten()
+    bursts, dead = together | "Bursts" >> find_bursts(options, rules), []
     # Together with the events of versions, some runners would write those at the end only.
-    return write_events(bursts, options, "Write bursts")
+    for place in sorted({rule.to for rule in rules}):
+        names, step = [rule.name for rule in rules if rule.to == place], f"Write bursts {place}"
+        some = bursts | f"For {place}" >> beam.Filter(is_of, names)
+        dead += write_events(some, options, step.rstrip(), place, OPTION if place else "--events")
+    return dead
 
 
-def find_bursts(options: Options) -> FindBursts:
-    """Return the step that tells the bursts of ``--trends``."""
-    where, trends = settings_of(options, StoreSettings), settings_of(options, TrendSettings)
-    window, folder, known = trends.window or DAY, trends.trends, {}
-    adds = settings_of(options, RunSettings).add_documents
-    if adds and folder is not None and kafka_topic(folder) is None:
-        known = known_of(folder, window)
-    return FindBursts(where.root, window, known, streams=streams(options), trust=where.trust)
-
-
-def known_of(folder: str, window: int) -> dict[bytes, bytes]:
-    """Return by model key what windows after those of written trends are judged by.
-
-    Args:
-        folder: the files of rows.
-        window: the length of a window in microseconds; rows of another length do not count.
-
-    Raises:
-        DamagedDataError: A file cannot be read as rows of trends.
-    """
-    found = defaultdict(list)
-    for path in matched(f"{folder}/trends-*"):
-        with open_stored(path) as stream:
-            lines = stream.read().splitlines()
-        for line, row in zip(lines, rows_of_file(lines, path), strict=True):
-            if row["window_end"] - row["window_start"] == window:
-                found[row["key"].encode()].append(line)
-    return {key: Watched().closed(window, rows)[0].to_bytes() for key, rows in found.items()}
+def is_of(record: bytes, names: Sequence[str]) -> bool:
+    """Return whether a burst is of one of some rules."""
+    return json.loads(record).get("rule", "") in names

@@ -21,7 +21,7 @@ from beam_topics.transforms.read import open_stored
 from beam_topics.transforms.write import write_file
 
 _OPTIONS = ("mixtures", "rows", "events", "dead_letters")
-_INSIDE = ("mixtures-*", "trends-*", "stories-*", "events-*", "dead-letters-*")
+_INSIDE = ("mixtures-*", "trends-*", "words-*", "stories-*", "events-*", "dead-letters-*")
 _SHOWN = 10
 
 

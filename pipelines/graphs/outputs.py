@@ -29,14 +29,20 @@ def write_dead_letters(collections: Sequence[beam.PCollection], options: Options
 
 
 def write_events(
-    events: beam.PCollection, options: Options, name: str = "Write events"
+    events: beam.PCollection,
+    options: Options,
+    name: str = "Write events",
+    place: str = "",
+    option: str = "--events",
 ) -> list[beam.PCollection]:
-    """Write events to ``--events``, a folder, a Kafka topic or a webhook, if it is given.
+    """Write events to a folder, a Kafka topic or a webhook.
 
     Args:
         events: JSON of events.
         options: The options of the run.
         name: The name of the step.
+        place: Where they go; "" for ``--events``, if it is given.
+        option: What names the place.
 
     Returns:
         The dead letters of a webhook.
@@ -46,24 +52,24 @@ def write_events(
         OptionError: the client of Kafka is not installed, its properties cannot be used, or the
             secret of the webhook is missing.
     """
-    place = settings_of(options, EventSettings).events
-    if place is None:
+    place = place or settings_of(options, EventSettings).events or ""
+    if not place:
         return []
-    written = events | name >> _event_sink(place, options)
+    written = events | name >> _event_sink(place, options, option)
     return [written] if is_webhook(place) else []
 
 
-def _event_sink(place: str, options: Options) -> beam.PTransform:
+def _event_sink(place: str, options: Options, option: str) -> beam.PTransform:
     if (topic := kafka_topic(place)) is not None:
         from beam_topics.transforms.send import EVENTS
 
-        return to_kafka(topic, options, EVENTS, "--events")
+        return to_kafka(topic, options, EVENTS, option)
     if is_webhook(place):
         from beam_topics.model.reporting.webhook import secret_of
         from beam_topics.transforms.send import PostEvents
 
-        secret_of("--events", place)
-        return PostEvents(place)
+        secret_of(option, place)
+        return PostEvents(place, option=option)
     return _write_lines(place, "events", options)
 
 

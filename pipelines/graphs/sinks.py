@@ -7,10 +7,11 @@ the brokers of ``--kafka_servers``. A file of mixtures holds those of a bundle, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from beam_topics.model.errors import OptionError
+from beam_topics.model.reading.settings import FieldNames
 from beam_topics.model.settings.options import options_of
 from beam_topics.pipelines.cli.groups import (
     Options,
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
     import apache_beam as beam
 
     from beam_topics.transforms.send import Messages
+    from beam_topics.transforms.trends import AddUpTrends
 
 
 def shared_by_sinks(options: Options) -> tuple[str, ...]:
     """Return the options of the source that outputs read: those of Kafka, if one is a topic."""
     topics = (kafka_topic(options.get(name)) for name in TOPICS)
-    used = any(topic is not None for topic in topics)
+    used = any(topic is not None for topic in topics) or options.get("alerts") is not None
     return ("kafka_servers", "kafka_config") if used else ()
 
 
@@ -108,11 +110,9 @@ def _write_trends(
     # Imported here, because --help needs no Beam.
     from beam_topics.model.reporting.encoding import json_lines
     from beam_topics.transforms.send import TRENDS
-    from beam_topics.transforms.trends import AddUpTrends
     from beam_topics.transforms.write import WriteRecords
 
-    added = AddUpTrends(wanted.window or DAY, streams=streams, by=wanted.by, runs=runs)
-    rows = blocks | "Trends" >> added
+    rows = blocks | "Trends" >> add_up(options, streams, runs)
     if (topic := kafka_topic(wanted.trends)) is not None:
         _ = rows | "Send trends" >> to_kafka(topic, options, TRENDS, "--trends")
     else:
@@ -123,14 +123,25 @@ def _write_trends(
 
 def _check_trends(wanted: TrendSettings, options: Options) -> None:
     """Refuse options that have no effect here."""
-    field = read_settings_of(options).parse.fields.group
-    if field is not None and wanted.by != "group":
-        allowed = "nothing without --trends_by=group"
-        raise OptionError("--group_field", field, allowed, "Add it, or leave the field out.")
-    if field is None and wanted.by == "group":
-        allowed = "group beside --group_field"
-        raise OptionError("--trends_by", "group", allowed, "Name the field, for example region.")
-    for item in options_of(TrendSettings) if wanted.trends is None else ():
+    fields = [item for item in options_of(FieldNames) if item.field == "group"]
+    for item in [*options_of(TrendSettings), *fields] if wanted.trends is None else ():
         if (value := options.get(item.name)) is not None:
             allowed = "nothing without --trends"
             raise OptionError(item.flag, item.shown(value), allowed, "Leave it out.")
+
+
+def add_up(
+    options: Options, streams: bool, runs: Mapping[str, int] | None, words: Sequence[str] = ()
+) -> AddUpTrends:
+    """Return the step that adds up trends, of words in place of topics where there are some.
+
+    The field by which documents are grouped may be that of the label, which archives keep, too.
+    """
+    # Imported here, because --help needs no Beam.
+    from beam_topics.transforms.trends import AddUpTrends
+
+    fields, by = read_settings_of(options).parse.fields, "all"
+    if fields.group is not None:
+        by = "label" if fields.group == fields.label else "group"
+    window = settings_of(options, TrendSettings).window or DAY
+    return AddUpTrends(window, streams=streams, by=by, runs=runs, words=words)

@@ -37,7 +37,7 @@ def build_stream(pipeline: beam.Pipeline, options: Options) -> None:
     runs = additions_began(options) if options.get("trends") is not None else None
     rows = write_mixtures(inferred.blocks, options, streams(options), runs)
     if tells_bursts(options):
-        dead += write_bursts(rows, inferred.blocks, options)
+        dead += write_bursts(rows, inferred.blocks, options, runs)
     write_dead_letters([*dead, labelled.dead_letters], options)
 
 

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import fake_learner
 import pytest
 
 from beam_topics.model.publishing.store import ModelStore
-from beam_topics.pipelines import infer, stream, train
+from beam_topics.pipelines import infer, monitor, serve, stream, train
 from beam_topics.pipelines.__main__ import main
 from beam_topics.transforms import read
 
@@ -163,6 +164,23 @@ def test_a_program_that_learns_nothing_begins_again(tmp_path, capsys, monkeypatc
     assert "interrupted. What was written stays." in told and "Traceback" not in told
     monkeypatch.undo()
     assert infer.main(command_in(told, "infer")) == 0
+
+
+@pytest.mark.parametrize(
+    ("program", "step", "said"),
+    [(serve, "server_of", "The page has ended."), (monitor, "_wait", "The figures have ended.")],
+)
+def test_a_program_that_only_an_interrupt_ends_names_no_command(
+    tmp_path, capsys, monkeypatch, program, step, said
+):
+    source = write(tmp_path / "a.jsonl", rows(0, 30))
+    assert train.main([f"--input={source}", *FLAGS, *places(tmp_path / "m")]) == 0
+    capsys.readouterr()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setattr(program, step, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    assert program.main([f"--model_store={tmp_path / 'm'}", f"--port={port}"]) == 130
+    assert capsys.readouterr().err.endswith(f": interrupted. {said}\n")
 
 
 def test_an_interrupt_while_a_program_is_imported(capsys, monkeypatch):

@@ -100,7 +100,7 @@ def test_a_field_of_the_records_is_the_group(tmp_path, form, capsys):
     given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends")]
     given += [f"--model_store={store.root}", f"--input={tmp_path / f'new.{form}'}"]
     given += [f"--output={tmp_path / 'mixtures'}", "--trends_window=30d"]
-    assert infer.main([*given, "--trends_by=group", "--group_field=region"]) == 0
+    assert infer.main([*given, "--group_field=region"]) == 0
     regions = {one["id"]: one.get("region", "") for one in documents}
     mixtures = rows_of(tmp_path / "mixtures")
     rows = []
@@ -129,7 +129,7 @@ def test_a_stream_groups_by_a_field(tmp_path):
     given = [f"--{name}={tmp_path / name}" for name in ("dead_letters", "trends", "output")]
     given += [f"--model_store={tmp_path / 'models'}", f"--input={tmp_path / 'new.jsonl'}"]
     given += ["--window=5d", "--publish_every=10d", "--topics=5", "--births=off"]
-    given += ["--trends_window=30d", "--trends_by=group", "--group_field=region"]
+    given += ["--trends_window=30d", "--group_field=region"]
     assert stream.main(given) == 0
     rows = [row for row in rows_of(tmp_path / "trends") if row["topic"] is None]
     assert {row["group"] for row in rows} == {"north", "süd", ""}
@@ -165,14 +165,13 @@ def check_program(folder, root, capsys):
     ("options", "message"),
     [
         (
-            "--trends_by=label",
-            "--trends_by: 'label' was given; allowed is nothing without --trends. ",
+            "--trends_window=1h",
+            "--trends_window: '1h' was given; allowed is nothing without --trends. ",
         ),
         (
             "--group_field=x",
-            "--group_field: 'x' was given; allowed is nothing without --trends_by=",
+            "--group_field: 'x' was given; allowed is nothing without --trends. ",
         ),
-        ("--trends_by=group --trends=t", "--trends_by: 'group' was given; allowed is group beside"),
         ("--trends=kafka:t", "--kafka_servers is missing. --trends=kafka:t needs it"),
     ],
 )

@@ -1,6 +1,7 @@
 """Bursts of rows are the same on a job that streams and on one that does not."""
 
 import json
+from collections import Counter
 
 import apache_beam as beam
 import numpy as np
@@ -9,14 +10,17 @@ from collecting import run
 from reported import published
 
 from beam_topics.model.errors import DamagedDataError
+from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore
 from beam_topics.model.publishing.events import BURST, Event
 from beam_topics.model.publishing.version_events import text_of
 from beam_topics.model.reporting.alarms import Watched
+from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.shown import Shown
 from beam_topics.model.reporting.trends import Trends
 from beam_topics.model.times import to_iso
-from beam_topics.pipelines.graphs.bursts import known_of
-from beam_topics.transforms.bursts import FindBursts, records_of_bursts
+from beam_topics.pipelines.graphs.judging import known_of
+from beam_topics.transforms.bursts import FindBursts, FindBurstsDoFn, Watch, records_of_bursts
+from beam_topics.transforms.send import EVENT_KEY, row_message
 from beam_topics.transforms.trends import rows_of
 
 DAY = 86_400_000_000
@@ -43,7 +47,7 @@ def rows_with_a_burst(key):
 ROWS = [*rows_with_a_burst(""), *rows_with_a_burst("other")]
 
 
-def bursts(root, *flags, rows=ROWS, known=(), streams=False):
+def bursts(root, *flags, rows=ROWS, known=(), streams=False, **given):
     def build(pipeline):
         stamped = (
             pipeline
@@ -52,11 +56,13 @@ def bursts(root, *flags, rows=ROWS, known=(), streams=False):
                 lambda time, row: beam.window.TimestampedValue(row, time)
             ).with_output_types(bytes)
         )
-        return {"events": stamped | FindBursts(str(root), DAY, dict(known), streams=streams)}
+        return {
+            "events": stamped | FindBursts(str(root), DAY, dict(known), streams=streams, **given)
+        }
 
     held, _ = run(build, *flags)
     found = [json.loads(data) for _, data in held["events"]]
-    return sorted(found, key=lambda event: (event["key"], event["number"]))
+    return sorted(found, key=lambda event: (event["key"], event.get("rule"), event["number"]))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +75,7 @@ def by_hand(store):
     for key in ("", "other"):
         rows = [row for _, row in ROWS if json.loads(row)["key"] == key]
         _, events = Watched().closed(DAY, rows)
-        found += [json.loads(data) for data in records_of_bursts(store, key, events)]
+        found += [json.loads(data) for data in records_of_bursts(store, Watch(key), events)]
     return sorted(found, key=lambda event: (event["key"], event["number"]))
 
 
@@ -143,7 +149,7 @@ def test_windows_are_judged_by_the_trends_of_earlier_runs(store, tmp_path):
     path = tmp_path / "trends-1.jsonl"
     path.write_bytes(b"".join(row + b"\n" for _, row in between(0, 20)))
     known, today = known_of(str(tmp_path), DAY), between(20, 21)
-    assert sorted(known) == [b"", b"other"]
+    assert sorted(known) == [Watch("").to_bytes(), Watch("other").to_bytes()]
     wanted = [one for one in by_hand(store) if one["time"] == to_iso((FIRST + 21) * DAY)]
     assert [one["topics"] for one in wanted] == [[1], [1]]
     assert bursts(store.root, rows=today, known=known) == wanted
@@ -160,5 +166,50 @@ def test_no_two_events_have_one_name(store):
         for day in (-2, 1, 2)
         for topics in ([], [0], [1], [2])
     ]
-    found = [json.loads(data) for data in records_of_bursts(store, "", events)]
+    found = [json.loads(data) for data in records_of_bursts(store, Watch(""), events)]
     assert len({(one["version"], one["number"]) for one in found}) == len(events)
+
+
+def by_region(rows, region):
+    """The rows of documents that have a region, beside those of others."""
+    return [(at, json.dumps(json.loads(row) | {"group": region}).encode()) for at, row in rows]
+
+
+def test_rules_watch_topics_by_id_and_by_name_with_what_is_merged_into_them(store, tmp_path):
+    catalogue = CatalogueStore(str(tmp_path))
+    named = Catalogue().with_entries([4], name="Power out").merged([1], into=4)
+    catalogue.put("", named)
+    rules = (Rule("id", ("1",)), Rule("name", ("Power out",)), Rule("other", ("0", "none")))
+    found = bursts(tmp_path, rules=rules)
+    assert [(one["key"], one["rule"], one["topics"]) for one in found] == [
+        ("", "id", [1]),
+        ("", "name", [1]),
+        ("other", "id", [1]),
+    ]
+    assert len({one["number"] for one in found if one["key"] == ""}) == 1
+    names = {tuple(json.loads(row_message(EVENT_KEY, json.dumps(e).encode())[0])) for e in found}
+    assert len(names) == 3 and "a burst. 48 documents, 23.5 expected: 1" in text_of(found[0])
+    assert text_of(found[0]).startswith("1970-03-03T00:00:00: id: a burst")
+
+
+def test_each_group_is_judged_by_itself(tmp_path):
+    quiet = [(at, row) for at, row in ROWS if json.loads(row)["topic"] in (None, 0)]
+    rows = [*by_region(ROWS, "north"), *by_region(quiet, "south")]
+    rules = (Rule("regions", groups=("north", "south", "east")),)
+    found = bursts(tmp_path, rows=rows, rules=rules)
+    told = {(one["rule"], one["group"], one["word"], *one["topics"]) for one in found}
+    assert told == {("regions", "north", None, 1)}
+    assert "regions, north: a burst" in text_of(found[0])
+
+
+def test_a_rule_that_a_restored_job_does_not_have_tells_nothing(tmp_path):
+    fn = FindBurstsDoFn(str(tmp_path), DAY, {}, (Rule("new"),), False, "")
+    fn.take_due = lambda *_: [(0, [b"{}"])]
+    assert list(fn.close(Watch("", "old").to_bytes(), 0, None, None, None)) == []
+
+
+def test_limits_are_those_of_the_rule(tmp_path):
+    rules = (Rule("few", false_discoveries=1.0, false_alarms=1e-6), Rule("usual"))
+    rules += (Rule("many", false_discoveries=1.0, false_alarms=20.0),)
+    count = Counter(one["rule"] for one in bursts(tmp_path, rules=rules))
+    assert 0 == count["few"] < count["usual"] < count["many"]

@@ -3,6 +3,7 @@
 import io
 import json
 from collections import defaultdict
+from dataclasses import replace
 from functools import cache
 
 import apache_beam as beam
@@ -100,6 +101,34 @@ def check(rows, found):
         assert row["tokens"] == pytest.approx(tokens[row["topic"]], abs=1e-9)
         assert parse_time(row["window_end"]) == parse_time(row["window_start"]) + DAY
         assert row["part"] == row["window_end"]
+
+
+@pytest.mark.parametrize("streams", [True, False])
+def test_words_are_counted_by_the_documents_that_hold_them(streams):
+    found = mixtures()
+    held = {m.id: {"sea": 3} if int(m.id) % 3 else {"sea": 1, "ship": 2} for m in found}
+
+    def build(pipeline):
+        blocks = [
+            (m.timestamp, replace(mixture_block([m], [m.timestamp]), words=(held[m.id],)))
+            for m in found
+        ]
+        items = pipeline | beam.Create([(time, one.to_bytes()) for time, one in blocks])
+        stamped = items | beam.MapTuple(
+            lambda time, item: beam.window.TimestampedValue(item, time / 1e6)
+        ).with_output_types(bytes)
+        words = ["sea", "ship", "unheard"]
+        return {"rows": stamped | AddUpTrends(DAY, streams=streams, words=words)}
+
+    rows = [json.loads(data) for _, data in run(build)[0]["rows"]]
+    assert len(rows) == 3 * len(by_hand(found)) and {row["topic"] for row in rows} == {None}
+    for row in rows:
+        start = parse_time(row["window_start"])
+        own = [m for m in found if m.key == row["key"] and m.timestamp // DAY * DAY == start]
+        holding = [m.id for m in own if row["word"] in held[m.id]]
+        assert row["documents"] == len(own)
+        assert row["mean_share"] * len(own) == pytest.approx(len(holding))
+        assert {one["id"] for one in row["typical"] if one["share"]} <= set(holding)
 
 
 @pytest.mark.parametrize("streams", [True, False])

@@ -3,14 +3,11 @@
 import hashlib
 import hmac
 import json
-from contextlib import contextmanager
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import apache_beam as beam
 import pytest
 from collecting import run
+from receiving import receiver
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.reporting.webhook import SECRET, Post
@@ -36,41 +33,6 @@ RECORD = {
 
 def event(number):
     return wire.canonical_json({**RECORD, "number": number}).encode()
-
-
-@contextmanager
-def receiver(answers):
-    """Yield the address of a receiver, and what it got; it gives the answers, then 204.
-
-    An answer None closes the connection.
-    """
-    left, got = list(answers), []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append((self.path, body, dict(self.headers)))
-            status = left.pop(0) if left else 204
-            if status is None:
-                return
-            self.send_response(status)
-            if 300 <= status < 400:
-                self.send_header("Location", "/other")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=partial(server.serve_forever, 0.01))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/events", got
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def posted(answers, numbers=(0,)):

@@ -10,6 +10,7 @@ from beam_topics.model.errors import DamagedDataError
 from beam_topics.model.reporting import alarms, course
 from beam_topics.model.reporting.alarms import Watched
 from beam_topics.model.reporting.course import adjusted, bursts_of, discovered
+from beam_topics.model.reporting.rules import Rule
 from beam_topics.model.reporting.trends import Trends, rows_of_file, whole_rows
 from beam_topics.model.times import parse_time, to_iso
 from beam_topics.transforms.trends import rows_of
@@ -108,6 +109,23 @@ def test_the_comparison_finds_a_state_that_forgets(monkeypatch):
     assert again != found and other.to_bytes() != state.to_bytes()
 
 
+def test_a_topic_is_told_again_after_the_time_of_the_rule():
+    parts = rows_in(DAY, 70, {(30, 2), (33, 2), (36, 2), (50, 2)})
+
+    def days(again_after):
+        state, found = Watched(), []
+        for rows in parts:
+            state, events = state.closed(DAY, rows, Rule(again_after=again_after))
+            state = Watched.from_bytes(state.to_bytes())
+            found += [int(e.figures["since"]) // DAY for e in events if e.topics == [2]]
+        return found
+
+    assert [day for day in days(0) if day >= 30] == [30, 33, 36, 50]
+    # The burst of day 36 is 3 days after another one, which was not told.
+    assert [day for day in days(4 * DAY) if day >= 30] == [30, 50]
+    assert [day for day in days(15 * DAY) if day >= 30] == [30]
+
+
 def test_the_state_is_bounded():
     parts = rows_in(DAY, 80, set())
     _, state = told(DAY, parts)
@@ -138,14 +156,15 @@ def test_windows_of_another_length_begin_anew():
 
 def test_damaged_states_are_refused():
     _, state = told(DAY, rows_in(DAY, 5, set()))
-    names = ("window", "starts", "topics", "bursting", "table")
+    names = ("window", "starts", "topics", "last", "table")
     good = {name: getattr(state, name) for name in names}
     for name, value in [
         ("starts", state.starts[::-1]),
         ("starts", state.starts[:-1]),
         ("topics", state.topics[:-1]),
         ("topics", ("a",)),
-        ("bursting", (3, 3)),
+        ("last", state.last[:-1]),
+        ("last", ("a",) * len(state.topics)),
         ("table", state.table[:-1]),
         ("table", state.table * np.nan),
     ]:
