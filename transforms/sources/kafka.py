@@ -104,6 +104,11 @@ class PartitionWatermarks:
             fresh = [micros for micros, at in known.values() if now - at < _FRESH_SECONDS]
         return None if None in fresh else min(micros for micros in fresh if micros is not None)
 
+    def read(self, topic: Hashable) -> int:
+        """Return how many partitions of a topic are read here."""
+        with self._lock:
+            return len(self._topics.get(topic, ()))
+
     def remove(self, topic: Hashable, partition: int) -> None:
         """Forget a partition that is no longer read here."""
         with self._lock:
@@ -119,8 +124,9 @@ PARTITION_WATERMARKS = PartitionWatermarks()
 
 _FETCH = 500
 _PATIENCE = 0.1
-# Pauses in seconds: of an active partition, and of an idle one.
-_SHORT, _LONG = 0.1, 0.5
+# Pauses in seconds for each partition that the process reads, and the longest: of an active
+# partition, and of an idle one. Flink keeps about a kilobyte for ever for each pause.
+_ACTIVE, _IDLE, _LONGEST = 1.0, 2.0, 5.0
 # Seconds between two looks for new partitions.
 _LOOK = 10
 # Kafka has numbers of partitions of 32 bits.
@@ -281,10 +287,12 @@ class PartitionReader:
 
     def _pause(self) -> Pause:
         passed, self._skipped = self._skipped, None
+        read = max(1, PARTITION_WATERMARKS.read(self._settings))
         if self._clock() - self._last_message < self._settings.idle_after or not self._at_end():
-            return Pause(_SHORT, passed=passed)
+            return Pause(min(_LONGEST, _ACTIVE * read), passed=passed)
         idle_since = int((self._now() - self._settings.idle_after) * MICROSECONDS_PER_SECOND)
-        return Pause(_LONG, idle_since - self._settings.max_delay, passed)
+        pause = min(_LONGEST, _IDLE * read)
+        return Pause(pause, idle_since - self._settings.max_delay, passed)
 
     def _at_end(self) -> bool:
         """Return whether the brokers report that there is nothing more.
