@@ -79,7 +79,7 @@ def test_blocks_hold_the_same_documents_and_none_is_held_over_a_bundle(
     archive, monkeypatch, entries
 ):
     monkeypatch.setattr(log_source, "BUNDLE_ENTRIES", entries)
-    fn = ReplayDoFn(SETTINGS, TOKENISER, None, in_blocks=True)
+    fn = ReplayDoFn(SETTINGS, TOKENISER, None)
     fn.setup()
     bundles, done = driving.to_the_end(fn, element(archive)), 0
     for bundle in bundles:
