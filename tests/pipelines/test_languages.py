@@ -170,7 +170,7 @@ def test_serve_takes_the_model_of_the_language(root):
     from beam_topics.pipelines.service.models import Models
 
     models = Models(root, Gibbs3(), 2)
-    with client.TestClient(Service(models, RequestLimits(), 60.0).app()) as served:
+    with client.TestClient(Service(models, RequestLimits(), 60.0, "").app()) as served:
         texts = [SENTENCES[code][0] for code in ("en", "de", "ru")]
         found = served.post("/label", json={"texts": texts}).json()["documents"]
         one = served.post("/label?key=de", json={"texts": texts[1:2]}).json()

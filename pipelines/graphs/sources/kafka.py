@@ -12,8 +12,6 @@ from beam_topics.model.words.settings import TokeniserSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import DAY, KafkaClientSettings
 from beam_topics.pipelines.cli.settings_from_options import read_settings_of
-from beam_topics.pipelines.cli.terminal import tell
-from beam_topics.pipelines.graphs.additions import stored_offsets
 from beam_topics.pipelines.graphs.sources.base import SOURCES, SourceSettings
 from beam_topics.transforms.sources.kafka_client import (
     KafkaSettings,
@@ -84,6 +82,9 @@ class Kafka(SourceSettings):
 
     def _stored(self, options: Options) -> tuple[tuple[int, int], ...]:
         """Return the partitions of the topic that are read on, with their offsets in the store."""
+        # Imported here, and below: --help needs no model store and no NumPy.
+        from beam_topics.pipelines.graphs.additions import stored_offsets
+
         if options.get("kafka_start") == "earliest":
             return ()
         found = {log.rpartition("/"): at for log, at in stored_offsets(options).items()}
@@ -96,6 +97,7 @@ class Kafka(SourceSettings):
         )
 
     def read(self, options: Options, tokeniser: TokeniserSettings) -> ReadKafka:
+        from beam_topics.pipelines.cli.terminal import tell
         from beam_topics.transforms.sources.kafka import ReadKafka
         from beam_topics.transforms.sources.kafka_partitions import partitions_of
 

@@ -293,8 +293,9 @@ def test_columns_are_named_by_the_ids_of_topics(model):
 
 def test_frames_of_pandas():
     pytest.importorskip("pandas")
-    found = made().set_output(transform="pandas").fit_transform(TEXTS)
-    assert list(found.columns) == ["topicmodel0", "topicmodel1"]
+    model = made().set_output(transform="pandas")
+    found = model.fit_transform(TEXTS)
+    assert list(found.columns) == list(model.get_feature_names_out())
 
 
 def test_a_mixture_does_not_depend_on_its_neighbours(model):
