@@ -346,8 +346,6 @@ class ReadKafka(beam.PTransform):
         settings: KafkaSettings,
         parse: ParseSettings,
         tokeniser: TokeniserSettings,
-        *,
-        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
