@@ -124,7 +124,7 @@ def in_beam(data: bytes, name: str, settings: SequenceSettings, keys: int) -> fl
         read = ReadSettings(ParseSettings(fields=fields))
         begin = time.process_time()
         with beam.Pipeline("DirectRunner") as pipeline:
-            documents = pipeline | ReadDocuments([str(path)], read, tokeniser, in_blocks=True)
+            documents = pipeline | ReadDocuments([str(path)], read, tokeniser)
             documents.documents | Sequence(options, streams=False)
         return time.process_time() - begin
 

@@ -69,14 +69,13 @@ def to_the_end(fn, element, most=10_000, **others):
 
 def ids(bundles):
     """The ids of the documents of bundles, in order; dead letters are None."""
-    return [_id(output) for done in bundles for output in done.outputs]
+    return [name for done in bundles for output in done.outputs for name in _ids(output)]
 
 
-def _id(output):
+def _ids(output):
     if isinstance(output, beam.pvalue.TaggedOutput):
-        return None
+        return [None]
     assert isinstance(output, TimestampedValue)
     data = output.value
-    return (
-        Block.from_bytes(data).ids[0] if data[:4] == Block.MAGIC else Document.from_bytes(data).id
-    )
+    is_block = data[:4] == Block.MAGIC
+    return Block.from_bytes(data).ids if is_block else [Document.from_bytes(data).id]

@@ -42,12 +42,13 @@ class _MakePairs(beam.DoFn):
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:
-        pair = make_pair(self._settings, self._prepared, self._published, Block.from_bytes(element))
-        if pair is None:
-            self._unknown.inc()
-        else:
-            self._pairs.inc()
-            yield pair.to_bytes()
+        for document in Block.from_bytes(element).documents():
+            pair = make_pair(self._settings, self._prepared, self._published, document)
+            if pair is None:
+                self._unknown.inc()
+            else:
+                self._pairs.inc()
+                yield pair.to_bytes()
 
 
 def _fit(

@@ -158,7 +158,7 @@ class TopicModelHandler(ModelHandler):
         model: LoadedModel,
         inference_args: Mapping[str, Any] | None = None,
     ) -> Iterator[bytes]:
-        """Yield one mixture for each document of blocks of one document, in their order."""
+        """Yield one mixture for each document of some blocks, in their order."""
         for _, blocks in groupby(map(Block.from_bytes, batch), key=lambda block: block.key):
             documents = numbered(model.snapshot, Block.joined(list(blocks)))
             mixtures = inferred(self._settings, model.prepared, documents, model.version)

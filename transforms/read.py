@@ -122,12 +122,11 @@ class Emit(beam.DoFn):
     """Emit documents at their event times and dead letters to a side output, and count both.
 
     Args:
-        tokeniser: The settings of the tokeniser. None emits documents with their texts.
-        in_blocks: Whether the documents of a file are emitted in blocks, or each alone.
+        tokeniser: The settings of the tokeniser. None emits documents with their texts, each alone.
     """
 
-    def __init__(self, tokeniser: TokeniserSettings | None, in_blocks: bool = False) -> None:
-        self._tokeniser_settings, self._in_blocks = tokeniser, in_blocks
+    def __init__(self, tokeniser: TokeniserSettings | None) -> None:
+        self._tokeniser_settings = tokeniser
         self._tokeniser: Tokeniser | None = None
         self._records = Metrics.counter(NAMESPACE, "records_read")
         self._documents = Metrics.counter(NAMESPACE, "documents")
@@ -172,7 +171,7 @@ class Emit(beam.DoFn):
 
     def gathering(self) -> Gathering | None:
         """Return what holds documents until their block is full; None if each is alone."""
-        return Gathering() if self._in_blocks else None
+        return None if self._tokeniser is None else Gathering()
 
     def gather(
         self,
@@ -222,9 +221,8 @@ class _ReadFiles(Emit):
         patterns: Sequence[str],
         settings: ReadSettings,
         tokeniser: TokeniserSettings | None,
-        in_blocks: bool,
     ) -> None:
-        super().__init__(tokeniser, in_blocks)
+        super().__init__(tokeniser)
         self._patterns, self._folder = patterns, folder_of(patterns)
         self._settings = settings
 
@@ -301,9 +299,9 @@ class ReadDocuments(beam.PTransform):
     Args:
         patterns: Paths or globs.
         settings: How the files are read.
-        tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts.
-        in_blocks: Whether documents come in blocks (:mod:`beam_topics.model.documents.block`), at
-            the earliest time of their documents, or each alone.
+        tokeniser: The settings of the tokeniser. None gives bytes of Document, with the texts, each
+            at its time. Otherwise documents come in blocks
+            (:mod:`beam_topics.model.documents.block`), at the earliest of their times.
     """
 
     def __init__(
@@ -311,14 +309,12 @@ class ReadDocuments(beam.PTransform):
         patterns: Sequence[str],
         settings: ReadSettings,
         tokeniser: TokeniserSettings | None,
-        *,
-        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         if tokeniser is not None:
             check_tokeniser(tokeniser)
         self._patterns, self._settings = tuple(patterns), settings
-        self._fn = _ReadFiles(self._patterns, settings, tokeniser, in_blocks)
+        self._fn = _ReadFiles(self._patterns, settings, tokeniser)
 
     def expand(self, pipeline: Any) -> Documents:
         begin = pipeline | "Begin" >> beam.Impulse()

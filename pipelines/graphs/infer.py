@@ -35,8 +35,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
     chosen = chosen_models(options)
     models = served_models(store, chosen, settings)
     tokeniser = next(iter(chosen.values())).tokeniser
-    together = inference_for(settings).needs_all_documents
-    documents, unreadable = read_source(pipeline, options, tokeniser, in_blocks=not together)
+    documents, unreadable = read_source(pipeline, options, tokeniser)
     patterns = settings_of(options, TrainingInputSettings).training
     check_training(settings, patterns)
     learned, dead = None, [unreadable]
@@ -45,6 +44,7 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         learned, unread = pipeline | "Read training" >> read
         dead.append(unread)
     serving = serving_of(options, 0)
+    together = inference_for(settings).needs_all_documents
     by_key = InferByKey(serving, models)
     infer = InferTogether(serving, models, learned) if together else by_key
     inferred = documents | "Infer" >> infer

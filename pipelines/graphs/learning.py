@@ -43,7 +43,7 @@ def read_and_learn(
     """Read the source, learn it and write events; return what was learned, and dead letters."""
     go_on(options)
     learning = learn_options_of(options)
-    documents, unreadable = read_source(pipeline, options, learning.tokeniser, in_blocks=True)
+    documents, unreadable = read_source(pipeline, options, learning.tokeniser)
     learning = check_store(options, learning)
     learned = learn(documents, learning, streams=streams(options))
     undelivered = write_events(learned.events, options)

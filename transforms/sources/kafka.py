@@ -310,13 +310,9 @@ class KafkaDoFn(LogSourceDoFn):
     """Read a partition; an element is a :class:`Partition`."""
 
     def __init__(
-        self,
-        settings: KafkaSettings,
-        parse: ParseSettings,
-        tokeniser: TokeniserSettings,
-        in_blocks: bool = False,
+        self, settings: KafkaSettings, parse: ParseSettings, tokeniser: TokeniserSettings
     ) -> None:
-        super().__init__(tokeniser, in_blocks)
+        super().__init__(tokeniser)
         self._settings = settings
         self._parse = parse
         self._has_keys = tokeniser.has_keys or parse.fields.key is not None
@@ -351,7 +347,6 @@ class ReadKafka(beam.PTransform):
         settings: Where to read from, and when a partition counts as idle.
         parse: How messages are parsed.
         tokeniser: The settings of the tokeniser.
-        in_blocks: Whether the documents of a bundle come in blocks, or each alone.
     """
 
     def __init__(
@@ -359,13 +354,11 @@ class ReadKafka(beam.PTransform):
         settings: KafkaSettings,
         parse: ParseSettings,
         tokeniser: TokeniserSettings,
-        *,
-        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
         self._list = ListPartitions(settings)
-        self._fn = KafkaDoFn(settings, parse, tokeniser, in_blocks)
+        self._fn = KafkaDoFn(settings, parse, tokeniser)
 
     def expand(self, pipeline: Any) -> Documents:
         partitions = (

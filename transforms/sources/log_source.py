@@ -296,8 +296,7 @@ class LogSourceDoFn(Emit, LogProvider):
     """Read logs as documents at their event times, and dead letters at the watermark.
 
     Args:
-        tokeniser: The settings of the tokeniser. None emits documents with their texts.
-        in_blocks: Whether the documents of a bundle are emitted in blocks, or each alone.
+        tokeniser: As of :class:`beam_topics.transforms.read.Emit`.
     """
 
     @abstractmethod

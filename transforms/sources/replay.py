@@ -114,9 +114,8 @@ class ReplayDoFn(LogSourceDoFn):
         settings: ReadSettings,
         tokeniser: TokeniserSettings,
         speed: float | None,
-        in_blocks: bool = False,
     ) -> None:
-        super().__init__(tokeniser, in_blocks)
+        super().__init__(tokeniser)
         self._settings = settings
         self._speed = speed
 
@@ -159,7 +158,6 @@ class ReplayArchive(beam.PTransform):
         settings: How the files are read.
         tokeniser: The settings of the tokeniser.
         speed: Seconds of event time per second. None reads as fast as possible.
-        in_blocks: Whether the documents of a bundle come in blocks, or each alone.
 
     Raises:
         OptionError: Times or ids are not to come from the fields of the archive.
@@ -171,8 +169,6 @@ class ReplayArchive(beam.PTransform):
         settings: ReadSettings,
         tokeniser: TokeniserSettings,
         speed: float | None = None,
-        *,
-        in_blocks: bool = False,
     ) -> None:
         super().__init__()
         check_tokeniser(tokeniser)
@@ -185,7 +181,7 @@ class ReplayArchive(beam.PTransform):
                 raise OptionError(option, value, "field with --source=replay", remedy)
         self._patterns = tuple(patterns)
         self._settings = settings
-        self._fn = ReplayDoFn(settings, tokeniser, speed, in_blocks)
+        self._fn = ReplayDoFn(settings, tokeniser, speed)
 
     def expand(self, pipeline: Any) -> Documents:
         files = beam.Map(archive_of, self._patterns, self._settings).with_output_types(bytes)

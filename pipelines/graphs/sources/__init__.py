@@ -46,12 +46,7 @@ def source_settings_of(options: Options) -> SourceSettings:
 
 
 def read_source(
-    pipeline: beam.Pipeline,
-    options: Options,
-    tokeniser: TokeniserSettings,
-    *,
-    in_blocks: bool = False,
+    pipeline: beam.Pipeline, options: Options, tokeniser: TokeniserSettings
 ) -> Documents:
     """Read tokenised documents from ``--source``, and what could not be read."""
-    source = source_settings_of(options)
-    return pipeline | "Read" >> source.read(options, tokeniser, in_blocks)
+    return pipeline | "Read" >> source_settings_of(options).read(options, tokeniser)

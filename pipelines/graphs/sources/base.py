@@ -31,14 +31,8 @@ class SourceSettings(Record):
     is_log: ClassVar[bool] = True
     endless: ClassVar[Literal["never", "until", "always"]] = "always"
 
-    def read(
-        self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool
-    ) -> beam.PTransform:
-        """Return what reads the source into :class:`beam_topics.transforms.read.Documents`.
-
-        ``in_blocks`` says whether documents come in blocks
-        (:mod:`beam_topics.model.documents.block`), or each alone.
-        """
+    def read(self, options: Options, tokeniser: TokeniserSettings) -> beam.PTransform:
+        """Return what reads the source into :class:`beam_topics.transforms.read.Documents`."""
         raise NotImplementedError
 
 

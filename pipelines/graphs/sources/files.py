@@ -32,11 +32,8 @@ class Files(SourceSettings):
     is_log = False
     endless = "never"
 
-    def read(
-        self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool
-    ) -> ReadDocuments:
-        patterns = settings_of(options, InputSettings).input
-        return read_files(options, tokeniser, patterns, in_blocks=in_blocks)
+    def read(self, options: Options, tokeniser: TokeniserSettings) -> ReadDocuments:
+        return read_files(options, tokeniser, settings_of(options, InputSettings).input)
 
 
 def read_files(
@@ -44,15 +41,13 @@ def read_files(
     tokeniser: TokeniserSettings,
     patterns: Sequence[str],
     option: str = "--input",
-    *,
-    in_blocks: bool = False,
 ) -> ReadDocuments:
-    """Return the transform that reads all files that the patterns match, alone or in blocks."""
+    """Return the transform that reads all files that the patterns match."""
     from beam_topics.transforms.read import ReadDocuments, check_patterns
 
     settings = read_settings_of(options)
     check_patterns(list(patterns), settings, option)
-    return ReadDocuments(list(patterns), settings, tokeniser, in_blocks=in_blocks)
+    return ReadDocuments(list(patterns), settings, tokeniser)
 
 
 def files_of_model(

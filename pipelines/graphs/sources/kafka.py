@@ -96,7 +96,7 @@ class Kafka(SourceSettings):
             )
         )
 
-    def read(self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool) -> ReadKafka:
+    def read(self, options: Options, tokeniser: TokeniserSettings) -> ReadKafka:
         from beam_topics.pipelines.cli.terminal import tell
         from beam_topics.transforms.sources.kafka import ReadKafka
         from beam_topics.transforms.sources.kafka_partitions import partitions_of
@@ -112,4 +112,4 @@ class Kafka(SourceSettings):
                 f"--source=kafka: reads {settings.topic} on at the offsets of the model store:"
                 f" {some}{more} (--kafka_start=earliest reads it from its beginning)."
             )
-        return ReadKafka(settings, read_settings_of(options).parse, tokeniser, in_blocks=in_blocks)
+        return ReadKafka(settings, read_settings_of(options).parse, tokeniser)

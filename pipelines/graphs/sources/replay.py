@@ -34,16 +34,12 @@ class Replay(SourceSettings):
         above=0,
     )
 
-    def read(
-        self, options: Options, tokeniser: TokeniserSettings, in_blocks: bool
-    ) -> ReplayArchive:
+    def read(self, options: Options, tokeniser: TokeniserSettings) -> ReplayArchive:
         from beam_topics.transforms.sources.replay import ReplayArchive, archive_of
 
         patterns = list(settings_of(options, InputSettings).input)
         settings = read_settings_of(options)
-        replay = ReplayArchive(
-            patterns, settings, tokeniser, self.replay_speed, in_blocks=in_blocks
-        )
+        replay = ReplayArchive(patterns, settings, tokeniser, self.replay_speed)
         # Check now that the files are an archive.
         archive_of(b"", patterns, settings)
         return replay

@@ -187,7 +187,7 @@ def lines(monkeypatch):
 
         lines_file: str | None = option(None, "the file")
 
-        def read(self, options, tokeniser, blocks):
+        def read(self, options, tokeniser):
             rows = Path(self.lines_file).read_text().splitlines()
             messages = [
                 json.dumps({"id": row, "timestamp": at, "text": row}).encode()

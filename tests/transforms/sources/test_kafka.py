@@ -613,7 +613,11 @@ def test_a_topic_becomes_documents_at_their_times(broker, flags):
         return {"documents": made.documents, "dead": made.dead_letters}
 
     results, counters = run(build, *flags)
-    found = {(micros, Block.from_bytes(data).ids[0]) for micros, data in results["documents"]}
+    blocks = [Block.from_bytes(data) for _, data in results["documents"]]
+    assert [micros for micros, _ in results["documents"]] == [
+        int(one.timestamps.min()) for one in blocks
+    ]
+    found = {pair for one in blocks for pair in zip(one.timestamps.tolist(), one.ids, strict=True)}
     assert found == {(n * SECOND, f"d{n}") for n in range(15)}
     assert {json.loads(data)["source"] for _, data in results["dead"]} == {"posts/1/0"}
     if not flags:

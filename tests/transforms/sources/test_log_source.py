@@ -54,8 +54,8 @@ class Fake:
 class FakeDoFn(LogSourceDoFn):
     numbers = itertools.count()
 
-    def __init__(self, log, tokeniser=None, in_blocks=False):
-        super().__init__(tokeniser, in_blocks)
+    def __init__(self, log, tokeniser=None):
+        super().__init__(tokeniser)
         self.log = log
         self.number = next(self.numbers)
 
@@ -236,7 +236,7 @@ def log_of(*entries):
 
 
 def blocks_of(log, **others):
-    fn = FakeDoFn(log, TokeniserSettings(), in_blocks=True)
+    fn = FakeDoFn(log, TokeniserSettings())
     fn.setup()
     return driving.to_the_end(fn, b"", **others)
 
