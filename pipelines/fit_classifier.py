@@ -14,6 +14,7 @@ import sys
 
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command, later
+from beam_topics.pipelines.cli.stored import SignOptions
 
 GROUPS = (
     group.InputOptions,
@@ -24,6 +25,7 @@ GROUPS = (
     group.MethodOptions,
     group.InferenceOptions,
     group.RecordOptions,
+    SignOptions,
 )
 REQUIRED = {"input": "'data/*.jsonl'", "model_store": "models", "dead_letters": "dead"}
 

@@ -25,6 +25,7 @@ from beam_topics.pipelines.cli.invocation import shown
 from beam_topics.pipelines.cli.looking import inform
 from beam_topics.pipelines.cli.options import ServiceSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
+from beam_topics.pipelines.cli.stored import SignOptions
 
 if TYPE_CHECKING:
     import uvicorn
@@ -38,6 +39,7 @@ GROUPS = (
     group.ServiceOptions,
     group.MethodOptions,
     group.InferenceOptions,
+    SignOptions,
 )
 REQUIRED = {"model_store": "models"}
 # The models of so many keys are held. Each version is looked for after so many seconds.
@@ -68,7 +70,11 @@ def models_of(options: Options) -> Models:
     from beam_topics.pipelines.service.models import Models
 
     where = settings_of(options, StoreSettings)
-    return Models(where.root, inference_settings_of(options), MOST_KEYS, trust=where.trust)
+    method, keys = (
+        inference_settings_of(options),
+        {"trust": where.trust, "sign": options.sign or ""},
+    )
+    return Models(where.root, method, MOST_KEYS, **keys)
 
 
 def listening(options: Options, prog: str) -> socket.socket:

@@ -27,7 +27,7 @@ from beam_topics.model.reporting.shown import Shown
 from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import Options
-from beam_topics.pipelines.cli.stored import opened
+from beam_topics.pipelines.cli.stored import SignOptions, opened
 from beam_topics.pipelines.cli.terminal import console, figures, plain, table_of, titled
 
 GROUPS = (
@@ -36,6 +36,7 @@ GROUPS = (
     group.ModelVersionOptions,
     group.TopicOptions,
     group.CatalogueOptions,
+    SignOptions,
     group.LabelledOptions,
     group.RecordOptions,
 )
@@ -47,7 +48,7 @@ _CHANGES = ("topic_name", "hide", "merge_into")
 def topics(options: Options) -> None:
     """Change the catalogue, or print it."""
     models, manifest = opened(options)
-    store = CatalogueStore(models.root)
+    store = CatalogueStore(models.root, models.signatures)
     key, snapshot = manifest.key, models.get_snapshot(manifest)
     digest, catalogue = store.latest(key)
     check(options, manifest, snapshot.topic_count)

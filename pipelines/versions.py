@@ -3,11 +3,11 @@
 ``beam-topics versions list --model_store=models``
 
 ``pin`` and ``unpin`` take ``--model_version``; no expiry removes a version that is pinned. ``diff``
-compares the first words of the topics of two versions. ``sign`` signs all versions and checkpoints
-with ``--sign``; with ``--trust``, only where a trusted key has signed all of them. ``rollback``
-makes an earlier version the newest one. ``expire`` removes what ``--keep`` does not keep; with
-``--dry_run`` it lists that only. Stop the job that publishes before a rollback. All others may run
-beside it.
+compares the first words of the topics of two versions. ``sign`` signs all versions, checkpoints,
+``LATEST``, the catalogue and classifiers with ``--sign``; with ``--trust``, only where a trusted
+key has signed all of them. ``rollback`` makes an earlier version the newest one. ``expire`` removes
+what ``--keep`` does not keep; with ``--dry_run`` it lists that only. Stop the job that publishes
+before a rollback. All others may run beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from beam_topics.pipelines.cli import options as group
 from beam_topics.pipelines.cli.command import command
 from beam_topics.pipelines.cli.groups import OptionGroup, Options, settings_of
 from beam_topics.pipelines.cli.invocation import shown
-from beam_topics.pipelines.cli.stored import SignOptions, opened
+from beam_topics.pipelines.cli.stored import SignOptions, opened, store_of
 from beam_topics.pipelines.cli.terminal import change_table, console, day, figure_table
 
 _WHICH = (group.StoreOptions, group.ModelVersionOptions)
@@ -95,8 +95,7 @@ def diff(options: Options) -> None:
 
 def sign(options: Options) -> None:
     """Sign the versions and checkpoints of each key with --sign, beside other signatures."""
-    where, chosen = settings_of(options, StoreSettings), settings_of(options, VersionSettings).key
-    store = ModelStore(where.root, where.trust, options.sign)
+    store, chosen = store_of(options), settings_of(options, VersionSettings).key
     for key in [chosen] if chosen else store.keys():
         print(f"{store.sign(key)} files of key {key!r} are signed")
 
@@ -144,7 +143,7 @@ ACTIONS = {
     "unpin": _action("unpin", unpin_version),
     "diff": _action("diff", diff),
     "sign": _action("sign", sign, SignOptions, sign="private.pem"),
-    "rollback": _action("rollback", roll_back),
+    "rollback": _action("rollback", roll_back, SignOptions),
     "expire": _action("expire", expire, group.KeepOptions, **_EXPIRE),
 }
 # Beam has an option of this name, which takes a value.

@@ -191,12 +191,12 @@ class FindBurstsDoFn(PendingDoFn):
         read = [(data, json.loads(data)) for data in rows]
         stories = [row for _, row in read if _IS_STORY in row]
         counted = [data for data, row in read if _IS_STORY not in row]
-        named = None
+        named, store = None, ModelStore(self._root, self._trust)
         if rule.topics:
-            named = CatalogueStore(self._root).latest(watch.key)[1].called(rule.topics)
+            catalogue = CatalogueStore(self._root, store.signatures).latest(watch.key)[1]
+            named = catalogue.called(rule.topics)
         known, bursts = known.closed(self._window, counted, rule, named)
         watched.write(known.to_bytes())
-        store = ModelStore(self._root, self._trust)
         for record in records_of_bursts(store, watch, bursts, stories):
             yield TimestampedValue(record, time)
 

@@ -28,17 +28,19 @@ from beam_topics.transforms.infer import check_alone
 from beam_topics.transforms.shared import NAMESPACE
 
 LOGGER = "beam_topics.fitting"
+# The root, and the files of keys.
+_Store = tuple[str, str, str]
 
 
 class _MakePairs(beam.DoFn):
-    def __init__(self, store: str, key: str, version: str, settings: InferenceSettings) -> None:
+    def __init__(self, store: _Store, key: str, version: str, settings: InferenceSettings) -> None:
         self._store, self._key, self._version, self._settings = store, key, version, settings
         self._pairs = Metrics.counter(NAMESPACE, "pairs")
         self._unknown = Metrics.counter(NAMESPACE, "documents_without_known_words")
 
     def setup(self) -> None:
         served = ServedModel(self._key, self._version)
-        self._published = published_of(ModelStore(self._store), served, self._settings)
+        self._published = published_of(ModelStore(*self._store), served, self._settings)
         self._prepared = inference_for(self._settings).prepare(self._settings, self._published)
 
     def process(self, element: bytes) -> Iterator[bytes]:
@@ -53,18 +55,18 @@ class _MakePairs(beam.DoFn):
 
 def _fit(
     element: tuple[bytes, Iterable[bytes]],
-    store: str,
+    store: _Store,
     key: str,
     version: str,
     settings: FitSettings,
     inference: InferenceSettings,
 ) -> str:
     """Fit a classifier to all pairs, store it, and return its digest."""
-    models = ModelStore(store)
+    models = ModelStore(*store)
     manifest = models.manifest(key, version)
     topics = models.get_snapshot(manifest).topic_count
     pairs = map(Pair.from_bytes, element[1])
-    return ClassifierStore(store).put(
+    return ClassifierStore(models.root, models.signatures).put(
         fit_classifier(manifest, topics, pairs, settings, inference=inference, on_step=log_step)
     )
 
@@ -85,9 +87,12 @@ class FitClassifier(beam.PTransform):
         version: The model version. ``latest`` means the newest one when the graph is built.
         settings: The settings of the fit.
         inference: The settings of the method that makes the pairs.
+        trust: The file of public keys (:mod:`beam_topics.model.publishing.signatures`).
+        sign: The file of the private key that signs the classifier.
 
     Raises:
-        OptionError: The model does not exist, or the method needs more than a document and a model.
+        OptionError: The model does not exist, the method needs more than a document and a model, or
+            the model is signed and the classifier would not be.
     """
 
     def __init__(
@@ -98,11 +103,16 @@ class FitClassifier(beam.PTransform):
         *,
         settings: FitSettings | None = None,
         inference: InferenceSettings | None = None,
+        trust: str = "",
+        sign: str = "",
     ) -> None:
         super().__init__()
         self._settings, self._inference = settings or FitSettings(), inference or Gibbs3()
         check_alone(self._inference, "to make training pairs", "Use gibbs3.")
-        self._model = store, key, ModelStore(store).manifest(key, version).version
+        place = store, trust, sign
+        models = ModelStore(*place)
+        self._model = place, key, models.manifest(key, version).version
+        models.signatures.check_signs(key)
 
     def expand(self, documents: beam.PCollection) -> beam.PCollection:
         documents = documents | "Global" >> beam.WindowInto(GlobalWindows())

@@ -127,11 +127,12 @@ class TopicModelHandler(ModelHandler):
         self._choose(version)
 
     def _choose(self, version: str) -> None:
-        self.version = ModelStore(self._store, self._trust).manifest(self._key, version).version
+        models = ModelStore(self._store, self._trust)
+        self.version = models.manifest(self._key, version).version
         self._classifier: str | None = None
         if CLASSIFIER in inference_for(self._settings).needs:
-            store, method = ClassifierStore(self._store), self._settings.kind
-            self._classifier = store.find(self._key, self.version, method)
+            store = ClassifierStore(self._store, models.signatures)
+            self._classifier = store.find(self._key, self.version, self._settings.kind)
 
     def update_model_path(self, model_path: str | None = None) -> None:
         """Label with another version from now on.

@@ -28,6 +28,7 @@ from beam_topics.model.errors import DamagedDataError, OptionError
 from beam_topics.model.inference.features import FEATURES
 from beam_topics.model.publishing.blobs import create_named, escape_key, read_verified, sequence_of
 from beam_topics.model.publishing.local_files import blobs_at
+from beam_topics.model.publishing.signatures import Signatures
 from beam_topics.model.publishing.snapshot import Snapshot
 from beam_topics.model.stored import checks, wire
 from beam_topics.model.stored.wire import seal, unseal
@@ -167,13 +168,15 @@ def log_likelihoods(scores: FloatArray) -> FloatArray:
 class ClassifierStore:
     """The classifiers under the root of a model store."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, signatures: Signatures | None = None) -> None:
         self.root = root
         self._blobs = blobs_at(root)
+        self._signatures = signatures or Signatures(self._blobs, "", "")
 
     def put(self, classifier: Classifier) -> str:
         """Write a classifier, make it the newest one of its version, and return its digest, hex."""
         made = classifier.provenance
+        self._signatures.check_signs(made.key)
         data = classifier.to_bytes()
         digest = hashlib.sha256(data).hexdigest()
         folder = _folder(made.key)
@@ -190,9 +193,7 @@ class ClassifierStore:
         ):
             create_named(self._blobs, path, content)
         pointer, target = f"{folder}/{made.version}.latest", seal({"digest": digest})
-        while not self._blobs.replace_pointer(
-            pointer, self._blobs.read(pointer) if self._blobs.exists(pointer) else None, target
-        ):
+        while not self._signatures.move(pointer, self._signatures.pointer(pointer), target):
             pass
         return digest
 
@@ -200,12 +201,10 @@ class ClassifierStore:
         """Return the digest of the newest classifier of a version; None if it has none."""
         sequence_of(version, "the version that a classifier belongs to")
         path = f"{_folder(key)}/{version}.latest"
-        if not self._blobs.exists(path):
+        data, name = self._signatures.pointer(path), self._blobs.where(path)
+        if data is None:
             return None
-        name = self._blobs.where(path)
-        return checks.hexadecimal(
-            f"field digest of {name}", unseal(self._blobs.read(path), name).get("digest")
-        )
+        return checks.hexadecimal(f"field digest of {name}", unseal(data, name).get("digest"))
 
     def find(self, key: str, version: str, method: str) -> str:
         """Return the digest of the newest classifier for a method that needs one.

@@ -361,14 +361,14 @@ class Serving:
         none = NoneShares(snapshot) if self.none_share else None
         if not self.topic_names:
             return Others(none)
-        manifest = self._models.manifest(snapshot.key, published.version)
-        shown = Shown.stored(self._models, manifest, snapshot)
+        manifest = self.models.manifest(snapshot.key, published.version)
+        shown = Shown.stored(self.models, manifest, snapshot)
         groups = shown.groups
         as_they_are = groups.trivial and not groups.hidden
         return Others(none, tuple(shown.names), None if as_they_are else groups)
 
     def _load(self, served: ServedModel, training: Block | None = None) -> Loaded:
-        published = published_of(self._models, served, self.settings, training)
+        published = published_of(self.models, served, self.settings, training)
         prepared = inference_for(self.settings).prepare(self.settings, published)
         # The index of the words is part of what the model holds in memory.
         published.snapshot.rows_of(())
@@ -377,7 +377,8 @@ class Serving:
         return Loaded(prepared, published.snapshot, published.ids, others)
 
     @cached_property
-    def _models(self) -> ModelStore:
+    def models(self) -> ModelStore:
+        """The store, with the keys that are trusted."""
         return ModelStore(self.store, self.trust)
 
 
@@ -401,7 +402,7 @@ def published_of(
     """
     found = None
     if CLASSIFIER in inference_for(settings).needs:
-        classifiers = ClassifierStore(store.root)
+        classifiers = ClassifierStore(store.root, store.signatures)
         digest = served.classifier or classifiers.find(served.key, served.version, settings.kind)
         found = classifiers.get(served.key, digest)
     file = served.file or ModelFile.of(store.manifest(served.key, served.version))

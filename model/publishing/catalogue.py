@@ -36,6 +36,7 @@ from beam_topics.model.errors import DamagedDataError, OptionError, StoreConflic
 from beam_topics.model.publishing.blobs import create_named, path_in, read_verified
 from beam_topics.model.publishing.local_files import blobs_at
 from beam_topics.model.publishing.manifest import Manifest
+from beam_topics.model.publishing.signatures import Signatures
 from beam_topics.model.stored import checks
 from beam_topics.model.stored.wire import seal, unseal
 
@@ -196,9 +197,10 @@ class Catalogue:
 class CatalogueStore:
     """The catalogues under the root of a model store."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, signatures: Signatures | None = None) -> None:
         self.root = root
         self._blobs = blobs_at(root)
+        self._signatures = signatures or Signatures(self._blobs, "", "")
 
     def latest(self, key: str) -> tuple[str | None, Catalogue]:
         """Return the digest of the newest catalogue, and the catalogue; an empty one if none."""
@@ -238,27 +240,28 @@ class CatalogueStore:
 
         Raises:
             StoreConflictError: Another catalogue was written meanwhile.
+            OptionError: The store is signed, and the catalogue would not be.
         """
+        self._signatures.check_signs(key)
         pointer = self._pointer(key)
         parent, _ = self.latest(key)
         data = replace(catalogue, parent=parent).to_bytes()
         digest = hashlib.sha256(data).hexdigest()
         create_named(self._blobs, path_in(key, f"catalogue/{digest}.json"), data)
         target = seal({"digest": digest})
-        if not self._blobs.replace_pointer(path_in(key, "catalogue/LATEST"), pointer, target):
+        if not self._signatures.move(path_in(key, "catalogue/LATEST"), pointer, target):
             raise StoreConflictError(
                 f"the catalogue of key {key!r} in {self.root} was changed meanwhile. Run again."
             )
         return digest
 
     def _pointer(self, key: str) -> bytes | None:
-        path = path_in(key, "catalogue/LATEST")
-        return self._blobs.read(path) if self._blobs.exists(path) else None
+        return self._signatures.pointer(path_in(key, "catalogue/LATEST"))
 
 
-def name_topics(root: str, key: str, names: Sequence[str]) -> None:
+def name_topics(store: CatalogueStore, key: str, names: Sequence[str]) -> None:
     """Name the first topics of a model that has no catalogue yet."""
-    store, catalogue = CatalogueStore(root), Catalogue()
+    catalogue = Catalogue()
     if store.latest(key)[0] is not None:
         return
     for topic, name in enumerate(names):

@@ -18,7 +18,7 @@ from beam_topics.model import __version__
 from beam_topics.model.documents.pending import Bag
 from beam_topics.model.errors import DivergedError
 from beam_topics.model.learner_log.options import LearnOptions
-from beam_topics.model.publishing.catalogue import name_topics
+from beam_topics.model.publishing.catalogue import CatalogueStore, name_topics
 from beam_topics.model.publishing.choice import Candidate, Rival, Standing, choose
 from beam_topics.model.publishing.held import CANDIDATES, HELD, Held
 from beam_topics.model.publishing.manifest import Manifest
@@ -180,7 +180,8 @@ class Publisher:
         if parent is None:
             self._store.bind(self._key, self._options.binding)
             if names := self._options.settings.topic_names:
-                name_topics(self._store.root, self._key, names)
+                catalogues = CatalogueStore(self._store.root, self._store.signatures)
+                name_topics(catalogues, self._key, names)
         published = self._store.publish(manifest, best.base, self._on_superseded)
         for candidate in group:
             CANDIDATES.drop(self._name(candidate.snapshot))

@@ -1,6 +1,7 @@
 """Signatures of a model store: who wrote a version, a checkpoint, or what is known beside one.
 
     <root>/<key>/signatures/<name of the file>.<signer>
+    <root>/<key>/signatures/<path of the pointer>/<digest of its contents>.<signer>
 
 ``--sign`` names a private key and ``--trust`` public ones, Ed25519 in PEM. A signature covers the
 path of a file below the root, and bytes: of a manifest and of known documents all, and of a
@@ -8,6 +9,10 @@ checkpoint its entry. So none holds for another version or another model key. Ma
 name snapshots and states by their digests. A signer is named by the beginning of the SHA-256 of the
 public key, so several may sign one file. A signature is written before its file, beside it and not
 in it: bytes and names are those of a store without signatures.
+
+A pointer (``LATEST``, that of the catalogue, and those of classifiers) names what it leads to by
+its digest. When it moves, the signatures of what it held before are removed: who kept no copy of
+them cannot set it back.
 
 Options, and so the graph of a job, have the paths of the files of keys. Each process reads the
 files when it signs or checks.
@@ -40,6 +45,7 @@ MAGIC = b"BTe1"
 # A public key takes 113 bytes.
 _MOST_BYTES = 1 << 16
 _SIGN, _TRUST, _FOLDER = "--sign", "--trust", "signatures"
+_POINTERS = ("LATEST", ".latest")
 _PRIVATE = "a private Ed25519 key in PEM without a passphrase, which others cannot read"
 _PUBLIC = "public Ed25519 keys in PEM"
 _PUBLIC_KEY = re.compile(rb"-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", re.DOTALL)
@@ -58,31 +64,32 @@ class Signatures:
         self._blobs, self._trust, self._sign = blobs, trust, sign
 
     def check_keys(self) -> None:
-        """Check the keys of a run that learns, before it writes anything.
+        """Check the keys of who writes, before anything is written.
 
         Raises:
-            OptionError: A file holds no such key, or the run would not trust what it writes.
+            OptionError: A file holds no such key, or what is written would not be trusted.
         """
         trusted = self._trusted if self._trust else None
         signer = self._signer[0] if self._sign else None
         if trusted is not None and signer not in trusted:
             allowed = f"the private key of one in {_TRUST}={self._trust}"
-            remedy = "A run that learns trusts what it writes. Give its key, or add it there."
+            remedy = "What is written has to be trusted. Give its key, or add it there."
             raise OptionError(_SIGN, self._sign or None, allowed, remedy)
 
     def check_signs(self, key: str) -> None:
         """Check that what changes of a key is signed again, if it was signed.
 
         Raises:
-            OptionError: It would not be.
+            OptionError: It would not be, or not by a trusted key.
         """
+        self.check_keys()
         if not self._sign and self._blobs.list(path_in(key, _FOLDER)):
             remedy = "Give it: what changes is signed again."
             raise OptionError(_SIGN, None, "the key that signed this model store", remedy)
 
     def remove(self, path: str) -> None:
         """Remove the signatures of a file."""
-        folder, _, name = _place(path, "").rstrip(".").rpartition("/")
+        folder, _, name = _place(path, b"", "").rstrip(".").rpartition("/")
         for signature, stamp in self._blobs.stamps(folder).items():
             if signature.rpartition(".")[0] == name:
                 self._blobs.remove(f"{folder}/{signature}", stamp)
@@ -92,7 +99,43 @@ class Signatures:
         if self._sign:
             name, key = self._signer
             signature = key.sign(_statement(path, data))
-            create_named(self._blobs, _place(path, name), MAGIC + signature)
+            create_named(self._blobs, _place(path, data, name), MAGIC + signature)
+
+    def move(self, path: str, before: bytes | None, after: bytes) -> bool:
+        """Sign and replace the contents of a pointer, as :meth:`Blobs.replace_pointer` does."""
+        folder, _, new = _place(path, after, "").rpartition("/")
+        # With their stamps: what another one signs again meanwhile stays.
+        old = self._blobs.stamps(folder) if self._sign else {}
+        self.write(path, after)
+        if not self._blobs.replace_pointer(path, before, after):
+            return False
+        for name, stamp in old.items():
+            if not name.startswith(new):
+                self._blobs.remove(f"{folder}/{name}", stamp)
+        return True
+
+    def pointer(self, path: str) -> bytes | None:
+        """Return the contents of a pointer, None if there is none.
+
+        Raises:
+            UntrustedError: No trusted key has signed them.
+        """
+        data = self._read(path)
+        while data is not None:
+            try:
+                self.check(path, data)
+                return data
+            except UntrustedError:
+                # It may have moved, and the signature is gone.
+                if data == (data := self._read(path)):
+                    raise
+        return None
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            return self._blobs.read(path)
+        except FileNotFoundError:
+            return None
 
     def check(self, path: str, data: bytes) -> None:
         """Check the bytes of a path, where only signed ones are trusted.
@@ -114,7 +157,7 @@ class Signatures:
         from cryptography.exceptions import InvalidSignature
 
         try:
-            signature = self._blobs.read(_place(path, name), _MOST_BYTES)
+            signature = self._blobs.read(_place(path, data, name), _MOST_BYTES)
             key.verify(signature.removeprefix(MAGIC), _statement(path, data))
         except (FileNotFoundError, InvalidSignature):
             return False
@@ -135,9 +178,12 @@ def _statement(path: str, data: bytes) -> bytes:
     return wire.digest(MAGIC, path.encode(), data)
 
 
-def _place(path: str, signer: str) -> str:
+def _place(path: str, data: bytes, signer: str) -> str:
     """Return the path of a signature."""
-    key, _, name = path.split("/")
+    key, *folders, name = path.split("/")
+    if name.endswith(_POINTERS):
+        digest = hashlib.sha256(data).hexdigest()
+        return "/".join((key, _FOLDER, *folders, name, f"{digest}.{signer}"))
     return f"{key}/{_FOLDER}/{name}.{signer}"
 
 

@@ -380,6 +380,8 @@ class ModelStore(CheckpointStore):
             if found and found.repeats(manifest):
                 if found.version == manifest.version:
                     self.signatures.write(path, data)
+                if pointer is not None and found == newest:
+                    self.signatures.write(path_in(manifest.key, "LATEST"), pointer)
                 return found
             abandoned: list[str] = []
             if manifest.parent != (newest and newest.version):
@@ -393,7 +395,7 @@ class ModelStore(CheckpointStore):
             self.signatures.write(path, data)
             create_named(self._blobs, path, data)
             target = Pointer(manifest.version, hashlib.sha256(data).hexdigest(), base).to_json()
-            if self._blobs.replace_pointer(path_in(manifest.key, "LATEST"), pointer, target):
+            if self.signatures.move(path_in(manifest.key, "LATEST"), pointer, target):
                 self._moved[manifest.key] = manifest.version
                 if on_superseded is not None and abandoned:
                     on_superseded(manifest, abandoned)
@@ -403,7 +405,11 @@ class ModelStore(CheckpointStore):
         names = self._blobs.list(path_in(key, "manifests"))
         found = [self.find(key, name.removesuffix(".json")) for name in names]
         manifests = {f"manifests/{one.version}.json": one.to_json() for one in found if one}
-        return manifests | super()._to_sign(key)
+        fitted = (f"classifiers/{name}" for name in self._blobs.list(path_in(key, "classifiers")))
+        pointers = ["LATEST", "catalogue/LATEST", *(x for x in fitted if x.endswith(".latest"))]
+        held = {name: self.signatures.pointer(path_in(key, name)) for name in pointers}
+        there = {name: data for name, data in held.items() if data is not None}
+        return manifests | super()._to_sign(key) | there
 
     def has_versions(self, key: str) -> bool:
         """Return whether a version of this key was published."""
@@ -450,9 +456,11 @@ class ModelStore(CheckpointStore):
             The names of the checkpoints that were removed.
 
         Raises:
-            OptionError: LATEST does not lead to this version, or its model has expired.
+            OptionError: LATEST does not lead to this version, its model has expired, or the store
+                is signed and this object does not sign.
             StoreConflictError: LATEST moved meanwhile.
         """
+        self.signatures.check_signs(manifest.key)
         pointer = self._pointer(manifest.key)
         self.up_to(manifest)
         self.get_snapshot(manifest)
@@ -460,7 +468,7 @@ class ModelStore(CheckpointStore):
         # No run began here, so none takes the versions up to this one for its own.
         target = Pointer(manifest.version, digest, manifest.version).to_json()
         path = path_in(manifest.key, "LATEST")
-        if pointer != target and not self._blobs.replace_pointer(path, pointer, target):
+        if pointer != target and not self.signatures.move(path, pointer, target):
             raise StoreConflictError(
                 f"{self._blobs.where(path)} moved meanwhile: a job publishes. Stop the job first."
             )
@@ -617,10 +625,7 @@ class ModelStore(CheckpointStore):
         return known
 
     def _pointer(self, key: str) -> bytes | None:
-        try:
-            return self._blobs.read(path_in(key, "LATEST"))
-        except FileNotFoundError:
-            return None
+        return self.signatures.pointer(path_in(key, "LATEST"))
 
     def _latest(self, key: str, pointer: bytes) -> Manifest:
         name = self._blobs.where(path_in(key, "LATEST"))

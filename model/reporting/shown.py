@@ -68,7 +68,7 @@ class Shown:
         cls, store: ModelStore, manifest: Manifest, snapshot: Snapshot | None = None
     ) -> Self:
         """Return the groups of a stored version by the newest catalogue of its key."""
-        catalogue = CatalogueStore(store.root).latest(manifest.key)[1]
+        catalogue = CatalogueStore(store.root, store.signatures).latest(manifest.key)[1]
         return cls(catalogue, manifest, snapshot or store.get_snapshot(manifest))
 
     @property

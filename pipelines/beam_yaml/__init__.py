@@ -241,7 +241,7 @@ class LabelTopics(beam.PTransform):
         chosen = chosen_models(self._options)
         serving = serving_of(self._options, 0)
         found = documents_of(rows, self._options, next(iter(chosen.values())).tokeniser)
-        models = served_models(serving.store, chosen, self._settings)
+        models = served_models(serving, chosen)
         inferred = found.documents | "Infer" >> InferByKey(serving, models)
         dead = (found.dead_letters, inferred.dead_letters) | "Dead letters" >> beam.Flatten()
         return {"mixtures": inferred.blocks | _MIXTURES, "dead_letters": dead | _REFUSED}

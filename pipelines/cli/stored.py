@@ -17,9 +17,9 @@ SignOptions = flags(
 
 
 def store_of(options: Options) -> ModelStore:
-    """Return the model store that the options name, with the keys that they trust."""
+    """Return the model store that the options name, with the keys that they trust and sign with."""
     where = settings_of(options, StoreSettings)
-    return ModelStore(where.root, where.trust)
+    return ModelStore(where.root, where.trust, options.get("sign") or "")
 
 
 def opened(options: Options) -> tuple[ModelStore, Manifest]:

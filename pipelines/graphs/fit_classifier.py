@@ -29,6 +29,8 @@ def build_fit(pipeline: beam.Pipeline, options: Options) -> None:
         manifest.version,
         settings=settings_of(options, FitSettings),
         inference=inference_settings_of(options),
+        trust=options.get("trust") or "",
+        sign=options.sign or "",
     )
     documents, dead = files_of_model(
         pipeline, options, manifest, settings_of(options, InputSettings).input
@@ -47,7 +49,7 @@ def fit_and_show(options: Options) -> None:
     key, version = chosen.key, chosen.version
     # The newest version is looked up once, here: another may come meanwhile.
     options.model_version = version
-    classifiers = ClassifierStore(store.root)
+    classifiers = ClassifierStore(store.root, store.signatures)
     before = classifiers.newest(key, version)
 
     def show(counted: Mapping[str, int]) -> None:

@@ -6,7 +6,6 @@ import apache_beam as beam
 
 from beam_topics.model.errors import OptionError
 from beam_topics.model.inference import inference_for
-from beam_topics.model.publishing.settings import StoreSettings
 from beam_topics.pipelines.cli.groups import Options, settings_of
 from beam_topics.pipelines.cli.options import TrainingInputSettings
 from beam_topics.pipelines.cli.settings_from_options import inference_settings_of
@@ -22,7 +21,7 @@ from beam_topics.transforms.infer import InferByKey, InferTogether, check_traini
 
 def build(pipeline: beam.Pipeline, options: Options) -> None:
     """Wire the graph: read, infer and write, with the coverage beside."""
-    store, source = settings_of(options, StoreSettings).root, source_settings_of(options)
+    source = source_settings_of(options)
     settings = inference_settings_of(options)
     # The other sources have no end. Refuse them before a broker is asked for anything.
     if inference_for(settings).needs_all_documents and source.is_log:
@@ -33,7 +32,8 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
             "Use gibbs3.",
         )
     chosen = chosen_models(options)
-    models = served_models(store, chosen, settings)
+    serving = serving_of(options, 0)
+    models = served_models(serving, chosen)
     tokeniser = next(iter(chosen.values())).tokeniser
     documents, unreadable = read_source(pipeline, options, tokeniser)
     patterns = settings_of(options, TrainingInputSettings).training
@@ -43,7 +43,6 @@ def build(pipeline: beam.Pipeline, options: Options) -> None:
         read = read_files(options, tokeniser, patterns, "--training")
         learned, unread = pipeline | "Read training" >> read
         dead.append(unread)
-    serving = serving_of(options, 0)
     together = inference_for(settings).needs_all_documents
     by_key = InferByKey(serving, models)
     infer = InferTogether(serving, models, learned) if together else by_key

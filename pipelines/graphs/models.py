@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 
 from beam_topics.model.errors import OptionError
-from beam_topics.model.inference import InferenceSettings, inference_for
+from beam_topics.model.inference import inference_for
 from beam_topics.model.inference.base import CLASSIFIER, CacheSettings, CoverageSettings
 from beam_topics.model.inference.classifier import ClassifierStore
 from beam_topics.model.inference.serving import ServedModel, Serving
@@ -79,15 +79,15 @@ def _models_of_keys(store: ModelStore, only: str, version: str) -> dict[str, Cho
     return {key: ChosenModel.of(found) for key, found in newest if found is not None}
 
 
-def served_models(
-    store: str, chosen: Mapping[str, ChosenModel], settings: InferenceSettings
-) -> dict[str, ServedModel]:
+def served_models(serving: Serving, chosen: Mapping[str, ChosenModel]) -> dict[str, ServedModel]:
     """Return what workers need to know of each model, so that all use the same files.
 
     Raises:
         OptionError: the method needs a classifier, and there is none for one of the models.
     """
-    classifiers = ClassifierStore(store) if CLASSIFIER in inference_for(settings).needs else None
+    store, settings = serving.models, serving.settings
+    needed = CLASSIFIER in inference_for(settings).needs
+    classifiers = ClassifierStore(store.root, store.signatures) if needed else None
     return {
         key: ServedModel(
             one.key,

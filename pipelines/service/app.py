@@ -290,7 +290,7 @@ class Service:
         body = await self._bodies.read(request)
         async with self._place(self._worker):
             loaded = await self._run(self._worker, self._models.get, _key(request))
-            await self._run(self._worker, change, self._models.store.root, loaded, body)
+            await self._run(self._worker, change, self._models.catalogues, loaded, body)
             await self._run(self._worker, self._models.load, loaded.manifest)
         return JSONResponse({"version": loaded.manifest.version}, headers=_DATA)
 

@@ -35,15 +35,14 @@ def check_token(given: str, token: str) -> None:
         raise HTTPException(401, told, {"WWW-Authenticate": "Bearer"})
 
 
-def change(root: str, loaded: Loaded, body: bytes) -> None:
+def change(store: CatalogueStore, loaded: Loaded, body: bytes) -> None:
     """Write what a request says of topics as the newest catalogue of their key.
 
     Raises:
         HTTPException: The body says something else.
         OptionError: The version has no such topic, or a name is too long.
     """
-    store, key = CatalogueStore(root), loaded.manifest.key
-    known = {*loaded.shown.topics}
+    key, known = loaded.manifest.key, {*loaded.shown.topics}
     try:
         topics, name, hidden, into = _read(body)
     except (ValueError, TypeError, KeyError, RecursionError, DamagedDataError):

@@ -104,6 +104,7 @@ class Models:
 
     Attributes:
         store: The model store.
+        catalogues: Its catalogues.
         key_of_text: The function that finds the key of a text; None where texts have no keys.
     """
 
@@ -114,13 +115,15 @@ class Models:
         most_keys: int,
         version: str = "latest",
         trust: str = "",
+        sign: str = "",
     ) -> None:
         method = inference_for(settings)
         if method.needs or method.needs_all_documents:
             allowed = "a method that labels one text by the model alone"
             raise OptionError("--method", settings.kind, allowed, "Use gibbs3.")
-        self.store, self._settings = ModelStore(store, trust), settings
-        self._catalogues, self._version = CatalogueStore(store), version
+        self.store, self._settings = ModelStore(store, trust, sign), settings
+        self.catalogues = CatalogueStore(store, self.store.signatures)
+        self._version = version
         self._most_keys = most_keys
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
         self._find_key_function()
@@ -171,7 +174,7 @@ class Models:
         changed = []
         for key, held in list(self._loaded.items()):
             newest = self.store.latest(key) or held.manifest
-            catalogue = self._catalogues.latest(key)[0]
+            catalogue = self.catalogues.latest(key)[0]
             if (newest.version, catalogue) != (held.manifest.version, held.catalogue_digest):
                 self.load(newest)
                 changed.append(key)
@@ -184,7 +187,7 @@ class Models:
     def load(self, manifest: Manifest) -> Loaded:
         """Read a version, and hold it for its key."""
         snapshot = self.store.get_snapshot(manifest)
-        digest, catalogue = self._catalogues.latest(manifest.key)
+        digest, catalogue = self.catalogues.latest(manifest.key)
         shown = Shown(catalogue, manifest, snapshot)
         published = PublishedModel(snapshot, manifest.version)
         prepared = inference_for(self._settings).prepare(self._settings, published)

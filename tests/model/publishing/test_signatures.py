@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from blocks import joined
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
@@ -19,10 +20,13 @@ from streams import document, learn_options
 
 from beam_topics.model.errors import DamagedDataError, OptionError, UntrustedError
 from beam_topics.model.inference import Gibbs3
+from beam_topics.model.inference.classifier import Classifier, ClassifierStore, Provenance
 from beam_topics.model.learner_log.local import learn_documents
+from beam_topics.model.publishing.catalogue import Catalogue, CatalogueStore
 from beam_topics.model.publishing.expiry import Expiry
 from beam_topics.model.publishing.manifest import CheckpointEntry, Manifest, Pointer
 from beam_topics.model.publishing.settings import Keep, Rule
+from beam_topics.model.publishing.signatures import Signatures
 from beam_topics.model.publishing.store import ModelStore
 from beam_topics.model.publishing.watch import StoreWatch
 from beam_topics.model.stored import wire
@@ -57,11 +61,11 @@ def fill(store, key="", seed=0):
     return names
 
 
-def files(root, beside=""):
+def files(root, beside="none"):
     return {
         str(path.relative_to(root)): path.read_bytes()
         for path in sorted(Path(root).rglob("*"))
-        if path.is_file() and path.parent.name != beside
+        if path.is_file() and beside not in path.parts
     }
 
 
@@ -86,8 +90,9 @@ def test_what_a_trusted_key_signed_is_read_and_no_byte_of_it_is_another(tmp_path
     assert store.get_known("", first.digest) == b"known 2 of 0"
     fill(ModelStore(str(tmp_path / "plain")))
     assert files(store.root, beside="signatures") == files(tmp_path / "plain")
-    # Manifests, checkpoints and known documents.
-    assert len(list(Path(store.root, "_", "signatures").iterdir())) == 6
+    # Manifests, checkpoints, known documents and LATEST.
+    signatures = [path for path in Path(store.root, "_", "signatures").rglob("*") if path.is_file()]
+    assert len(signatures) == 7
 
 
 @pytest.mark.parametrize("sign", [False, True], ids=["unsigned", "signed by another key"])
@@ -101,7 +106,7 @@ def test_a_version_or_checkpoint_of_anyone_else_is_refused_in_one_line(
     with pytest.raises(UntrustedError) as error:
         store.manifest("")
     assert str(error.value) == (
-        f"{root}/_/manifests/{last}.json is not what a key of --trust={keys[1]} has signed: another"
+        f"{root}/_/LATEST is not what a key of --trust={keys[1]} has signed: another"
         " one or none has, or it was changed or moved. Give the public key of who wrote it, or a"
         " store that was written with --sign and one of these keys."
     )
@@ -147,8 +152,10 @@ def test_a_manifest_that_was_changed_and_sealed_again_is_refused(signed):
     digest = wire.hashlib.sha256(data).hexdigest()
     latest_path(store).write_bytes(Pointer(forged.version, digest).to_json())
     assert ModelStore(store.root).manifest("").documents == 1_000_000
-    with pytest.raises(UntrustedError, match=forged.version):
+    with pytest.raises(UntrustedError, match="_/LATEST"):
         store.manifest("")
+    with pytest.raises(UntrustedError, match=forged.version):
+        store.manifest("", forged.version)
 
 
 def _moved(store, name, other):
@@ -204,6 +211,125 @@ def test_a_checkpoint_that_was_swapped_is_refused(tmp_path, signed):
         store.get_checkpoint("", entry.digest)
 
 
+def catalogues(store):
+    """A writer and a reader of the catalogue: what is written last is named by a number."""
+    store = CatalogueStore(store.root, store.signatures)
+    return (
+        lambda number: store.put("", Catalogue().with_entries([number], name="Sea")),
+        lambda: min(store.latest("")[1].entries),
+    )
+
+
+def classifiers(store):
+    """A writer and a reader of the classifiers of a version."""
+    version = "000000000002-0123456789abcdef"
+    made = Provenance("", version, "5e", 9, 100, "pd", {}, {}, 0.01, [[0.01, 2.5]], 12, "0.1.0")
+    held = ClassifierStore(store.root, store.signatures)
+
+    def write(number):
+        weights = np.zeros((1, 2), np.float32)
+        held.put(Classifier(np.array([number]), weights, 1.0, "counts", made))
+
+    return write, lambda: int(held.get("", held.find("", version, "maxent")).rows[0])
+
+
+def versions(store):
+    """A writer and a reader of LATEST."""
+    return lambda number: store.publish(
+        manifest_of(number, newest.version if (newest := store.latest("")) else None)
+    ), lambda: store.manifest("").sequence
+
+
+POINTERS = {
+    "LATEST": versions,
+    "catalogue/LATEST": catalogues,
+    "classifiers/000000000002-0123456789abcdef.latest": classifiers,
+}
+
+
+@pytest.mark.parametrize("name", POINTERS)
+class TestPointers:
+    """LATEST, the catalogue and classifiers."""
+
+    @pytest.fixture
+    def place(self, name, tmp_path, keys):
+        """(a writer, a reader, the pointer, the folder of its signatures)."""
+        root, of = str(tmp_path / "store"), POINTERS[name]
+        write, _ = of(ModelStore(root, keys[1], keys[0]))
+        write(1)
+        read = of(ModelStore(root, keys[1]))[1]
+        return write, read, Path(root, "_", name), Path(root, "_", "signatures", name)
+
+    def test_what_a_trusted_key_signed_is_read(self, place):
+        write, read, _, signatures = place
+        assert read() == 1
+        write(2)
+        assert read() == 2 and len(list(signatures.iterdir())) == 1
+
+    def test_it_cannot_be_set_back_to_what_it_was(self, place):
+        write, read, pointer, _ = place
+        before = pointer.read_bytes()
+        write(2)
+        pointer.write_bytes(before)
+        with pytest.raises(UntrustedError, match=REFUSED):
+            read()
+
+    def test_another_key_none_or_another_byte_does_not_count(
+        self, name, place, tmp_path, keys, others
+    ):
+        _, read, pointer, signatures = place
+        (signature,), whole = signatures.iterdir(), pointer.read_bytes()
+        pointer.write_bytes(whole[:-1])
+        with pytest.raises(UntrustedError, match=REFUSED):
+            read()
+        pointer.write_bytes(whole)
+        assert read() == 1
+        signature.unlink()
+        with pytest.raises(UntrustedError, match=REFUSED):
+            read()
+        other = tmp_path / "other"
+        POINTERS[name](ModelStore(str(other), others[1], others[0]))[0](1)
+        with pytest.raises(UntrustedError, match=REFUSED):
+            POINTERS[name](ModelStore(str(other), keys[1]))[1]()
+        assert POINTERS[name](ModelStore(str(other)))[1]() == 1
+
+    def test_who_does_not_sign_changes_nothing(self, name, place):
+        _, read, pointer, _ = place
+        root = pointer.parents[len(Path(name).parts)]
+        before = files(root)
+        if name != "LATEST":
+            with pytest.raises(OptionError, match="--sign: None was given; allowed is the key"):
+                POINTERS[name](ModelStore(str(root)))[0](2)
+        else:
+            store = ModelStore(str(root))
+            with pytest.raises(OptionError, match="--sign: None was given; allowed is the key"):
+                store.roll_back(store.manifest(""))
+        assert files(root) == before and read() == 1
+
+    def test_versions_sign_signs_it(self, place, keys):
+        _, read, pointer, signatures = place
+        (signature,) = signatures.iterdir()
+        signature.unlink()
+        root = str(pointer).partition("/_/")[0]
+        ModelStore(root, sign=keys[0]).sign("")
+        assert read() == 1
+
+    def test_it_is_read_while_it_moves(self, place, monkeypatch):
+        write, read, pointer, _ = place
+        check = Signatures.check
+
+        def moved(self, path, data):
+            """Move it between the reading of its contents and of the signature."""
+            if path.endswith((".latest", "LATEST")) and data == first:
+                monkeypatch.setattr(Signatures, "check", check)
+                write(2)
+            check(self, path, data)
+
+        first = pointer.read_bytes()
+        monkeypatch.setattr(Signatures, "check", moved)
+        assert read() == 2
+
+
 def test_a_signature_covers_every_byte(signed):
     store, (_, last) = signed
     # A name is that of a part of a digest, or of the digest of something else.
@@ -240,7 +366,11 @@ def test_a_signature_goes_after_its_file(tmp_path, keys, signed):
     gone = [Path(one.path) for one in Expiry(store.root, keep).plan("")]
     assert {path.parent.name for path in gone} == {"signatures"} and len(gone) == 2
     Expiry(store.root, keep).expire("")
-    left = {path.name.rpartition(".")[0] for path in Path(store.root, "_/signatures").iterdir()}
+    left = {
+        path.name.rpartition(".")[0]
+        for path in Path(store.root, "_/signatures").iterdir()
+        if path.is_file()
+    }
     there = {
         p.name
         for folder in ("manifests", "checkpoints", "known")
@@ -366,7 +496,7 @@ class TestRuns:
                 learn(root, trust=keys[1], sign=sign)
             assert str(error.value) == (
                 f"--sign: {sign or None!r} was given; allowed is the private key of one in"
-                f" --trust={keys[1]}. A run that learns trusts what it writes. Give its key, or add"
+                f" --trust={keys[1]}. What is written has to be trusted. Give its key, or add"
                 " it there."
             )
         assert not files(root)
